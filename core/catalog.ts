@@ -1,0 +1,159 @@
+/** The shapes `aspectRatio` takes on every image model. */
+export const ASPECT_RATIOS = ['auto', 'square', 'landscape', 'portrait'] as const;
+export type AspectRatio = (typeof ASPECT_RATIOS)[number];
+
+/** Size presets and the side, in pixels, of the square each one names. */
+export const PRESET_SIDE_PIXELS = { '1K': 1024, '1.5K': 1536, '2K': 2048, '4K': 4096 } as const;
+export type SizePreset = keyof typeof PRESET_SIDE_PIXELS;
+
+/** Bounds of an explicit `<width>x<height>`; ratios are width divided by height, sides are pixels. */
+export interface ExplicitSizeBounds {
+  minTotalPixels: number;
+  maxTotalPixels: number;
+  minAspectRatio: number;
+  maxAspectRatio: number;
+  minSide?: number;
+  maxSide?: number;
+}
+
+/** An image model as `GET /v1/models` publishes it. */
+export interface ImageModel {
+  id: string;
+  type: 'image';
+  endpoint: 'POST /v1/generations';
+  billing: 'per_image';
+  sizePresets: readonly SizePreset[];
+  defaultSize: SizePreset;
+  explicitSize: ExplicitSizeBounds;
+  aspectRatios: readonly AspectRatio[];
+  maxReferences: number;
+  maxImagesPerRequest: number;
+  capabilities: { sequential: boolean };
+}
+
+/** A video model as `GET /v1/models` publishes it; durations are whole seconds. */
+export interface VideoModel {
+  id: string;
+  type: 'video';
+  endpoint: 'POST /v1/videos';
+  billing: 'per_second';
+  resolutions: readonly string[];
+  defaultResolution: string;
+  durationSec: { min: number; max: number; default: number };
+  requiresImage: boolean;
+  inputModes?: readonly string[];
+  maxReferenceImages?: number;
+  maxReferenceVideos?: number;
+  maxReferenceAudios?: number;
+  ratios?: readonly string[];
+  defaultRatio?: string;
+  referenceVideoMaxSeconds?: number;
+  maxCombinedSeconds?: number;
+}
+
+export type CatalogModel = ImageModel | VideoModel;
+
+const imageModel = (
+  id: string,
+  sizePresets: readonly SizePreset[],
+  defaultSize: SizePreset,
+  explicitSize: ExplicitSizeBounds,
+  limits: { maxReferences: number; maxImagesPerRequest: number; sequential: boolean },
+): ImageModel => ({
+  id,
+  type: 'image',
+  endpoint: 'POST /v1/generations',
+  billing: 'per_image',
+  sizePresets,
+  defaultSize,
+  explicitSize,
+  aspectRatios: ASPECT_RATIOS,
+  maxReferences: limits.maxReferences,
+  maxImagesPerRequest: limits.maxImagesPerRequest,
+  capabilities: { sequential: limits.sequential },
+});
+
+const videoModel = (
+  id: string,
+  resolutions: readonly string[],
+  durationSec: VideoModel['durationSec'],
+  rest: Omit<
+    VideoModel,
+    'id' | 'type' | 'endpoint' | 'billing' | 'resolutions' | 'defaultResolution' | 'durationSec'
+  >,
+): VideoModel => ({
+  id,
+  type: 'video',
+  endpoint: 'POST /v1/videos',
+  billing: 'per_second',
+  resolutions,
+  defaultResolution: '1080p',
+  durationSec,
+  ...rest,
+});
+
+/** The inputs beyond a prompt that both 3.0 video models share. */
+const REFERENCE_INPUTS = {
+  requiresImage: false,
+  inputModes: ['first_frame', 'last_frame', 'reference_images', 'reference_videos', 'reference_audios'],
+  maxReferenceImages: 10,
+  maxReferenceVideos: 5,
+  maxReferenceAudios: 5,
+  ratios: ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  defaultRatio: 'adaptive',
+  referenceVideoMaxSeconds: 15,
+  maxCombinedSeconds: 30,
+} as const;
+
+/** Every model the service knows, in the order it is published. The limits are the public contract's. */
+export const CATALOG: readonly CatalogModel[] = [
+  imageModel(
+    'xSD4.5',
+    ['2K', '4K'],
+    '2K',
+    { minTotalPixels: 3_686_400, maxTotalPixels: 16_777_216, minAspectRatio: 0.0625, maxAspectRatio: 16 },
+    { maxReferences: 10, maxImagesPerRequest: 15, sequential: true },
+  ),
+  imageModel(
+    'xSD5Pro',
+    ['1K', '1.5K', '2K'],
+    '2K',
+    { minTotalPixels: 921_600, maxTotalPixels: 4_624_220, minAspectRatio: 0.0625, maxAspectRatio: 16 },
+    { maxReferences: 10, maxImagesPerRequest: 15, sequential: false },
+  ),
+  imageModel(
+    'xQI3Pro',
+    ['1K', '1.5K', '2K'],
+    '2K',
+    { minTotalPixels: 262_144, maxTotalPixels: 4_194_304, minAspectRatio: 0.125, maxAspectRatio: 8 },
+    { maxReferences: 3, maxImagesPerRequest: 6, sequential: false },
+  ),
+  imageModel(
+    'xZI1.0Pro',
+    ['1K', '2K'],
+    '1K',
+    {
+      minTotalPixels: 65_536,
+      maxTotalPixels: 6_553_600,
+      minAspectRatio: 0.1,
+      maxAspectRatio: 10,
+      minSide: 256,
+      maxSide: 2560,
+    },
+    { maxReferences: 0, maxImagesPerRequest: 1, sequential: false },
+  ),
+  videoModel('xW2.7S', ['720p', '1080p'], { min: 2, max: 15, default: 5 }, { requiresImage: true }),
+  videoModel('xW3.0s', ['480p', '720p', '1080p'], { min: 2, max: 30, default: 5 }, REFERENCE_INPUTS),
+  videoModel('xW3.0sPro', ['1080p', '2k', '4k'], { min: 2, max: 30, default: 5 }, REFERENCE_INPUTS),
+];
+
+const byId = new Map(CATALOG.map((model) => [model.id, model]));
+
+/** The model with this id, of either type. */
+export const findModel = (id: string): CatalogModel | undefined => byId.get(id);
+
+/** The image model with this id; undefined for a video model too. */
+export const findImageModel = (id: string): ImageModel | undefined => {
+  const model = byId.get(id);
+  return model?.type === 'image' ? model : undefined;
+};

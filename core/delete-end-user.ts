@@ -1,0 +1,51 @@
+import { type Clock, systemClock } from './clock.ts';
+import { deleteRequests } from './delete-requests.ts';
+import { claimForRemoval, type EndUserId, removeClaimedEndUser } from './end-users.ts';
+import { ConflictError, NotFoundError, ServiceError } from './errors.ts';
+import { removePauses } from './pauses.ts';
+import { listRequestIdsOfEndUser } from './request-lists.ts';
+
+/** What a cascade removed. */
+export interface EndUserRemoval {
+  removedRequests: number;
+  removedObjects: number;
+}
+
+/** How long one call works on a cascade: the gateway gives up after 29 s. */
+const BUDGET_MS = 20_000;
+
+/**
+ * Removes an end-user with all their requests and files.
+ *
+ * 1. Claim them, on the condition that none of their requests is queued or processing. From then on they
+ *    cannot create: a creation at the same moment is either before the claim, and refuses it, or after, and
+ *    is refused.
+ * 2. Delete request after request. When the time is up: `temporarily_unavailable`; a repeated call goes on.
+ * 3. Remove what else bears their address, then the end-user.
+ *
+ * Throws `NotFoundError`, `ConflictError` while work is under way.
+ */
+export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): Promise<EndUserRemoval> => {
+  const now = clock.now();
+  if (!(await claimForRemoval(id, now))) {
+    throw new ConflictError(
+      'This end-user has requests that are queued or processing: block, wait, try again.',
+    );
+  }
+  const keepGoing = (): boolean => clock.now().getTime() - now.getTime() < BUDGET_MS;
+  const requestIds = listRequestIdsOfEndUser(id.accountId, id.email);
+  const { deletions, complete } = await deleteRequests(id.accountId, requestIds, now, keepGoing);
+  if (!complete) {
+    const message = 'There was more to remove than one call can: call again to go on.';
+    throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
+  }
+  await removePauses(id);
+  if (!(await removeClaimedEndUser(id))) throw new NotFoundError('There is no such end-user.');
+  const removed = [...deletions.values()].flatMap((deletion) =>
+    deletion.outcome === 'deleted' ? [deletion] : [],
+  );
+  return {
+    removedRequests: removed.length,
+    removedObjects: removed.reduce((sum, { removedObjects }) => sum + removedObjects, 0),
+  };
+};

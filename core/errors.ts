@@ -1,0 +1,114 @@
+/** Every error code of the API and the HTTP status it answers with: the one table both are taken from. */
+export const ERROR_STATUS = {
+  validation_error: 400,
+  unauthorized: 401,
+  account_blocked: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  content_policy: 422,
+  rate_limited: 429,
+  provider_timeout: 500,
+  provider_error: 500,
+  internal_error: 500,
+  temporarily_unavailable: 503,
+} as const;
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** Marks one output of a succeeded request whose file could not be stored; never a top-level error. */
+export const STORAGE_FAILED = 'storage_failed';
+
+/** The code and the sentence a failed request is recorded and shown with. */
+export interface Failure {
+  code: ErrorCode;
+  message: string;
+}
+
+/** Messages for one or more wrong fields, by dotted path (`references[2]`, `sequentialOptions.maxImages`). */
+export type FieldErrors = Record<string, string>;
+
+/** An outcome the caller is told about. Its message is shown as it is, so it never carries internals. */
+export class ServiceError extends Error {
+  override name = 'ServiceError';
+  readonly code: ErrorCode;
+  /** Whole seconds for the `Retry-After` header. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The request names fields that are missing, unknown or wrong. Retrying unchanged cannot help. */
+export class ValidationError extends ServiceError {
+  override name = 'ValidationError';
+  readonly fields: FieldErrors;
+
+  constructor(fields: FieldErrors, message = `The request is not valid: ${Object.keys(fields).join(', ')}.`) {
+    super('validation_error', message);
+    this.fields = fields;
+  }
+}
+
+/** No usable API key: absent, malformed, unknown or revoked. */
+export class UnauthorizedError extends ServiceError {
+  override name = 'UnauthorizedError';
+  constructor() {
+    super('unauthorized', 'A valid API key is required: Authorization: Bearer <API_KEY>.');
+  }
+}
+
+/** The operator blocked the account; every endpoint refuses it. */
+export class AccountBlockedError extends ServiceError {
+  override name = 'AccountBlockedError';
+  constructor() {
+    super('account_blocked', 'This account is blocked.');
+  }
+}
+
+/** The key lacks the scope, or the end-user may not create. */
+export class ForbiddenError extends ServiceError {
+  override name = 'ForbiddenError';
+  constructor(message: string) {
+    super('forbidden', message);
+  }
+}
+
+/** The balance does not cover the price. Nothing was written. */
+export class PaymentRequiredError extends ServiceError {
+  override name = 'PaymentRequiredError';
+  constructor() {
+    super('payment_required', 'The xTokens balance does not cover this request.');
+  }
+}
+
+/** Nothing of that name belongs to the caller. */
+export class NotFoundError extends ServiceError {
+  override name = 'NotFoundError';
+  constructor(message: string) {
+    super('not_found', message);
+  }
+}
+
+/** The state of the resource forbids the operation. */
+export class ConflictError extends ServiceError {
+  override name = 'ConflictError';
+  constructor(message: string) {
+    super('conflict', message);
+  }
+}
+
+/** Too many requests, or the account's items are too contended for now: safe to retry after the wait. */
+export class RateLimitedError extends ServiceError {
+  override name = 'RateLimitedError';
+  constructor(retryAfterSeconds: number, cause?: unknown) {
+    super('rate_limited', 'Too many requests in a short window.', { retryAfterSeconds, cause });
+  }
+}

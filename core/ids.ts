@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { ulid } from 'ulid';
+
+export type RequestKind = 'image' | 'video';
+
+const ULID_PATTERN = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+const REQUEST_ID = new RegExp(`^(img|vid)_${ULID_PATTERN}$`);
+const PREFIX: Record<RequestKind, string> = { image: 'img', video: 'vid' };
+
+/** Matches an account id; also a part of the API key's pattern. */
+export const ACCOUNT_ID_PATTERN = `acc_${ULID_PATTERN}`;
+
+/** A new request id. Ids sort by creation time to the millisecond. */
+export const newRequestId = (kind: RequestKind, now: Date): string =>
+  `${PREFIX[kind]}_${ulid(now.getTime())}`;
+
+/** What a request id names, or undefined when the text is no request id at all. */
+export const requestKindOf = (requestId: string): RequestKind | undefined => {
+  if (!REQUEST_ID.test(requestId)) return undefined;
+  return requestId.startsWith(PREFIX.image) ? 'image' : 'video';
+};
+
+/** The id of a request's output; `index` counts from 0. */
+export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;
+
+export const newAccountId = (now: Date): string => `acc_${ulid(now.getTime())}`;
+
+export const newLedgerEntryId = (now: Date): string => `led_${ulid(now.getTime())}`;
+
+/** A webhook signing secret of the Standard Webhooks scheme: 32 random bytes, base64. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

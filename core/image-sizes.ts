@@ -1,0 +1,64 @@
+import { type AspectRatio, type ImageModel, PRESET_SIDE_PIXELS, type SizePreset } from './catalog.ts';
+
+/** Width and height in whole pixels. */
+export interface Dimensions {
+  width: number;
+  height: number;
+}
+
+const EXPLICIT_SIZE = /^([1-9]\d{0,5})x([1-9]\d{0,5})$/;
+
+const isPreset = (size: string): size is SizePreset => Object.hasOwn(PRESET_SIDE_PIXELS, size);
+
+/** The dimensions an explicit `<width>x<height>` names, or undefined when the text is none. */
+export const parseExplicitSize = (size: string): Dimensions | undefined => {
+  const match = EXPLICIT_SIZE.exec(size);
+  return match ? { width: Number(match[1]), height: Number(match[2]) } : undefined;
+};
+
+/** Why a `size` is refused by a model, or undefined when it is one of its presets or within its bounds. */
+export const sizeProblem = (model: ImageModel, size: string): string | undefined => {
+  if (isPreset(size) && model.sizePresets.includes(size)) return undefined;
+  const explicit = parseExplicitSize(size);
+  if (!explicit) return `must be one of ${model.sizePresets.join(', ')} or <width>x<height> in whole pixels`;
+  const { width, height } = explicit;
+  const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } =
+    model.explicitSize;
+  const pixels = width * height;
+  const ratio = width / height;
+  if (pixels < minTotalPixels || pixels > maxTotalPixels) {
+    return `has ${pixels} pixels; ${model.id} takes ${minTotalPixels} to ${maxTotalPixels}`;
+  }
+  if (ratio < minAspectRatio || ratio > maxAspectRatio) {
+    return `has an aspect ratio outside ${minAspectRatio} to ${maxAspectRatio}`;
+  }
+  if (Math.min(width, height) < (minSide ?? 1)) return `has a side below ${minSide} pixels`;
+  if (Math.max(width, height) > (maxSide ?? Number.POSITIVE_INFINITY))
+    return `has a side above ${maxSide} pixels`;
+  return undefined;
+};
+
+/** The pixels an accepted `size` is priced by: the preset's square whatever the aspect ratio, else W times H. */
+export const pricedPixels = (size: string): number => {
+  if (isPreset(size)) return PRESET_SIDE_PIXELS[size] ** 2;
+  const explicit = parseExplicitSize(size);
+  if (!explicit) throw new Error(`${size} is no image size.`);
+  return explicit.width * explicit.height;
+};
+
+/**
+ * The pixels an accepted size and aspect ratio stand for: landscape is 1.25 s by 0.703125 s, portrait its
+ * transpose, square and `auto` (where the provider does not choose) s by s.
+ */
+export const dimensionsOf = (size: string, aspectRatio: AspectRatio): Dimensions => {
+  if (!isPreset(size)) {
+    const explicit = parseExplicitSize(size);
+    if (!explicit) throw new Error(`${size} is no image size.`);
+    return explicit;
+  }
+  const side = PRESET_SIDE_PIXELS[size];
+  const landscape = { width: side * 1.25, height: side * 0.703125 };
+  if (aspectRatio === 'landscape') return landscape;
+  if (aspectRatio === 'portrait') return { width: landscape.height, height: landscape.width };
+  return { width: side, height: side };
+};

@@ -1,0 +1,45 @@
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from './keys.ts';
+import { DEFAULT_RATES, Rate } from './rates.ts';
+import { type StoredItem, table, tableName } from './table.ts';
+
+/** What the operator set for a model; a model nobody touched has no item. */
+export const ModelSettings = z.object({
+  model: z.string(),
+  enabled: z.optional(z.boolean()),
+  rate: z.optional(Rate),
+});
+export type ModelSettings = z.infer<typeof ModelSettings>;
+
+export const toModelSettings = (item: StoredItem): ModelSettings => ModelSettings.parse(item);
+
+/** The rate in force for a model: the operator's, else the default card's; undefined when neither has one. */
+export const rateOf = (modelId: string, settings: ModelSettings | undefined): Rate | undefined =>
+  settings?.rate ?? DEFAULT_RATES[modelId];
+
+/** Access pattern 6: the settings of every model that has any, by model id, strongly consistent. One page. */
+export const listModelSettings = async (): Promise<Map<string, ModelSettings>> => {
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :catalog',
+      ExpressionAttributeValues: { ':catalog': MODEL_SETTINGS_PARTITION },
+      ConsistentRead: true,
+    }),
+  );
+  return new Map(Items.map(toModelSettings).map((settings) => [settings.model, settings]));
+};
+
+/** Stores the operator's rate for a model; requests already created keep the price they were created with. */
+export const putRate = async (modelId: string, rate: Rate): Promise<void> => {
+  await table.send(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: modelSettingsKey(modelId),
+      UpdateExpression: 'SET #model = :model, #rate = :rate',
+      ExpressionAttributeNames: { '#model': 'model', '#rate': 'rate' },
+      ExpressionAttributeValues: { ':model': modelId, ':rate': rate },
+    }),
+  );
+};

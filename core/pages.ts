@@ -1,0 +1,31 @@
+/** The largest and the default number of items on a page of any list. */
+export const MAX_PAGE_SIZE = 50;
+export const DEFAULT_PAGE_SIZE = 20;
+
+/** Which page of a list is asked for; `page` counts from 1. */
+export interface PageRequest {
+  page: number;
+  pageSize: number;
+}
+
+/** One page of a list, as every list endpoint answers. */
+export interface Page<T> {
+  items: T[];
+  page: number;
+  pageSize: number;
+  /** Whether the next page holds at least one item. */
+  hasMore: boolean;
+}
+
+export const pageOf = <T>(items: T[], { page, pageSize }: PageRequest, hasMore: boolean): Page<T> => ({
+  items,
+  page,
+  pageSize,
+  hasMore,
+});
+
+/** The page with each item turned into another. */
+export const mapPage = <T, U>(page: Page<T>, render: (item: T) => U): Page<U> => ({
+  ...page,
+  items: page.items.map(render),
+});

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Clock, systemClock } from './clock.ts';
+import { FileUnavailableError, openFile } from './http-files.ts';
+import { outputObjectKey } from './keys.ts';
+import { storeImage } from './objects.ts';
+import { countMetric, logger, METRIC } from './observability.ts';
+import { listAttempts } from './provider-attempts.ts';
+import { findRequest, type ImageRequest, isTerminal, recordOutputs, type StoredOutput } from './requests.ts';
+import { latestAttempts, producedOutputs } from './workflow.ts';
+
+/** How many files are on their way at once: each holds up to three parts of 5 MiB. */
+const CONCURRENT_FILES = 4;
+/** How long one file may take, and how often its server is asked: 15 files, four at once, are done within 12 min. */
+const FILE_TIMEOUT_MS = 60_000;
+const MAX_TRIES = 3;
+const RETRY_PAUSE_MS = 500;
+
+/**
+ * Copies every output the provider produced to the bucket, each under a key of its own, and records what
+ * became of each. One that cannot be had is recorded without a file; the others are stored all the same.
+ * Run again, it stores the same files under the same keys.
+ */
+export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
+  const request = await findRequest(requestId);
+  if (!request || isTerminal(request)) return;
+  const attempts = latestAttempts(await listAttempts(requestId)).values();
+  const produced = producedOutputs(attempts).slice(0, request.images);
+  const queue = produced.entries();
+  const outputs: StoredOutput[] = [];
+  const worker = async (): Promise<void> => {
+    for (const [index, { url }] of queue) outputs[index] = await storeOutput(request, index, url, clock);
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
+  await recordOutputs(requestId, outputs);
+};
+
+const storeOutput = async (
+  request: ImageRequest,
+  index: number,
+  url: string,
+  clock: Clock,
+): Promise<StoredOutput> => {
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = clock.now().getTime();
+    try {
+      const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS));
+      const { objectKey, contentType, sizeBytes, width, height } = await storeImage(file, ({ extension }) =>
+        outputObjectKey(request.accountId, request.requestId, index, extension),
+      );
+      return { index, objectKey, contentType, sizeBytes, width, height };
+    } catch (error) {
+      const final = error instanceof FileUnavailableError && !error.retryable;
+      if (!final && attempt < MAX_TRIES) {
+        await pause(RETRY_PAUSE_MS * attempt);
+        continue;
+      }
+      logger.warn('an output could not be stored', {
+        requestId: request.requestId,
+        index,
+        attempt,
+        milliseconds: clock.now().getTime() - startedAt,
+        error: error as Error,
+      });
+      countMetric(METRIC.outputStorageFailed, { model: request.model });
+      return { index };
+    }
+  }
+};

@@ -1,0 +1,13 @@
+/** An instant as the API and the table write it: ISO 8601 UTC with milliseconds, so text order is time order. */
+export type Instant = string;
+
+export const toInstant = (date: Date): Instant => date.toISOString();
+
+/** The instant `seconds` after another one. */
+export const addSeconds = (instant: Instant, seconds: number): Instant =>
+  new Date(Date.parse(instant) + seconds * 1000).toISOString();
+
+/** Whole epoch seconds of an instant, rounded down. */
+export const toEpochSeconds = (instant: Instant): number => Math.floor(Date.parse(instant) / 1000);
+
+export const SECONDS_PER_DAY = 86_400;

@@ -1,0 +1,58 @@
+import * as z from 'zod/mini';
+import { deleteRequests } from '../../core/delete-requests.ts';
+import { ValidationError } from '../../core/errors.ts';
+import { requestKindOf } from '../../core/ids.ts';
+import { parseFields } from '../../core/validation.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+import { authorize } from '../http/authorize.ts';
+import { checkAll } from '../http/check-all.ts';
+import { json } from '../http/responses.ts';
+
+/** Most ids one call takes. */
+const MAX_IDS = 200;
+
+const BODY = {
+  requestIds: z
+    .array(z.string({ error: 'must be a string' }), {
+      error: ({ input }) => (input === undefined ? 'is required' : 'must be an array of request ids'),
+    })
+    .check(z.maxLength(MAX_IDS, { error: `must hold at most ${MAX_IDS} ids` })),
+};
+
+/** The distinct ids of the body, in its order. Throws `ValidationError`. */
+const readRequestIds = (request: ApiRequest): string[] => {
+  const read = request.readBody();
+  if (!read.ok) throw read.error;
+  const { values, fields } = parseFields(BODY, read.body);
+  if (values.requestIds === undefined || Object.keys(fields).length > 0) throw new ValidationError(fields);
+  return [...new Set(values.requestIds)];
+};
+
+/** POST /v1/generations/bulk-delete. 200 with what became of each id; 400. */
+export const handler = apiHandler(async (request) => {
+  const { account, loaded: requestIds } = await authorize(request, 'generations:write', async () => {
+    return checkAll(
+      () => readRequestIds(request),
+      () => request.query({}),
+    );
+  });
+  const { deletions } = await deleteRequests(
+    account.accountId,
+    requestIds.filter(requestKindOf),
+    request.now,
+  );
+  const outcomes = requestIds.map((id) => ({
+    id,
+    ...(deletions.get(id) ?? { outcome: 'not_found' as const }),
+  }));
+  const deleted = outcomes.flatMap((outcome) => (outcome.outcome === 'deleted' ? [outcome] : []));
+  const idsOf = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
+  return json(200, {
+    requested: requestIds.length,
+    deleted: deleted.length,
+    removedObjects: deleted.reduce((sum, { removedObjects }) => sum + removedObjects, 0),
+    conflicts: idsOf('conflict'),
+    notFound: idsOf('not_found'),
+  });
+});

@@ -1,0 +1,20 @@
+import { deleteRequest } from '../../core/delete-requests.ts';
+import { ConflictError, NotFoundError } from '../../core/errors.ts';
+import { requestKindOf } from '../../core/ids.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { authorize } from '../http/authorize.ts';
+import { json } from '../http/responses.ts';
+
+/** DELETE /v1/generations/{requestId}. 200 with how many files went; 404, 409 while it is queued or processing. */
+export const handler = apiHandler(async (request) => {
+  const { account, loaded: requestId } = await authorize(request, 'generations:write', async () => {
+    request.query({});
+    return request.pathParameter('requestId');
+  });
+  const deletion = requestKindOf(requestId)
+    ? await deleteRequest(account.accountId, requestId, request.now)
+    : ({ outcome: 'not_found' } as const);
+  if (deletion.outcome === 'not_found') throw new NotFoundError('There is no such generation.');
+  if (deletion.outcome === 'conflict') throw new ConflictError('This generation is queued or processing.');
+  return json(200, { requestId, deleted: true, removedObjects: deletion.removedObjects });
+});

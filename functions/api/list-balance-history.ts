@@ -1,0 +1,19 @@
+import { getAccount } from '../../core/accounts.ts';
+import { listLedgerEntries, renderLedgerEntry } from '../../core/ledger.ts';
+import { mapPage } from '../../core/pages.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize } from '../http/authorize.ts';
+import { json } from '../http/responses.ts';
+
+/** GET /v1/balance/history. 200 with a page of ledger entries, newest first. */
+export const handler = apiHandler(async (request) => {
+  const { loaded: entries } = await authorize(request, 'balance:read', async (accountId) =>
+    listLedgerEntries(
+      accountId,
+      request.query(PAGE_QUERY),
+      async () => (await getAccount(accountId)).ledgerEntries,
+    ),
+  );
+  return json(200, mapPage(entries, renderLedgerEntry));
+});

@@ -1,0 +1,33 @@
+import * as z from 'zod/mini';
+import { listEndUsers } from '../../core/end-user-lists.ts';
+import { renderEndUser } from '../../core/end-users.ts';
+import { mapPage } from '../../core/pages.ts';
+import { MAX_EMAIL_LENGTH } from '../../core/validation.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize } from '../http/authorize.ts';
+import { json } from '../http/responses.ts';
+
+const QUERY = {
+  ...PAGE_QUERY,
+  blocked: z.optional(
+    z.pipe(
+      z.enum(['true', 'false'], { error: 'must be true or false' }),
+      z.transform((value: 'true' | 'false') => value === 'true'),
+    ),
+  ),
+  email: z.optional(
+    z
+      .string()
+      .check(z.maxLength(MAX_EMAIL_LENGTH, { error: `must be at most ${MAX_EMAIL_LENGTH} characters` })),
+  ),
+};
+
+/** GET /v1/end-users. 200 with a page of the caller's end-users, newest first. */
+export const handler = apiHandler(async (request) => {
+  const { loaded: endUsers } = await authorize(request, 'end-users:read', async (accountId) => {
+    const { page, pageSize, ...filter } = request.query(QUERY);
+    return listEndUsers(accountId, filter, { page, pageSize });
+  });
+  return json(200, mapPage(endUsers, renderEndUser));
+});

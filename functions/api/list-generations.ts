@@ -1,0 +1,37 @@
+import * as z from 'zod/mini';
+import { loadUrlSigner } from '../../core/delivery.ts';
+import { requiredEnv } from '../../core/environment.ts';
+import { mapPage } from '../../core/pages.ts';
+import { RECORD_STATUSES, renderGeneration } from '../../core/records.ts';
+import { listImageRequests } from '../../core/request-lists.ts';
+import { optionalEmail } from '../../core/validation.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize } from '../http/authorize.ts';
+import { json } from '../http/responses.ts';
+
+const QUERY = {
+  ...PAGE_QUERY,
+  endUserEmail: optionalEmail(),
+  status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
+  createdAfter: z.optional(
+    z.iso.datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' }),
+  ),
+};
+
+/** GET /v1/generations. 200 with a page of the caller's image requests, newest first. */
+export const handler = apiHandler(async (request) => {
+  const { loaded } = await authorize(request, 'generations:read', async (accountId) => {
+    const { page, pageSize, ...filter } = request.query(QUERY);
+    return Promise.all([
+      listImageRequests(accountId, filter, { page, pageSize }, request.now),
+      loadUrlSigner(),
+    ]);
+  });
+  const [found, signUrl] = loaded;
+  const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
+  return json(
+    200,
+    mapPage(found, (stored) => renderGeneration(stored, context)),
+  );
+});

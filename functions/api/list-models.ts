@@ -1,0 +1,18 @@
+import { CATALOG } from '../../core/catalog.ts';
+import { listCredentials } from '../../core/credentials.ts';
+import { dispatchProblem } from '../../core/model-routes.ts';
+import { listModelSettings } from '../../core/model-settings.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { authorize } from '../http/authorize.ts';
+import { json } from '../http/responses.ts';
+
+/** GET /v1/models. 200 with the models that can be dispatched right now, in the catalog's order. */
+export const handler = apiHandler(async (request) => {
+  const { loaded } = await authorize(request, 'models:read', async () => {
+    request.query({});
+    return Promise.all([listModelSettings(), listCredentials(request.now)]);
+  });
+  const [settings, credentials] = loaded;
+  const data = CATALOG.filter((model) => !dispatchProblem(model, settings.get(model.id), credentials));
+  return json(200, { data });
+});

@@ -1,0 +1,68 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import { requiredEnv } from '../../core/environment.ts';
+import { logger } from '../../core/observability.ts';
+
+const secretsManager = new SecretsManagerClient({});
+
+/** The stored private key, or undefined when the secret has no value yet. */
+const findPrivateKey = async (SecretId: string): Promise<string | undefined> => {
+  try {
+    return (await secretsManager.send(new GetSecretValueCommand({ SecretId }))).SecretString;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+};
+
+/** Makes an ECDSA P-256 key pair, the curve CloudFront takes, and keeps its private half in the secret. */
+const createPrivateKeyIn = async (SecretId: string): Promise<string> => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const SecretString = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  await secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString }));
+  return SecretString;
+};
+
+const publicKeyOf = (privateKeyPem: string): string =>
+  createPublicKey(createPrivateKey(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
+
+/**
+ * Custom resource: the delivery key pair. Creating or updating it answers with the public half; the pair is
+ * made the first time only, so that a repeated deployment leaves signed URLs valid. Nothing to delete: the
+ * secret goes with the stack.
+ */
+export const handler = async (event: CloudFormationCustomResourceEvent, context: Context): Promise<void> => {
+  const respond = (body: Record<string, unknown>) =>
+    fetch(event.ResponseURL, {
+      method: 'PUT',
+      // CloudFormation's presigned URL is signed without a content type.
+      headers: { 'content-type': '' },
+      body: JSON.stringify({
+        StackId: event.StackId,
+        RequestId: event.RequestId,
+        LogicalResourceId: event.LogicalResourceId,
+        PhysicalResourceId: 'delivery-key-pair',
+        ...body,
+      }),
+    });
+  try {
+    const secretArn = requiredEnv('DELIVERY_KEY_SECRET_ARN');
+    const Data =
+      event.RequestType === 'Delete'
+        ? {}
+        : {
+            PublicKey: publicKeyOf(
+              (await findPrivateKey(secretArn)) ?? (await createPrivateKeyIn(secretArn)),
+            ),
+          };
+    await respond({ Status: 'SUCCESS', Data });
+  } catch (error) {
+    logger.error('the delivery key pair could not be made', { error: error as Error });
+    await respond({ Status: 'FAILED', Reason: `See the logs: ${context.logStreamName}` });
+  }
+};

@@ -1,0 +1,53 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy, { type MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { ServiceError } from '../../core/errors.ts';
+import { logger } from '../../core/observability.ts';
+import { ApiRequest } from './api-request.ts';
+import { errorResponse, internalError } from './responses.ts';
+
+type Route = (request: ApiRequest) => Promise<APIGatewayProxyResult>;
+
+/** Turns what a route threw into its response; logs what nobody expected. */
+const errorResponses = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => ({
+  onError: (request) => {
+    const { error } = request;
+    if (error instanceof ServiceError) {
+      logger.warn('request refused', { code: error.code });
+      request.response = errorResponse(error);
+    } else {
+      logger.error('request failed', { error: error as Error });
+      request.response = errorResponse(internalError(error));
+    }
+  },
+});
+
+/** Adds the headers every response carries. */
+const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => {
+  const add = (event: APIGatewayProxyEvent, response: APIGatewayProxyResult | null | undefined): void => {
+    if (!response) return;
+    response.headers = {
+      'Content-Type': 'application/json',
+      'X-Request-Id': event.requestContext.requestId,
+      ...response.headers,
+    };
+  };
+  return {
+    after: ({ event, response }) => add(event, response),
+    onError: ({ event, response }) => add(event, response),
+  };
+};
+
+/**
+ * The Lambda handler of a route of the API: logging by request id, errors in the API's shape, and the headers
+ * every response carries. The route itself parses, calls and responds.
+ */
+export const apiHandler = (route: Route) =>
+  middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(injectLambdaContext(logger, { resetKeys: true }))
+    .use(standardHeaders())
+    .use(errorResponses())
+    .handler(async (event) => {
+      logger.appendKeys({ httpRequestId: event.requestContext.requestId, route: event.resource });
+      return route(new ApiRequest(event, new Date()));
+    });

@@ -1,0 +1,6 @@
+import { dispatchRequest } from '../../core/dispatch-request.ts';
+import { upstreamOf } from '../../providers/registry.ts';
+import { TaskInput, workflowTask } from '../workflow-task.ts';
+
+/** Hands the request to its provider and says what comes next. */
+export const handler = workflowTask(TaskInput, ({ requestId }) => dispatchRequest(requestId, upstreamOf));

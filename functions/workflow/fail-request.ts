@@ -1,0 +1,26 @@
+import * as z from 'zod/mini';
+import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { failRequest } from '../../core/settle-request.ts';
+import { failureOfWorkflow } from '../../core/workflow-failures.ts';
+import { workflowTask } from '../workflow-task.ts';
+
+const codes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+
+/** The workflow's state: a step that said "fail", or an error that a state caught. */
+const FailInput = z.object({
+  requestId: z.string(),
+  step: z.optional(
+    z.object({
+      result: z.object({
+        next: z.string(),
+        error: z.optional(z.object({ code: z.enum(codes), message: z.string() })),
+      }),
+    }),
+  ),
+  failure: z.optional(z.object({ Error: z.string(), Cause: z.optional(z.string()) })),
+});
+
+/** Ends the request as failed, with what made it fail, and refunds it in full. */
+export const handler = workflowTask(FailInput, ({ requestId, step, failure }) =>
+  failRequest(requestId, failureOfWorkflow(step?.result, failure)),
+);

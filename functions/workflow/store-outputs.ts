@@ -1,0 +1,5 @@
+import { storeOutputs } from '../../core/store-outputs.ts';
+import { TaskInput, workflowTask } from '../workflow-task.ts';
+
+/** Copies what the provider produced to the bucket. */
+export const handler = workflowTask(TaskInput, ({ requestId }) => storeOutputs(requestId));

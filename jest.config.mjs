@@ -1,0 +1,26 @@
+const project = (name, settings = {}) => ({
+  displayName: name,
+  testEnvironment: 'node',
+  testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
+    ],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/build', '<rootDir>/.local'],
+  ...settings,
+});
+
+export default {
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  projects: [
+    ...['unit', 'workflow', 'infra', 'local'].map((name) => project(name)),
+    project('contract', {
+      globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
+    }),
+  ],
+};

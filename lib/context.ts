@@ -1,0 +1,68 @@
+import type { Node } from 'constructs';
+import { z } from 'zod';
+import { ModelRoutes } from '../core/model-routes.ts';
+
+/** Context given on the command line (`-c key=value`) is text; in `cdk.json` it can be of any type. */
+const number = (minimum: number, maximum: number) =>
+  z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
+const seconds = (minimum: number, maximum: number) =>
+  z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
+/** Empty text would count as the number 0. */
+const emptyAsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])])
+  .transform((value) => value === true || value === 'true')
+  .default(false);
+/** A published version's number, or the working draft: what `ApplyGuardrail` takes. */
+const guardrailVersion = z.coerce
+  .string()
+  .regex(/^(DRAFT|[1-9]\d{0,7})$/, 'Expected DRAFT or the number of a version');
+const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
+const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
+  z.preprocess((value, context) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      context.addIssue(`Invalid JSON: ${error.message}`);
+      return z.NEVER;
+    }
+  }, schema);
+
+/** Longest that a synchronous provider call may take: a Lambda function runs for 15 min at most. */
+const MAX_SYNCHRONOUS_SECONDS = 840;
+
+/**
+ * The one list of context keys, with their defaults: what an operator can set at `cdk deploy -c key=value`
+ * and at the local run alike. Each is described in the README.
+ */
+export const StackContext = z.object({
+  outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
+  retentionDays: number(0, 3650).default(90),
+  pauseSeconds: seconds(1, 3600).default(180),
+  imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
+  pollIntervalSeconds: seconds(1, 300).default(5),
+  publicBaseUrl: baseUrl.optional(),
+  deliveryBaseUrl: baseUrl.optional(),
+  allowPrivateTargets: flag,
+  guardrailId: z
+    .string()
+    .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')
+    .optional(),
+  guardrailVersion: guardrailVersion.default('DRAFT'),
+  modelArkBaseUrl: baseUrl,
+  modelStudioBaseUrl: baseUrl,
+  modelRoutes: json(ModelRoutes),
+});
+export type StackContext = z.infer<typeof StackContext>;
+
+/** The context of a CDK app, checked. Throws, naming the keys, when a value is wrong. */
+export const readContext = (node: Node): StackContext => {
+  const given = Object.fromEntries(
+    Object.keys(StackContext.shape).map((key) => [key, node.tryGetContext(key) ?? undefined]),
+  );
+  const result = StackContext.safeParse(given);
+  if (!result.success) throw new Error(`The context is not valid.\n${z.prettifyError(result.error)}`);
+  return result.data;
+};

@@ -1,0 +1,26 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+
+/** One secret for each upstream's API key. They start empty; a provider without a key takes no requests. */
+export class ProviderSecrets extends Construct {
+  readonly modelArk: Secret;
+  readonly modelStudio: Secret;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.modelArk = emptySecret(this, 'ModelArk', 'API key of BytePlus ModelArk');
+    this.modelStudio = emptySecret(this, 'ModelStudio', 'API key of Alibaba Cloud Model Studio');
+  }
+
+  get all(): readonly Secret[] {
+    return [this.modelArk, this.modelStudio];
+  }
+}
+
+/** A secret that holds nothing until somebody puts a value there: what CDK would generate is of no use. */
+export const emptySecret = (scope: Construct, id: string, description: string): Secret => {
+  const secret = new Secret(scope, id, { description, removalPolicy: RemovalPolicy.DESTROY });
+  (secret.node.defaultChild as CfnSecret).generateSecretString = undefined;
+  return secret;
+};

@@ -1,0 +1,60 @@
+import type { PolicyStatement, Principal } from '../types.ts';
+
+/** One thing a call needs to be allowed: an IAM action on one resource (`*` for calls that name none). */
+export interface Permission {
+  action: string;
+  resource: string;
+}
+
+/** Whether `text` matches an IAM pattern: `*` is any run of characters, `?` is exactly one. */
+export const matchesPattern = (pattern: string, text: string): boolean => {
+  let patternAt = 0;
+  let textAt = 0;
+  let starAt = -1;
+  let resumeAt = 0;
+  while (textAt < text.length) {
+    const wanted = pattern[patternAt];
+    if (wanted === '*') {
+      starAt = patternAt;
+      resumeAt = textAt;
+      patternAt += 1;
+    } else if (wanted === '?' || wanted === text[textAt]) {
+      patternAt += 1;
+      textAt += 1;
+    } else if (starAt >= 0) {
+      // The last star takes one character more, and matching goes on behind it.
+      resumeAt += 1;
+      textAt = resumeAt;
+      patternAt = starAt + 1;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[patternAt] === '*') patternAt += 1;
+  return patternAt === pattern.length;
+};
+
+const covers = (statement: PolicyStatement, { action, resource }: Permission): boolean =>
+  statement.actions.some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
+  statement.resources.some((pattern) => matchesPattern(pattern, resource));
+
+const refusal = (principal: Principal, { action, resource }: Permission, explicit: boolean): string =>
+  `User: ${principal.name} is not authorized to perform: ${action} on resource: ${resource} ` +
+  (explicit
+    ? 'with an explicit deny in an identity-based policy'
+    : `because no identity-based policy allows the ${action} action`);
+
+/**
+ * Evaluates identity-based policies as IAM does: every permission must be allowed by some statement and denied by none.
+ * A principal without statements may do everything. Answers the message of the first refusal, or undefined when all is allowed.
+ */
+export const findRefusal = (principal: Principal, permissions: Permission[]): string | undefined => {
+  const { statements } = principal;
+  if (!statements) return undefined;
+  for (const permission of permissions) {
+    const applying = statements.filter((statement) => covers(statement, permission));
+    if (applying.some(({ effect }) => effect === 'Deny')) return refusal(principal, permission, true);
+    if (applying.length === 0) return refusal(principal, permission, false);
+  }
+  return undefined;
+};

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { RequestTarget } from './request-target.ts';
+
+/** Who signed a request, and for which service. */
+export interface CredentialScope {
+  accessKeyId: string;
+  service: string;
+}
+
+/** Reads `AKID/date/region/service/aws4_request`. */
+const parseCredential = (credential: string | null | undefined): CredentialScope | undefined => {
+  const [accessKeyId, , , service, terminator] = credential?.split('/') ?? [];
+  return accessKeyId && service && terminator === 'aws4_request' ? { accessKeyId, service } : undefined;
+};
+
+/**
+ * The credential scope of a SigV4 request, from the Authorization header or, for a presigned URL, from the query.
+ * The signature itself is not checked: only this machine can reach the endpoint. Undefined when the request is not signed.
+ */
+export const readCredentialScope = (
+  request: IncomingMessage,
+  url: RequestTarget,
+): CredentialScope | undefined =>
+  parseCredential(/Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1]) ??
+  parseCredential(url.searchParams.get('X-Amz-Credential'));

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, chmodSync, constants } from 'node:fs';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { messageOf } from '../errors.ts';
+
+/** A running DynamoDB engine. */
+export interface DynamoDbEngine {
+  /** `http://127.0.0.1:port` */
+  url: string;
+  /** Ends the engine; resolves when it is gone, within about a second. */
+  stop(): Promise<void>;
+}
+
+const START_ATTEMPTS = 3;
+const READY_TIMEOUT_MILLIS = 10_000;
+const STOP_GRACE_MILLIS = 1_000;
+
+/**
+ * Runs its arguments as a child and kills it as soon as standard input ends, which the kernel sees to however this process dies,
+ * SIGKILL included: nothing is left behind that would hold the file. Background jobs of `sh` read from /dev/null, hence descriptor 3.
+ */
+const GUARD =
+  'exec 3<&0; "$@" 3<&- & child=$!; (read -r _ <&3; kill -9 "$child" 2>/dev/null) & wait "$child"';
+
+/** The engine's binary. Throws, naming the way out, where the package has none for this platform. */
+const findBinary = (): string => {
+  const packageName = `@dynoxide/${process.platform}-${process.arch}`;
+  let manifest: string;
+  try {
+    manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
+  } catch (cause) {
+    throw new Error(
+      `No DynamoDB engine for ${process.platform}-${process.arch}: ${packageName} is not installed. ` +
+        'Set DYNAMODB_ENDPOINT to a DynamoDB-compatible endpoint (DynamoDB Local, for one).',
+      { cause },
+    );
+  }
+  const binary = join(dirname(manifest), 'dynoxide');
+  try {
+    accessSync(binary, constants.X_OK);
+  } catch {
+    // Some package managers drop the executable bit.
+    chmodSync(binary, 0o755);
+  }
+  return binary;
+};
+
+const findFreePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+/** Whether anything answers HTTP at `url`. */
+const answers = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = request(url, { method: 'GET', timeout: 1_000 }, (response) => {
+      response.resume();
+      resolve(true);
+    });
+    probe.on('error', () => resolve(false));
+    probe.on('timeout', () => probe.destroy());
+    probe.end();
+  });
+
+const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+const stopChild = async (child: ChildProcess): Promise<void> => {
+  if (hasExited(child)) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.stdin?.end();
+  await Promise.race([exited, sleep(STOP_GRACE_MILLIS, undefined, { ref: false })]);
+  if (!hasExited(child)) child.kill('SIGKILL');
+};
+
+const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> => {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  // Its own process group: Ctrl-C must not end the engine before the functions that still write to it.
+  const child = spawn('sh', ['-c', GUARD, 'sh', binary, 'serve', '-p', String(port), '--db-path', file], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let complaint = '';
+  let stopping = false;
+  let spawnError: Error | undefined;
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString('utf8')).slice(-2_000);
+  });
+  child.stdin.on('error', () => child.stdin.destroy());
+  child.on('error', (error) => {
+    spawnError = error;
+  });
+  child.on('exit', (code) => {
+    child.stdin.destroy();
+    if (!stopping) console.error(`[aws] the DynamoDB engine ended (${code}): ${complaint.trim()}`);
+  });
+  const stop = () => {
+    stopping = true;
+    return stopChild(child);
+  };
+
+  const giveUpAt = Date.now() + READY_TIMEOUT_MILLIS;
+  while (!(await answers(url))) {
+    if (spawnError || hasExited(child) || Date.now() > giveUpAt) {
+      await stop();
+      throw new Error(
+        `The DynamoDB engine did not start: ${spawnError ? messageOf(spawnError) : complaint.trim() || 'no answer'}`,
+      );
+    }
+    await sleep(10);
+  }
+  return { url, stop };
+};
+
+/**
+ * Starts dynoxide on `file` (made when absent) and resolves once it answers. Another process may take the free port that was found
+ * before the engine has it, so a failed start is tried again. Throws where there is no binary for this platform.
+ */
+export const startDynoxide = async (file: string): Promise<DynamoDbEngine> => {
+  const binary = findBinary();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryStart(binary, file);
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
+};

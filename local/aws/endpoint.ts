@@ -1,0 +1,156 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+import type { InvokeFunction, Principal, SecretSpec, StateMachineSpec, TableSpec } from '../types.ts';
+import { createCallCounter } from './call-counter.ts';
+import { createDynamoDbClient } from './dynamodb/client.ts';
+import { startDynoxide } from './dynamodb/dynoxide.ts';
+import { createTables } from './dynamodb/tables.ts';
+import { createRouter } from './router.ts';
+import { openS3Service } from './s3/s3-service.ts';
+import { openSecretStore } from './secrets/secret-store.ts';
+import { createStepFunctions } from './step-functions/step-functions.ts';
+
+/** What the endpoint serves. */
+export interface AwsEndpointOptions {
+  dataDir: string;
+  /** 0: any free port. */
+  port: number;
+  region: string;
+  accountId: string;
+  tables: TableSpec[];
+  buckets: string[];
+  secrets: SecretSpec[];
+  /** A DynamoDB-compatible endpoint; undefined: dynoxide is started on `<dataDir>/dynamodb.sqlite`. */
+  dynamodbEndpoint?: string | undefined;
+}
+
+/** A stored object, opened: `body` must be read to its end or destroyed. `etag` has its quotes. */
+export interface OpenedObject {
+  body: Readable;
+  contentType: string;
+  contentLength: number;
+  etag: string;
+}
+
+/** The local AWS endpoint: DynamoDB, S3, Secrets Manager and Step Functions at one address, for real SDK clients. */
+export interface AwsEndpoint {
+  /** `http://127.0.0.1:port`, what `AWS_ENDPOINT_URL` is set to. */
+  url: string;
+  /** Makes callers known by their access key ids. A request with an unknown key is refused (403). */
+  addPrincipals(principals: Principal[]): void;
+  /**
+   * Opens the state machines. Executions that a previous run left RUNNING are started again from the beginning: same name, input and start
+   * date, new history. Rejects when a definition cannot be run locally.
+   */
+  startStateMachines(specs: StateMachineSpec[], invoke: InvokeFunction): Promise<void>;
+  /** Opens an object straight from the store; undefined when absent. */
+  readObject(bucket: string, key: string): Promise<OpenedObject | undefined>;
+  /** The current value of a secret, by name or ARN; undefined when there is none. */
+  readSecret(nameOrArn: string): string | undefined;
+  /** Calls that were allowed, since start, by principal name and then `service:Operation`; the calls of state machines' tasks included. */
+  calls(): Record<string, Record<string, number>>;
+  /** Stops within about two seconds. Running executions are left to the next start. */
+  close(): Promise<void>;
+}
+
+/** How long answers under way may take once the endpoint closes. */
+const CLOSE_GRACE_MILLIS = 500;
+
+const listen = async (server: Server, port: number): Promise<string> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MILLIS).unref();
+  });
+
+/**
+ * Starts the endpoint: opens what the data directory holds (made when absent), creates tables and buckets that are missing, listens on loopback.
+ * Rejects, leaving nothing running, when the port is taken or the DynamoDB engine cannot be started.
+ */
+export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
+  const { dataDir, region, accountId } = options;
+  const place = { region, accountId };
+  mkdirSync(dataDir, { recursive: true });
+
+  const engine =
+    options.dynamodbEndpoint === undefined
+      ? await startDynoxide(join(dataDir, 'dynamodb.sqlite'))
+      : { url: options.dynamodbEndpoint, stop: async () => undefined };
+  const dynamodb = createDynamoDbClient(engine.url);
+  const stopEngine = async () => {
+    dynamodb.close();
+    await engine.stop();
+  };
+
+  try {
+    await createTables(dynamodb, options.tables);
+    const s3 = await openS3Service(join(dataDir, 'objects'), options.buckets);
+    const secrets = openSecretStore(join(dataDir, 'secrets.json'), options.secrets);
+    const counter = createCallCounter();
+    const principals = new Map<string, Principal>();
+    const stepFunctions = createStepFunctions({
+      place,
+      directory: join(dataDir, 'executions'),
+      callDynamoDb: dynamodb.call,
+      count: counter.add,
+    });
+    const server = createServer(
+      createRouter({ place, counter, principals, dynamodb, s3, secrets, stepFunctions }),
+    );
+    // Longer than clients keep an idle connection, so that none is closed under a request just being sent; uploads take what they take.
+    server.keepAliveTimeout = 120_000;
+    server.requestTimeout = 0;
+    const url = await listen(server, options.port);
+
+    return {
+      url,
+      addPrincipals(added) {
+        for (const principal of added) principals.set(principal.accessKeyId, principal);
+      },
+      async startStateMachines(specs, invoke) {
+        stepFunctions.start(specs, invoke);
+      },
+      async readObject(bucket, key) {
+        const object = await s3.store.getObject(bucket, key);
+        return object?.content
+          ? {
+              body: object.content,
+              contentType: String(object.metadata['content-type']),
+              contentLength: object.size,
+              etag: String(object.metadata.etag),
+            }
+          : undefined;
+      },
+      readSecret(nameOrArn) {
+        const secret = secrets.find(nameOrArn);
+        const versions = secret ? Object.values(secrets.versions(secret)) : [];
+        return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
+      },
+      calls: counter.counts,
+      async close() {
+        stepFunctions.close();
+        await closeServer(server);
+        s3.close();
+        await stopEngine();
+      },
+    };
+  } catch (error) {
+    await stopEngine();
+    throw error;
+  }
+};

@@ -1,0 +1,27 @@
+/** An error as an AWS service answers it: its code, its message and the HTTP status. */
+export class AwsError extends Error {
+  override readonly name = 'AwsError';
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** A text property of whatever was thrown. Errors of Node's own modules need not be instances of this realm's `Error` (jest's, a worker's). */
+const textOf = (thrown: unknown, property: 'name' | 'message' | 'code'): string | undefined => {
+  const value = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, property) : undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** The message of whatever was thrown. */
+export const messageOf = (thrown: unknown): string => textOf(thrown, 'message') ?? String(thrown);
+
+/** The name of whatever was thrown; `Error` when it has none. */
+export const nameOf = (thrown: unknown): string => textOf(thrown, 'name') ?? 'Error';
+
+/** The `code` of a system error (`ENOENT`, …); undefined for anything else. */
+export const systemCodeOf = (thrown: unknown): string | undefined => textOf(thrown, 'code');

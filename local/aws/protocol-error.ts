@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { AwsError } from './errors.ts';
+import { sendJsonError } from './json-protocol.ts';
+import { element, sendXml } from './s3/xml.ts';
+
+/** Answers an error in the protocol the request was made in: the query protocol's XML for a form, JSON for anything else. */
+export const sendProtocolError = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: AwsError,
+): void => {
+  if (!request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+    response.setHeader('x-amzn-errortype', error.code);
+    sendJsonError(response, error);
+    return;
+  }
+  const details = `<Type>Sender</Type>${element('Code', error.code)}${element('Message', error.message)}`;
+  sendXml(response, error.status, `<ErrorResponse><Error>${details}</Error></ErrorResponse>`);
+};

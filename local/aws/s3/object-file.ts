@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readFile, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { systemCodeOf } from '../errors.ts';
+import { metadataPath } from './object-paths.ts';
+
+/** What is kept beside an object's bytes. `headers` are S3's (content-type, x-amz-meta-…), lower case. */
+export interface ObjectMetadata {
+  /** Without quotes. */
+  etag: string;
+  headers: Record<string, string>;
+}
+
+/** An object as found: its metadata with its size in bytes and when it was written. */
+export interface FoundObject extends ObjectMetadata {
+  sizeBytes: number;
+  modifiedAt: Date;
+}
+
+/** Bytes written to a file of their own, not yet under any key. */
+export interface StagedBytes {
+  path: string;
+  sizeBytes: number;
+  md5: string;
+}
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
+
+/** The value, or undefined when the file is not there. */
+export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+/** Writes a stream into a new file under `directory`. A stream that ends early leaves nothing and rejects. */
+export const stageBytes = async (directory: string, content: Readable): Promise<StagedBytes> => {
+  const path = join(directory, randomUUID());
+  const hash = createHash('md5');
+  let sizeBytes = 0;
+  const measure = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(content, measure, createWriteStream(path));
+  } catch (error) {
+    await unlessMissing(unlink(path));
+    throw error;
+  }
+  return { path, sizeBytes, md5: hash.digest('hex') };
+};
+
+/**
+ * Moves staged bytes under an object's path, replacing what is there. The metadata goes first, so that an object, which exists once its bytes
+ * are in place, is never seen without it. Both are renames: a reader sees the old bytes or the new ones, never a part.
+ */
+export const commitObject = async (
+  bytes: string,
+  staged: StagedBytes,
+  metadata: ObjectMetadata,
+): Promise<void> => {
+  const stagedMetadata = `${staged.path}.json`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await mkdir(dirname(bytes), { recursive: true });
+      await writeFile(stagedMetadata, JSON.stringify(metadata));
+      await rename(stagedMetadata, metadataPath(bytes));
+      await rename(staged.path, bytes);
+      return;
+    } catch (error) {
+      // Deleting a directory's last object removes the directory, perhaps just now.
+      if (!isMissing(error) || attempt === 5) throw error;
+    }
+  }
+};
+
+/** What is known about the object at this path; undefined when there is none. */
+export const findObject = async (bytes: string): Promise<FoundObject | undefined> => {
+  const found = await unlessMissing(stat(bytes));
+  if (!found?.isFile()) return undefined;
+  const text = await unlessMissing(readFile(metadataPath(bytes), 'utf8'));
+  const metadata: ObjectMetadata = text ? JSON.parse(text) : { etag: '', headers: {} };
+  return { ...metadata, sizeBytes: found.size, modifiedAt: found.mtime };
+};
+
+/** Opens the bytes from `start` to `end` (both counted) as a stream; undefined when the object is gone. */
+export const openBytes = async (bytes: string, start: number, end: number): Promise<Readable | undefined> => {
+  const handle = await unlessMissing(open(bytes));
+  return handle?.createReadStream({ start, end });
+};
+
+/** Removes an object, if it is there, and the directories it leaves empty up to `bucketPath`. */
+export const removeObject = async (bucketPath: string, bytes: string): Promise<void> => {
+  await unlessMissing(unlink(bytes));
+  await unlessMissing(unlink(metadataPath(bytes)));
+  for (let directory = dirname(bytes); directory !== bucketPath; directory = dirname(directory)) {
+    try {
+      await rmdir(directory);
+    } catch (error) {
+      if (!isMissing(error)) return;
+    }
+  }
+};

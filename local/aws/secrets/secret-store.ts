@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import type { SecretSpec } from '../../types.ts';
+import { AwsError, systemCodeOf } from '../errors.ts';
+import { replaceFile } from '../write-file.ts';
+
+/** One version's value: text, or bytes in base64. */
+export interface SecretValue {
+  text?: string;
+  base64?: string;
+}
+
+/** A version as it is kept. */
+export interface SecretVersion extends SecretValue {
+  createdAt: string;
+  stages: string[];
+}
+
+/** Keeps the values of the template's secrets in one file. */
+export interface SecretStore {
+  /** The secret of this name, ARN, or ARN without its random suffix. */
+  find(nameOrArn: string): SecretSpec | undefined;
+  versions(secret: SecretSpec): Record<string, SecretVersion>;
+  /** Adds a version, moving the stages to it; the version that was AWSCURRENT becomes AWSPREVIOUS. The same id with the same value changes nothing. */
+  put(secret: SecretSpec, versionId: string, value: SecretValue, stages: string[]): void;
+}
+
+type StoredSecrets = Record<string, Record<string, SecretVersion>>;
+
+const load = (file: string): StoredSecrets => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return {};
+    throw error;
+  }
+};
+
+const isSame = (left: SecretValue, right: SecretValue): boolean =>
+  left.text === right.text && left.base64 === right.base64;
+
+/** Opens the store; secrets that hold nothing get their `initialValue`. Values live on across starts by the secret's name. */
+export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStore => {
+  const stored = load(file);
+  const save = () => replaceFile(file, `${JSON.stringify(stored, undefined, 2)}\n`);
+
+  const store: SecretStore = {
+    find: (nameOrArn) =>
+      secrets.find(
+        ({ name, arn }) =>
+          name === nameOrArn || arn === nameOrArn || arn.replace(/-[A-Za-z0-9]{6}$/, '') === nameOrArn,
+      ),
+    versions: ({ name }) => stored[name] ?? {},
+    put(secret, versionId, value, stages) {
+      stored[secret.name] ??= {};
+      const versions = stored[secret.name] ?? {};
+      const existing = versions[versionId];
+      if (existing) {
+        if (isSame(existing, value)) return;
+        throw new AwsError(
+          'ResourceExistsException',
+          `A resource with the ID you requested already exists. Version ${versionId} has another value.`,
+        );
+      }
+      for (const version of Object.values(versions)) {
+        const wasCurrent = version.stages.includes('AWSCURRENT') && stages.includes('AWSCURRENT');
+        const kept = version.stages.filter(
+          (stage) => !stages.includes(stage) && (stage !== 'AWSPREVIOUS' || !stages.includes('AWSCURRENT')),
+        );
+        version.stages = wasCurrent ? [...kept, 'AWSPREVIOUS'] : kept;
+      }
+      versions[versionId] = { ...value, createdAt: new Date().toISOString(), stages };
+      // A version without a stage is deprecated; nothing here could ask for it but by its id.
+      for (const [id, version] of Object.entries(versions))
+        if (version.stages.length === 0) delete versions[id];
+      save();
+    },
+  };
+
+  for (const secret of secrets) {
+    if (secret.initialValue !== undefined && Object.keys(store.versions(secret)).length === 0) {
+      store.put(secret, randomUUID(), { text: secret.initialValue }, ['AWSCURRENT']);
+    }
+  }
+  return store;
+};

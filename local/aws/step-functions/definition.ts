@@ -1,0 +1,143 @@
+import type { StateMachineDefinition } from 'aws-local-stepfunctions';
+
+import { messageOf } from '../errors.ts';
+import { prepareState } from './prepare-state.ts';
+import { readTaskResource, type TaskResource } from './task-resource.ts';
+
+/** A state of a definition. */
+export interface StateInfo {
+  name: string;
+  /** Its type in the definition, which the prepared one may have changed. */
+  type: string;
+  /** What the definition's state is nested in: empty at the top, `Map state` or `Parallel state/branch`. */
+  container: string;
+  /** Under which name the state's own context object (`$$.State`) is found. */
+  contextName: string;
+  /** Of a Task. */
+  resource?: TaskResource;
+  /** A literal `TimeoutSeconds` or `HeartbeatSeconds`, for the history. */
+  timeoutSeconds?: number;
+  heartbeatSeconds?: number;
+  /** Of a Map, `$` when its input is the list itself. */
+  itemsPath?: string;
+  /** The interpreter calls one of our handlers for this state. */
+  hasHandler: boolean;
+}
+
+/** A definition made ready for the interpreter. */
+export interface PreparedDefinition {
+  definition: StateMachineDefinition;
+  states: Map<string, StateInfo>;
+  /** Of the execution as a whole. */
+  timeoutSeconds?: number;
+}
+
+/** The Map and Parallel states a state is nested in, innermost first. */
+export const enclosingStates = (states: Map<string, StateInfo>, name: string): StateInfo[] => {
+  const container = states.get(name)?.container ?? '';
+  const outer = states.get(container.replace(/\/\d+$/, ''));
+  return outer ? [outer, ...enclosingStates(states, outer.name)] : [];
+};
+
+type Json = Record<string, unknown>;
+
+const asJson = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+/** Fields whose meaning the interpreter does not know: ignoring them would run something else than what deploys. */
+const UNSUPPORTED_FIELDS = ['Assign', 'Arguments', 'Output', 'ItemReader', 'ItemBatcher', 'ResultWriter'];
+
+const checkSupported = (name: string, state: Json): void => {
+  const unknown = UNSUPPORTED_FIELDS.find((field) => field in state);
+  if (unknown) throw new Error(`state "${name}": ${unknown} cannot be run locally`);
+  const mode = asJson(asJson(state.ItemProcessor).ProcessorConfig).Mode;
+  if (mode === 'DISTRIBUTED') throw new Error(`state "${name}": a distributed Map cannot be run locally`);
+  if (state.QueryLanguage === 'JSONata') throw new Error(`state "${name}": JSONata cannot be run locally`);
+};
+
+/** Every state a state can lead to. */
+const targetsOf = (state: Json): string[] =>
+  [state, ...[state.Choices, state.Catch].flatMap((list) => (Array.isArray(list) ? list.map(asJson) : []))]
+    .flatMap(({ Next, Default }) => [Next, Default])
+    .filter((target) => typeof target === 'string');
+
+/**
+ * Checks what the interpreter would trip over in the middle of an execution. The whole of ASL is checked where the definition is tested and
+ * deployed; the validator takes a quarter of a second a machine, which every start would pay.
+ */
+const checkTargets = (fragment: Json): void => {
+  const states = asJson(fragment.States);
+  if (typeof fragment.StartAt !== 'string' || !(fragment.StartAt in states)) {
+    throw new Error(`StartAt names no state: ${fragment.StartAt}`);
+  }
+  for (const [name, value] of Object.entries(states)) {
+    const missing = targetsOf(asJson(value)).find((target) => !(target in states));
+    if (missing !== undefined) throw new Error(`state "${name}" leads to "${missing}", which is not there`);
+  }
+};
+
+/** Prepares a machine or a part of it (a branch, an item processor); adds its states to `states`. */
+const prepareFragment = (fragment: Json, container: string, states: Map<string, StateInfo>): Json => {
+  checkTargets(fragment);
+  const prepared: Json = {};
+  for (const [name, value] of Object.entries(asJson(fragment.States))) {
+    const state = asJson(value);
+    checkSupported(name, state);
+    if (states.has(name)) throw new Error(`two states are named "${name}"`);
+    const arn = state.Type === 'Task' && typeof state.Resource === 'string' ? state.Resource : undefined;
+    const resource = arn === undefined ? undefined : readTaskResource(arn);
+    if (arn !== undefined && !resource) throw new Error(`state "${name}": ${arn} cannot be run locally`);
+    const timeoutSeconds = asNumber(state.TimeoutSeconds);
+    const heartbeatSeconds = asNumber(state.HeartbeatSeconds);
+    const contextName = `s${states.size}`;
+    const ready = prepareState(state, contextName);
+    states.set(name, {
+      name,
+      type: String(state.Type),
+      container,
+      contextName,
+      hasHandler: ready.Type === 'Task',
+      ...(resource && { resource }),
+      ...(state.Type === 'Map' && { itemsPath: String(state.ItemsPath ?? '$') }),
+      ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+      ...(heartbeatSeconds !== undefined && { heartbeatSeconds }),
+    });
+    for (const part of ['ItemProcessor', 'Iterator']) {
+      if (part in ready) ready[part] = prepareFragment(asJson(ready[part]), name, states);
+    }
+    if (Array.isArray(ready.Branches)) {
+      ready.Branches = ready.Branches.map((branch, at) =>
+        prepareFragment(asJson(branch), `${name}/${at}`, states),
+      );
+    }
+    prepared[name] = ready;
+  }
+  return { ...fragment, States: prepared };
+};
+
+/**
+ * Reads ASL text (JSONPath) and rewrites it so that the interpreter runs it as Step Functions would: see `prepare-state.ts`.
+ * Throws, naming the state, on a definition that leads nowhere or uses what cannot be run locally.
+ */
+export const prepareDefinition = (machineName: string, text: string): PreparedDefinition => {
+  try {
+    const original = asJson(JSON.parse(text));
+    if (original.QueryLanguage === 'JSONata') throw new Error('JSONata cannot be run locally');
+    if (text.includes('States.JsonToString')) {
+      console.error(
+        `[aws] state machine ${machineName}: States.JsonToString loses backslashes in the local run, which breaks text that holds quotes`,
+      );
+    }
+    const { TimeoutSeconds: timeout, ...rest } = original;
+    const states = new Map<string, StateInfo>();
+    const definition = prepareFragment(rest, '', states);
+    return {
+      definition: definition as unknown as StateMachineDefinition,
+      states,
+      ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
+    };
+  } catch (cause) {
+    throw new Error(`State machine ${machineName}: ${messageOf(cause)}`, { cause });
+  }
+};

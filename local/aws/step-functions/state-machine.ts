@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+
+import { StateMachine } from 'aws-local-stepfunctions';
+
+import type { StateMachineSpec } from '../../types.ts';
+import { executionArn, type Place, roleArn } from '../arn.ts';
+import { AwsError } from '../errors.ts';
+import { prepareDefinition } from './definition.ts';
+import { type RunningExecution, runExecution } from './execution.ts';
+import { type ExecutionStore, openExecutionStore } from './execution-store.ts';
+import type { CallIntegration } from './integrations.ts';
+import type { TaskTokens } from './task-tokens.ts';
+import { nowSeconds } from './types.ts';
+
+/** A state machine that can be started. */
+export interface LocalStateMachine {
+  spec: StateMachineSpec;
+  roleArn: string;
+  creationDate: number;
+  store: ExecutionStore;
+  /**
+   * Starts an execution; its start is on disk when this returns. The same name and input as a running one gives that one back. Throws
+   * `ExecutionAlreadyExists` for a name used before: names are never free again.
+   */
+  start(name: string | undefined, input: string): { executionArn: string; startDate: number };
+  running(name: string): RunningExecution | undefined;
+  /** Starts what an earlier process left running again from its first state, with its name, input and start date; its history begins anew. */
+  resume(): void;
+  close(): void;
+}
+
+/** What a machine's tasks reach. */
+export interface MachineServices {
+  place: Place;
+  /** Where the executions of all machines are kept. */
+  directory: string;
+  call: CallIntegration;
+  tokens: TaskTokens;
+}
+
+/** Whether two JSON texts are the same value, whatever their spacing. */
+const isSameJson = (left: string, right: string): boolean =>
+  left === right || JSON.stringify(JSON.parse(left)) === JSON.stringify(JSON.parse(right));
+
+/** Opens a state machine and its executions. Throws when the definition cannot be run locally. */
+export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine => {
+  const { place, directory, call, tokens } = services;
+  const prepared = prepareDefinition(spec.name, spec.definition);
+  // The prepared form is not strict ASL any more.
+  const interpreter = new StateMachine(prepared.definition, { validationOptions: { noValidate: true } });
+  const store = openExecutionStore(`${directory}/${spec.name}`);
+  const running = new Map<string, RunningExecution>();
+  const role = roleArn(place, spec.roleName);
+  const arnOf = (name: string) => executionArn(place, spec.name, name);
+
+  const run = (name: string, input: string, startDate: number) => {
+    store.begin(name, input, startDate);
+    const execution = runExecution(
+      {
+        interpreter,
+        prepared,
+        stateMachine: { arn: spec.arn, name: spec.name, roleArn: role },
+        principal: spec.principal,
+        region: place.region,
+        store,
+        call,
+        tokens,
+      },
+      { arn: arnOf(name), name, input, startDate },
+      () => running.delete(name),
+    );
+    running.set(name, execution);
+  };
+
+  return {
+    spec,
+    roleArn: role,
+    creationDate: nowSeconds(),
+    store,
+    start(name = randomUUID(), input) {
+      const executing = running.get(name);
+      if (executing && isSameJson(executing.input, input)) {
+        return { executionArn: executing.arn, startDate: executing.startDate };
+      }
+      if (store.find(name)) {
+        throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${arnOf(name)}'`);
+      }
+      const startDate = nowSeconds();
+      run(name, input, startDate);
+      return { executionArn: arnOf(name), startDate };
+    },
+    running: (name) => running.get(name),
+    resume() {
+      for (const { name, status } of store.list()) {
+        if (status !== 'RUNNING' || running.has(name)) continue;
+        const stored = store.read(name);
+        if (stored) run(name, stored.input, stored.startDate);
+        // Its file is gone; without the input it can only be called failed.
+        else store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
+      }
+    },
+    close() {
+      for (const execution of running.values()) execution.leave();
+      store.close();
+    },
+  };
+};

@@ -1,0 +1,147 @@
+import type { InvokeFunction, Principal, StateMachineSpec } from '../../types.ts';
+import { type Place, parseExecutionArn, stateMachineArn } from '../arn.ts';
+import { findRefusal } from '../authorize.ts';
+import { AwsError } from '../errors.ts';
+import { stepFunctionsPermissions } from '../permissions/step-functions.ts';
+import { createIntegrations } from './integrations.ts';
+import { describeExecution, getExecutionHistory, listExecutions } from './queries.ts';
+import { executionName, jsonText, optionalText, requiredText, takePage } from './requests.ts';
+import { type LocalStateMachine, openStateMachine } from './state-machine.ts';
+import { createTaskTokens, readToken } from './task-tokens.ts';
+
+type Json = Record<string, unknown>;
+
+/** The local Step Functions. */
+export interface StepFunctions {
+  /** Answers one call of the API. Throws `AwsError` as the service answers it. */
+  call(principal: Principal, operation: string, body: Json): Json;
+  /** Opens the machines, then starts again what an earlier process left running. Throws when a definition cannot be run locally. */
+  start(specs: StateMachineSpec[], invoke: InvokeFunction): void;
+  /** Lets go of running executions; the next process starts them again. */
+  close(): void;
+}
+
+/** What Step Functions needs of the rest of the local run. */
+export interface StepFunctionsServices {
+  place: Place;
+  /** Where executions are kept, a directory for each machine. */
+  directory: string;
+  callDynamoDb(operation: string, body: unknown): Promise<Json>;
+  count(principalName: string, call: string): void;
+}
+
+const INVALID_INPUT = { code: 'InvalidExecutionInput', label: 'Invalid State Machine Execution Input' };
+const INVALID_OUTPUT = { code: 'InvalidOutput', label: 'Invalid Output' };
+
+/** A Step Functions without machines yet. */
+export const createStepFunctions = (services: StepFunctionsServices): StepFunctions => {
+  const { place } = services;
+  const machines = new Map<string, LocalStateMachine>();
+  const tokens = createTaskTokens();
+
+  const findMachine = (arn: string): LocalStateMachine => {
+    const machine = machines.get(arn);
+    if (!machine) throw new AwsError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`);
+    return machine;
+  };
+
+  const findExecution = (body: Json) => {
+    const arn = requiredText(body, 'executionArn');
+    const parsed = parseExecutionArn(arn);
+    if (!parsed) throw new AwsError('InvalidArn', `Invalid Arn: 'Invalid ARN: ${arn}'`);
+    const machine = machines.get(stateMachineArn(place, parsed.machineName));
+    if (!machine?.store.find(parsed.name)) {
+      throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);
+    }
+    return { arn, machine, name: parsed.name };
+  };
+
+  const startExecution = (body: Json) => {
+    const name = executionName(body);
+    const input = jsonText(body, 'input', INVALID_INPUT);
+    return findMachine(requiredText(body, 'stateMachineArn')).start(name, input);
+  };
+
+  const stopExecution = (body: Json) => {
+    const { machine, name } = findExecution(body);
+    const { stopDate } =
+      machine.running(name)?.stop('ABORTED', optionalText(body, 'error'), optionalText(body, 'cause')) ??
+      machine.store.find(name) ??
+      {};
+    return { stopDate };
+  };
+
+  const machineSummary = ({ spec, creationDate }: LocalStateMachine) => ({
+    stateMachineArn: spec.arn,
+    name: spec.name,
+    type: 'STANDARD',
+    creationDate,
+  });
+
+  /** The owner of a token. Throws `InvalidToken` when it is none of ours, `TaskDoesNotExist` when its execution is unknown. */
+  const tokenMachine = (body: Json): string => {
+    const owner = readToken(requiredText(body, 'taskToken'));
+    if (!owner) throw new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");
+    const arn = stateMachineArn(place, owner.machineName);
+    if (!machines.get(arn)?.store.find(owner.executionName)) {
+      throw new AwsError('TaskDoesNotExist', "Task Does Not Exist: 'Provided task does not exist'");
+    }
+    return arn;
+  };
+
+  const operations: Record<string, (body: Json) => Json> = {
+    StartExecution: startExecution,
+    StopExecution: stopExecution,
+    DescribeExecution: (body) => describeExecution(findExecution(body)),
+    GetExecutionHistory: (body) => getExecutionHistory(findExecution(body), body),
+    ListExecutions: (body) => listExecutions(place, findMachine(requiredText(body, 'stateMachineArn')), body),
+    DescribeStateMachine: (body) => {
+      const machine = findMachine(requiredText(body, 'stateMachineArn'));
+      const { spec, roleArn } = machine;
+      return { ...machineSummary(machine), status: 'ACTIVE', definition: spec.definition, roleArn };
+    },
+    ListStateMachines: (body) => {
+      const { page, nextToken } = takePage(body, [...machines.values()]);
+      return { stateMachines: page.map(machineSummary), nextToken };
+    },
+    SendTaskSuccess: (body) => {
+      const output = jsonText(body, 'output', INVALID_OUTPUT);
+      tokens.succeed(requiredText(body, 'taskToken'), JSON.parse(output));
+      return {};
+    },
+    SendTaskFailure: (body) => {
+      const error = optionalText(body, 'error') ?? 'States.TaskFailed';
+      tokens.fail(requiredText(body, 'taskToken'), error, optionalText(body, 'cause') ?? '');
+      return {};
+    },
+    SendTaskHeartbeat: (body) => {
+      tokens.heartbeat(requiredText(body, 'taskToken'));
+      return {};
+    },
+  };
+
+  return {
+    call(principal, operation, body) {
+      const perform = operations[operation];
+      if (!perform) {
+        throw new AwsError('UnknownOperationException', `The local Step Functions has no ${operation}`);
+      }
+      const tokenMachineArn = operation.startsWith('SendTask') ? tokenMachine(body) : undefined;
+      const refused = findRefusal(principal, stepFunctionsPermissions(operation, body, tokenMachineArn));
+      if (refused) throw new AwsError('AccessDeniedException', refused);
+      services.count(principal.name, `states:${operation}`);
+      return perform(body);
+    },
+    start(specs, invoke) {
+      const call = createIntegrations({ ...services, invoke, startExecution });
+      const opened = specs.map((spec) =>
+        openStateMachine(spec, { place, directory: services.directory, call, tokens }),
+      );
+      for (const machine of opened) machines.set(machine.spec.arn, machine);
+      for (const machine of opened) machine.resume();
+    },
+    close() {
+      for (const machine of machines.values()) machine.close();
+    },
+  };
+};

@@ -1,0 +1,126 @@
+import { createPublicKey } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parseByteRange, sliceBytes } from './delivery/byte-range.ts';
+import { checkSignedUrl } from './delivery/signed-url.ts';
+import type { HandleRequest } from './gateway/gateway.ts';
+import type { DistributionSpec } from './template/distribution.ts';
+
+/** A stored object, as the AWS endpoint reads it. */
+export interface StoredObject {
+  body: Readable;
+  contentType: string;
+  contentLength: number;
+  etag: string;
+}
+
+/** What the file route works with. */
+export interface DeliveryOptions {
+  distribution: DistributionSpec;
+  /** The URL that stands for the distribution's own, without a slash at the end: object keys are under it. */
+  deliveryBaseUrl: string;
+  /** Reads an object; undefined when it is absent. */
+  readObject: (bucket: string, key: string) => Promise<StoredObject | undefined>;
+  now?: () => Date;
+  log?: (line: string) => void;
+}
+
+const MESSAGES = {
+  AccessDenied: 'Access Denied',
+  InternalError: 'We encountered an internal error. Please try again.',
+  InvalidKey: 'Unknown Key',
+  InvalidRange: 'The requested range is not satisfiable',
+  MissingKey: 'Missing Key-Pair-Id query parameter or cookie value',
+};
+
+const refuse = (response: ServerResponse, statusCode: number, code: keyof typeof MESSAGES) => {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${MESSAGES[code]}</Message></Error>`;
+  response.writeHead(statusCode, {
+    'Content-Type': 'text/xml',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+};
+
+const matchesEtag = (header: string | undefined, etag: string) =>
+  header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, '')));
+
+/** The object key a path under the delivery URL stands for, undefined when an escape in it is broken. */
+const objectKeyOf = (path: string, originPath: string): string | undefined => {
+  try {
+    const key = decodeURIComponent(path);
+    return originPath === '' ? key : `${originPath}/${key}`;
+  } catch {
+    return undefined;
+  }
+};
+
+const send = async (request: IncomingMessage, response: ServerResponse, object: StoredObject) => {
+  const { body, contentType, contentLength, etag } = object;
+  response.setHeader('Accept-Ranges', 'bytes');
+  response.setHeader('ETag', etag);
+  if (matchesEtag(request.headers['if-none-match'], etag)) {
+    body.destroy();
+    response.writeHead(304).end();
+    return;
+  }
+
+  const ifRange = request.headers['if-range'];
+  const wantsRange = ifRange === undefined || ifRange === etag;
+  const range = wantsRange ? parseByteRange(request.headers.range, contentLength) : undefined;
+  if (range === 'unsatisfiable') {
+    body.destroy();
+    response.setHeader('Content-Range', `bytes */${contentLength}`);
+    refuse(response, 416, 'InvalidRange');
+    return;
+  }
+
+  if (range) response.setHeader('Content-Range', `bytes ${range.first}-${range.last}/${contentLength}`);
+  response.writeHead(range ? 206 : 200, {
+    'Content-Type': contentType,
+    'Content-Length': range ? range.last - range.first + 1 : contentLength,
+  });
+  if (request.method === 'HEAD') {
+    body.destroy();
+    response.end();
+    return;
+  }
+  await pipeline(range ? Readable.from(sliceBytes(body, range)) : body, response);
+};
+
+/**
+ * The file route, standing in for CloudFront in front of a private bucket: GET and HEAD, signed URLs checked against the distribution's
+ * trusted keys, byte ranges. A file that is absent answers 403, as CloudFront does when it may not list the bucket.
+ */
+export const createDelivery = (options: DeliveryOptions): HandleRequest => {
+  const {
+    distribution,
+    deliveryBaseUrl,
+    readObject,
+    now = () => new Date(),
+    log = () => undefined,
+  } = options;
+  const base = new URL(deliveryBaseUrl);
+  const trustedKeys =
+    distribution.trustedKeys &&
+    new Map([...distribution.trustedKeys].map(([id, pem]) => [id, createPublicKey(pem)] as const));
+
+  return async (request, response) => {
+    const target = request.url ?? '/';
+    const [path = ''] = target.split('?', 1);
+    try {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 403, 'AccessDenied');
+      const verdict = trustedKeys ? checkSignedUrl(base.origin + target, trustedKeys, now()) : 'valid';
+      if (verdict !== 'valid') return refuse(response, 403, verdict);
+      const key = objectKeyOf(path.slice(base.pathname.length + 1), distribution.originPath);
+      const object = key ? await readObject(distribution.bucketName, key) : undefined;
+      if (!object) return refuse(response, 403, 'AccessDenied');
+      await send(request, response, object);
+    } catch (error) {
+      log(`${request.method} ${path} was not delivered: ${error}`);
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, 'InternalError');
+    }
+  };
+};

@@ -1,0 +1,128 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import ora from 'ora';
+import { PROJECT_ROOT } from './run/child.ts';
+import { type LocalRun, startLocalRun } from './run.ts';
+
+const POLL_MILLISECONDS = 500;
+const DEADLINE_MILLISECONDS = 120_000;
+
+const IMAGE_REQUEST = {
+  model: 'xSD4.5',
+  prompt: 'A lighthouse on a cliff at dawn, gulls in the first light, oil on canvas [delay=2]',
+  endUserEmail: 'demo@example.com',
+};
+
+const EXTENSIONS: Record<string, string> = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' };
+
+interface ImageRecord {
+  requestId: string;
+  status: string;
+  cost?: number;
+  images?: { id: string; size: string; url?: string; error?: { code: string } }[];
+  error?: { code: string; message: string };
+}
+
+/** Says what is going on: a spinner where somebody watches, plain lines elsewhere. */
+const createProgress = () => {
+  // A terminal that does not know its width would have the spinner clear lines without end.
+  const spinner = process.stderr.isTTY && process.stderr.columns > 0 ? ora() : undefined;
+  let said = '';
+  return {
+    update: (text: string) => {
+      if (text === said) return;
+      said = text;
+      if (spinner) spinner.start(text);
+      else console.log(text);
+    },
+    succeed: (text: string) => {
+      if (spinner) spinner.succeed(text);
+      else console.log(text);
+    },
+    stop: () => spinner?.stop(),
+  };
+};
+
+const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<ImageRecord> => {
+  const response = await fetch(run.baseUrl + path, {
+    headers: { authorization: `Bearer ${run.apiKey}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+};
+
+/** Stores the file behind a signed URL as `out/<id>.<extension>` and gives its path. */
+const save = async (id: string, url: string): Promise<string> => {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`The file of ${id} answered ${response.status}`);
+  const contentType = response.headers.get('content-type') ?? '';
+  const folder = join(PROJECT_ROOT, 'out');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${id}.${EXTENSIONS[contentType] ?? 'bin'}`);
+  writeFileSync(file, new Uint8Array(await response.arrayBuffer()));
+  return relative(process.cwd(), file);
+};
+
+const createImage = async (
+  run: LocalRun,
+  progress: ReturnType<typeof createProgress>,
+  signal: AbortSignal,
+) => {
+  const startedAt = Date.now();
+  let record = await callApi(run, '/v1/generations', IMAGE_REQUEST);
+  progress.update(`${record.requestId}: ${record.status}`);
+  while (record.status === 'queued' || record.status === 'processing') {
+    if (Date.now() - startedAt > DEADLINE_MILLISECONDS) {
+      throw new Error(
+        `${record.requestId} is still ${record.status} after ${DEADLINE_MILLISECONDS / 1000} s`,
+      );
+    }
+    await wait(POLL_MILLISECONDS, undefined, { signal });
+    record = await callApi(run, `/v1/generations/${record.requestId}`);
+    if (record.status === 'processing') progress.update(`${record.requestId}: ${record.status}`);
+  }
+  if (record.status !== 'succeeded' || !record.images) {
+    throw new Error(`${record.requestId} ${record.status}: ${record.error?.message ?? 'no image'}`);
+  }
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  progress.succeed(`${record.requestId}: ${record.status} after ${seconds} s, ${record.cost} xTokens`);
+  for (const { id, size, url, error } of record.images) {
+    if (!url) throw new Error(`${id} was not stored: ${error?.code}`);
+    console.log(`${await save(id, url)}  ${size}`);
+  }
+};
+
+const demo = async (signal: AbortSignal) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'generation-service-demo-'));
+  const progress = createProgress();
+  let run: LocalRun | undefined;
+  try {
+    progress.update('Starting the service');
+    run = await startLocalRun({ port: 0, dataDir, signal });
+    await createImage(run, progress, signal);
+  } finally {
+    progress.stop();
+    await run?.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+};
+
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    if (stopping.signal.aborted) process.exit(1);
+    stopping.abort();
+  });
+}
+try {
+  await demo(stopping.signal);
+  process.exit(0);
+} catch (error) {
+  const reason = error instanceof Error ? error.message : error;
+  console.error(stopping.signal.aborted ? 'The demo was stopped.' : `The demo failed: ${reason}`);
+  process.exit(1);
+}

@@ -1,0 +1,101 @@
+/**
+ * Runs in a worker thread: loads one function's bundle and gives it one event at a time, as Lambda's Node.js runtime does.
+ * Only Node's own modules may be imported here, so that a cold start costs what the bundle costs.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FunctionErrorPayload, InvocationMessage, WorkerMessage, WorkerSettings } from './messages.ts';
+
+type Handler = (event: unknown, context: unknown) => unknown;
+
+const settings = workerData as WorkerSettings;
+
+/** Exit status of Lambda's own runtime after an error outside a handler. */
+const CRASH_EXIT_STATUS = 129;
+
+/**
+ * Output goes straight to the file: through the parent's streams it would be lost when the thread is ended, and those streams keep the
+ * parent's process alive.
+ */
+const log = openSync(settings.logFile, 'a');
+const writeToLog = (
+  chunk: string | Uint8Array,
+  encoding?: BufferEncoding | ((error?: Error) => void),
+  callback?: (error?: Error) => void,
+) => {
+  if (typeof chunk === 'string')
+    writeSync(log, chunk, null, typeof encoding === 'string' ? encoding : 'utf8');
+  else writeSync(log, chunk);
+  const done = typeof encoding === 'function' ? encoding : callback;
+  if (done) queueMicrotask(() => done());
+  return true;
+};
+process.stdout.write = writeToLog;
+process.stderr.write = writeToLog;
+
+const say = (message: WorkerMessage) => parentPort?.postMessage(message);
+
+/** Describes the error for the caller, and writes its stack to the log. */
+const report = (label: string, thrown: unknown, errorType?: string): FunctionErrorPayload => {
+  console.error(`${label}\t${thrown instanceof Error ? (thrown.stack ?? thrown) : String(thrown)}`);
+  return {
+    errorType: errorType ?? (thrown instanceof Error ? thrown.name : typeof thrown),
+    errorMessage: thrown instanceof Error ? thrown.message : String(thrown),
+    stackTrace: [],
+  };
+};
+
+const loadHandler = async (): Promise<Handler> => {
+  const loaded = await import(pathToFileURL(settings.entryFile).href);
+  // A CommonJS bundle whose exports Node cannot see by reading has them all under `default`.
+  const handler = loaded[settings.handlerExport] ?? loaded.default?.[settings.handlerExport];
+  if (typeof handler !== 'function') {
+    throw Object.assign(new Error(`${settings.handlerExport} is undefined or not exported`), {
+      name: 'Runtime.HandlerNotFound',
+    });
+  }
+  return handler;
+};
+
+const contextOf = ({ requestId, deadlineEpochMilliseconds }: InvocationMessage) => ({
+  callbackWaitsForEmptyEventLoop: true,
+  functionVersion: '$LATEST',
+  functionName: settings.functionName,
+  memoryLimitInMB: String(settings.memoryMegabytes),
+  logGroupName: settings.logGroupName,
+  logStreamName: settings.logStreamName,
+  invokedFunctionArn: settings.functionArn,
+  awsRequestId: requestId,
+  getRemainingTimeInMillis: () => Math.max(0, deadlineEpochMilliseconds - Date.now()),
+});
+
+const run = async (handler: Handler, message: InvocationMessage): Promise<WorkerMessage> => {
+  const { requestId } = message;
+  let returned: unknown;
+  try {
+    returned = await handler(JSON.parse(message.payload), contextOf(message));
+  } catch (error) {
+    return { type: 'failed', requestId, error: report('Invoke Error', error) };
+  }
+  try {
+    return { type: 'done', requestId, payload: JSON.stringify(returned) ?? 'null' };
+  } catch (error) {
+    return { type: 'failed', requestId, error: report('Invoke Error', error, 'Runtime.MarshalError') };
+  }
+};
+
+const crash = (errorType?: string) => (thrown: unknown) => {
+  say({ type: 'crashed', error: report('Uncaught Exception', thrown, errorType) });
+  process.exit(CRASH_EXIT_STATUS);
+};
+process.on('uncaughtException', crash());
+process.on('unhandledRejection', crash('Runtime.UnhandledPromiseRejection'));
+
+try {
+  const handler = await loadHandler();
+  parentPort?.on('message', async (message: InvocationMessage) => say(await run(handler, message)));
+  say({ type: 'ready' });
+} catch (error) {
+  say({ type: 'not-ready', error: report('Init Error', error) });
+}

@@ -1,0 +1,132 @@
+import { availableParallelism } from 'node:os';
+import type { InvocationResult } from '../types.ts';
+import type { FunctionWorker } from './worker.ts';
+
+/** Bounds of a pool. */
+export interface PoolLimits {
+  /** Most worker threads at once; further events wait in line. */
+  maxWorkers: number;
+  /** A worker without an event for this long is ended. */
+  idleMilliseconds: number;
+}
+
+/** The worker threads of one function. */
+export interface WorkerPool {
+  /** Runs one event (JSON text) on a free worker, started where there is none. Rejects only once the pool is closed. */
+  invoke(payload: string): Promise<InvocationResult>;
+  /** Starts a worker when there is none, and settles when it is ready. */
+  prewarm(): Promise<void>;
+  /** Ends every worker. Events in line or running are rejected. */
+  close(): Promise<void>;
+}
+
+interface QueuedEvent {
+  payload: string;
+  resolve: (result: InvocationResult) => void;
+  reject: (error: Error) => void;
+}
+
+/** More threads loading at once than there are processors only delay the first that could serve. */
+const MAX_STARTING = Math.max(2, availableParallelism());
+
+/** A pool that starts workers with `start` as events need them. */
+export const createPool = (start: () => FunctionWorker, limits: PoolLimits): WorkerPool => {
+  const workers = new Set<FunctionWorker>();
+  const idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
+  const queue: QueuedEvent[] = [];
+  const running = new Set<QueuedEvent>();
+  let starting = 0;
+  let isClosed = false;
+
+  const retire = (worker: FunctionWorker) => {
+    clearTimeout(idleTimers.get(worker));
+    idleTimers.delete(worker);
+    workers.delete(worker);
+    return worker.terminate();
+  };
+
+  const rest = (worker: FunctionWorker) => {
+    if (!worker.isAlive() || isClosed) {
+      void retire(worker);
+      return;
+    }
+    const timer = setTimeout(() => void retire(worker), limits.idleMilliseconds);
+    timer.unref();
+    idleTimers.set(worker, timer);
+  };
+
+  /** The worker that rested last: the others may then reach their idle limit. */
+  const takeIdle = (): FunctionWorker | undefined => {
+    for (;;) {
+      const worker = [...idleTimers.keys()].at(-1);
+      if (!worker) return undefined;
+      clearTimeout(idleTimers.get(worker));
+      idleTimers.delete(worker);
+      if (worker.isAlive()) return worker;
+      void retire(worker);
+    }
+  };
+
+  const serve = async (worker: FunctionWorker, event: QueuedEvent) => {
+    running.add(event);
+    const result = await worker.run(event.payload);
+    running.delete(event);
+    event.resolve(result);
+    rest(worker);
+    dispatch();
+  };
+
+  const addWorker = async () => {
+    starting += 1;
+    try {
+      const worker = start();
+      workers.add(worker);
+      const error = await worker.ready;
+      if (error) {
+        // Every event would meet the same end, so those in line are answered now, as Lambda answers each of them.
+        for (const event of queue.splice(0)) event.resolve({ payload: error, functionError: 'Unhandled' });
+        await retire(worker);
+      } else {
+        rest(worker);
+      }
+    } catch (error) {
+      for (const event of queue.splice(0)) event.reject(error as Error);
+    } finally {
+      starting -= 1;
+      dispatch();
+    }
+  };
+
+  const dispatch = () => {
+    if (isClosed) return;
+    while (queue.length > 0) {
+      const worker = takeIdle();
+      if (!worker) break;
+      const event = queue.shift();
+      if (event) void serve(worker, event);
+    }
+    while (queue.length > starting && starting < MAX_STARTING && workers.size < limits.maxWorkers) {
+      void addWorker();
+    }
+  };
+
+  return {
+    invoke: (payload) => {
+      if (isClosed) return Promise.reject(new Error('The local run is stopping'));
+      const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
+      queue.push({ payload, resolve, reject });
+      dispatch();
+      return promise;
+    },
+    prewarm: async () => {
+      if (!isClosed && workers.size === 0) await addWorker();
+    },
+    close: async () => {
+      isClosed = true;
+      for (const event of [...queue.splice(0), ...running]) {
+        event.reject(new Error('The local run is stopping'));
+      }
+      await Promise.all([...workers].map(retire));
+    },
+  };
+};

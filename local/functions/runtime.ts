@@ -1,0 +1,101 @@
+import { mkdirSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { ACCOUNT_ID, PARTITION, REGION } from '../template/attributes.ts';
+import type { FunctionSpec } from '../template/functions.ts';
+import { secretAccessKeyOf } from '../template/roles.ts';
+import type { InvokeFunction } from '../types.ts';
+import { createPool, type PoolLimits, type WorkerPool } from './pool.ts';
+import { MAX_PAYLOAD_BYTES, startWorker } from './worker.ts';
+
+/** What the functions run with. */
+export interface FunctionRuntimeOptions {
+  functions: FunctionSpec[];
+  /** Where the AWS clients of the functions send their calls. */
+  awsEndpointUrl: string;
+  /** Each function's output is appended to `<logDirectory>/<logical id>.log`. */
+  logDirectory: string;
+  /** A file of extra certificate authorities the functions are told of. */
+  extraCaCertificates?: string;
+  limits?: Partial<PoolLimits>;
+}
+
+/** Runs the functions of a stack in worker threads. */
+export interface FunctionRuntime {
+  /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`. */
+  invoke: InvokeFunction;
+  /** Loads the functions with these ARNs, one after the other, so that their first events find a worker. */
+  prewarm(functionArns: Iterable<string>): Promise<void>;
+  /** Ends every worker; invocations that have not answered are rejected. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 60_000 };
+
+const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID}:function:([^:]+)`);
+
+const namedError = (name: string, message: string) => Object.assign(new Error(message), { name });
+
+/** The variables Lambda sets for a function, and its own. */
+const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Record<string, string> => ({
+  ...spec.environment(),
+  AWS_REGION: REGION,
+  AWS_LAMBDA_FUNCTION_NAME: spec.name,
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMegabytes),
+  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+  AWS_LAMBDA_LOG_GROUP_NAME: spec.logGroupName,
+  AWS_EXECUTION_ENV: `AWS_Lambda_nodejs${process.versions.node.split('.')[0]}.x`,
+  AWS_ENDPOINT_URL: options.awsEndpointUrl,
+  AWS_ACCESS_KEY_ID: spec.principal.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKeyOf(spec.principal.accessKeyId),
+  // s3rver behind the endpoint does not take the checksum trailers that the SDK sends by default.
+  AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+  AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+  // The profile of whoever runs this must not change what the functions do.
+  AWS_CONFIG_FILE: devNull,
+  AWS_SHARED_CREDENTIALS_FILE: devNull,
+  ...(options.extraCaCertificates && { NODE_EXTRA_CA_CERTS: options.extraCaCertificates }),
+});
+
+/** A runtime for the functions of a stack. Nothing is started before the first event or `prewarm`. */
+export const createFunctionRuntime = (options: FunctionRuntimeOptions): FunctionRuntime => {
+  mkdirSync(options.logDirectory, { recursive: true });
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+
+  const poolOf = (spec: FunctionSpec): WorkerPool =>
+    createPool(
+      () =>
+        startWorker(spec, {
+          environment: environmentOf(spec, options),
+          logFile: join(options.logDirectory, `${spec.logicalId}.log`),
+        }),
+      limits,
+    );
+  const pools = new Map(options.functions.map((spec) => [spec.name, poolOf(spec)] as const));
+
+  const findPool = (nameOrArn: string): WorkerPool => {
+    const pool = pools.get(FUNCTION_ARN.exec(nameOrArn)?.[1] ?? nameOrArn);
+    if (!pool) throw namedError('ResourceNotFoundException', `Function not found: ${nameOrArn}`);
+    return pool;
+  };
+
+  return {
+    invoke: async (functionArn, payload) => {
+      const pool = findPool(functionArn);
+      const text = JSON.stringify(payload ?? null);
+      if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
+        throw namedError(
+          'RequestTooLargeException',
+          `Request must be smaller than ${MAX_PAYLOAD_BYTES} bytes for the InvokeFunction operation`,
+        );
+      }
+      return pool.invoke(text);
+    },
+    prewarm: async (functionArns) => {
+      for (const arn of new Set(functionArns)) await findPool(arn).prewarm();
+    },
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+};

@@ -1,0 +1,167 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { FunctionSpec } from '../template/functions.ts';
+import type { InvocationResult } from '../types.ts';
+import type { FunctionErrorPayload, InvocationMessage, WorkerMessage, WorkerSettings } from './messages.ts';
+
+/** Lambda's limit on loading a function: https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html */
+const INIT_TIMEOUT_MILLISECONDS = 10_000;
+
+/** Lambda's limit on a synchronous invocation's payload, in both directions. */
+export const MAX_PAYLOAD_BYTES = 6_291_556;
+
+/** What a worker needs besides the function itself. */
+export interface WorkerOptions {
+  environment: Record<string, string>;
+  /** The file that what the function writes to standard output and standard error is appended to. */
+  logFile: string;
+}
+
+/** One worker thread that runs one function, one event at a time. */
+export interface FunctionWorker {
+  /** Settles when the handler is loaded; with an error when it could not be, and the worker is of no use then. */
+  ready: Promise<FunctionErrorPayload | undefined>;
+  /** Runs one event (JSON text). Never rejects. */
+  run(payload: string): Promise<InvocationResult>;
+  /** False once the thread has ended or is about to. */
+  isAlive(): boolean;
+  /** Ends the thread; an event that is running is reported as an exit. */
+  terminate(): Promise<void>;
+}
+
+const failure = (error: FunctionErrorPayload): InvocationResult => ({
+  payload: error,
+  functionError: 'Unhandled',
+});
+
+const failureOf = (errorType: string, errorMessage: string) =>
+  failure({ errorType, errorMessage, stackTrace: [] });
+
+const answerOf = (payload: string): InvocationResult =>
+  Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES
+    ? failureOf(
+        'Function.ResponseSizeTooLarge',
+        `Response payload size exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
+      )
+    : { payload: JSON.parse(payload) };
+
+const exitReason = (exitCode: number) =>
+  exitCode === 0
+    ? 'Runtime exited without providing a reason'
+    : `Runtime exited with error: exit status ${exitCode}`;
+
+const logStreamName = (now: Date) =>
+  `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
+
+/** Starts a worker thread for `spec`. It sees `options.environment` and no other variable. */
+export const startWorker = (spec: FunctionSpec, options: WorkerOptions): FunctionWorker => {
+  const settings: WorkerSettings = {
+    entryFile: spec.entryFile,
+    handlerExport: spec.handlerExport,
+    logFile: options.logFile,
+    functionName: spec.name,
+    functionArn: spec.arn,
+    memoryMegabytes: spec.memoryMegabytes,
+    logGroupName: spec.logGroupName,
+    logStreamName: logStreamName(new Date()),
+  };
+  const thread = new Worker(new URL('./bootstrap.ts', import.meta.url), {
+    workerData: settings,
+    env: options.environment,
+    argv: [],
+    // The options of the process, such as a test runner's, are not the function's.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: spec.memoryMegabytes },
+  });
+
+  const ready = Promise.withResolvers<FunctionErrorPayload | undefined>();
+  let isAlive = true;
+  let crash: FunctionErrorPayload | undefined;
+  let current: { requestId: string; finish: (result: InvocationResult) => void } | undefined;
+
+  const initTimer = setTimeout(() => {
+    end('Sandbox.Timedout', `Init timed out after ${INIT_TIMEOUT_MILLISECONDS / 1000} seconds`);
+    void thread.terminate();
+  }, INIT_TIMEOUT_MILLISECONDS);
+
+  /** The thread is lost: whoever waits for it is told why. */
+  const end = (errorType: string, reason: string) => {
+    isAlive = false;
+    clearTimeout(initTimer);
+    const error = crash ?? { errorType, errorMessage: `Error: ${reason}`, stackTrace: [] };
+    ready.resolve(error);
+    current?.finish(
+      failure(
+        crash ? error : { ...error, errorMessage: `RequestId: ${current.requestId} ${error.errorMessage}` },
+      ),
+    );
+  };
+
+  thread.on('message', (message: WorkerMessage) => {
+    if (message.type === 'ready' || message.type === 'not-ready') {
+      clearTimeout(initTimer);
+      if (message.type === 'not-ready') isAlive = false;
+      ready.resolve(message.type === 'ready' ? undefined : message.error);
+      // An idle thread must not keep the process alive.
+      thread.unref();
+    } else if (message.type === 'crashed') {
+      crash = message.error;
+    } else if (message.requestId === current?.requestId) {
+      current.finish(message.type === 'failed' ? failure(message.error) : answerOf(message.payload));
+    }
+  });
+  thread.on('error', (error: NodeJS.ErrnoException) => {
+    appendFileSync(options.logFile, `${error.stack ?? error}\n`);
+    const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    end(
+      isOutOfMemory ? 'Runtime.ExitError' : error.name,
+      isOutOfMemory ? 'Runtime exited with error: signal: killed' : error.message,
+    );
+  });
+  thread.on('exit', (exitCode) => end('Runtime.ExitError', exitReason(exitCode)));
+
+  const run = (payload: string): Promise<InvocationResult> => {
+    const requestId = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<InvocationResult>();
+    const timeoutTimer = setTimeout(() => {
+      isAlive = false;
+      const seconds = spec.timeoutSeconds.toFixed(2);
+      current?.finish(
+        failureOf(
+          'Sandbox.Timedout',
+          `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`,
+        ),
+      );
+      void thread.terminate();
+    }, spec.timeoutSeconds * 1000);
+    current = {
+      requestId,
+      finish: (result) => {
+        current = undefined;
+        clearTimeout(timeoutTimer);
+        thread.unref();
+        resolve(result);
+      },
+    };
+    thread.ref();
+    thread.postMessage({
+      requestId,
+      payload,
+      deadlineEpochMilliseconds: Date.now() + spec.timeoutSeconds * 1000,
+    } satisfies InvocationMessage);
+    return promise;
+  };
+
+  return {
+    ready: ready.promise,
+    run,
+    isAlive: () => isAlive,
+    terminate: async () => {
+      isAlive = false;
+      await thread.terminate();
+    },
+  };
+};

@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HandleRequest } from './gateway.ts';
+
+/** The one HTTP server clients talk to. */
+export interface FrontDoor {
+  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  baseUrl: string;
+  /** From now on requests under `prefix` (with a slash at both ends) go to `files`, all others to `api`. */
+  open(handlers: { api: HandleRequest; files?: { prefix: string; handle: HandleRequest } }): void;
+  /** Takes no more requests, gives those under way a moment, and ends every connection. */
+  close(): Promise<void>;
+}
+
+const GRACE_MILLISECONDS = 500;
+
+const NOT_OPEN_YET = JSON.stringify({
+  error: { code: 'temporarily_unavailable', message: 'The local run is starting.' },
+});
+
+/**
+ * Binds the port (0: any free one) on loopback at once, so that its number is known before anything that depends on it is made. Answers
+ * 503 until it is opened. Rejects when the port is taken.
+ */
+export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
+  let handle: HandleRequest = async (_request, response) => {
+    response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' }).end(NOT_OPEN_YET);
+  };
+  const server = createServer((request, response) => void handle(request, response));
+  // Longer than the idle time of common clients, so that none of them meets a connection that is just being closed.
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} is taken; give another one.`) : error),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: ({ api, files }) => {
+      handle = (request, response) =>
+        files && request.url?.startsWith(files.prefix)
+          ? files.handle(request, response)
+          : api(request, response);
+    },
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), GRACE_MILLISECONDS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+};

@@ -1,0 +1,74 @@
+import type { GatewayResponseSpec } from '../template/api.ts';
+import type { Answer } from './answer.ts';
+import { type ExpressionContext, mapHeaders, renderTemplate } from './expressions.ts';
+
+/**
+ * The errors the gateway itself makes, as API Gateway answers them unless the template says otherwise:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+ */
+const RESPONSE_TYPES = {
+  API_CONFIGURATION_ERROR: {
+    statusCode: 500,
+    message: 'Internal server error',
+    errorType: 'InternalServerErrorException',
+  },
+  // A function that failed, or answered what is no response, is a 502 in practice; the documentation's 504 is for other integrations.
+  INTEGRATION_FAILURE: {
+    statusCode: 502,
+    message: 'Internal server error',
+    errorType: 'InternalServerErrorException',
+  },
+  INTEGRATION_TIMEOUT: {
+    statusCode: 504,
+    message: 'Endpoint request timed out',
+    errorType: 'InternalServerErrorException',
+  },
+  MISSING_AUTHENTICATION_TOKEN: {
+    statusCode: 403,
+    message: 'Missing Authentication Token',
+    errorType: 'MissingAuthenticationTokenException',
+  },
+  REQUEST_TOO_LARGE: {
+    statusCode: 413,
+    message: 'HTTP content length exceeded 10485760 bytes.',
+    errorType: 'RequestTooLargeException',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    statusCode: 415,
+    message: 'Unsupported Media Type',
+    errorType: 'BadRequestException',
+  },
+} as const;
+
+/** An error the gateway itself makes. */
+export type GatewayResponseType = keyof typeof RESPONSE_TYPES;
+
+const DEFAULT_TEMPLATES = { 'application/json': '{"message":$context.error.messageString}' };
+
+/** The answer for an error: the template's response of this type, else its default for 4xx or 5xx, else API Gateway's own. */
+export const gatewayResponse = (
+  type: GatewayResponseType,
+  customized: Record<string, GatewayResponseSpec>,
+  context: ExpressionContext,
+): Answer => {
+  const { statusCode, message, errorType } = RESPONSE_TYPES[type];
+  const custom = customized[type] ?? customized[statusCode < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX'];
+  const errorContext = {
+    ...context,
+    error: { message, messageString: JSON.stringify(message), responseType: type },
+  };
+  const templates = custom && Object.keys(custom.templates).length > 0 ? custom.templates : DEFAULT_TEMPLATES;
+  const [contentType, template] = Object.entries(templates).find(
+    ([mediaType]) => mediaType === 'application/json',
+  ) ??
+    Object.entries(templates)[0] ?? ['application/json', ''];
+  return {
+    statusCode: custom?.statusCode ?? statusCode,
+    headers: {
+      'x-amzn-ErrorType': errorType,
+      'Content-Type': contentType,
+      ...mapHeaders(custom?.headers ?? {}, errorContext),
+    },
+    body: Buffer.from(renderTemplate(template, errorContext)),
+  };
+};

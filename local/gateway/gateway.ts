@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { ApiSpec, ProxyIntegration } from '../template/api.ts';
+import type { InvokeFunction } from '../types.ts';
+import { type Answer, sendAnswer } from './answer.ts';
+import { checkMapping, checkTemplate } from './expressions.ts';
+import { type GatewayResponseType, gatewayResponse } from './gateway-response.ts';
+import { mockAnswer } from './mock.ts';
+import { proxyAnswer } from './proxy-answer.ts';
+import { headerOf, type IncomingRequest, proxyEventOf } from './proxy-event.ts';
+import { requestContextOf } from './request-context.ts';
+import { createRouter } from './router.ts';
+
+/** Payload limit of API Gateway: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** What a gateway works with. */
+export interface GatewayOptions {
+  api: ApiSpec;
+  invoke: InvokeFunction;
+  /** The host clients use, without the port. */
+  domainName: string;
+  /** Told of each request once, and of why a function's answer was not passed on. */
+  log?: (line: string) => void;
+}
+
+/** Answers one HTTP request. Never rejects. */
+export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Every template and mapping is looked at before the first request, so that one that cannot be rendered stops the start. */
+const checkExpressions = ({ routes, gatewayResponses }: ApiSpec) => {
+  const responses = [
+    ...Object.values(gatewayResponses),
+    ...routes.flatMap(({ integration }) => (integration.type === 'MOCK' ? integration.responses : [])),
+  ];
+  for (const { templates, headers } of responses) {
+    Object.values(templates).forEach(checkTemplate);
+    Object.values(headers).forEach(checkMapping);
+  }
+};
+
+/** A client that goes on sending beyond this is cut off; up to here it gets its answer, which needs the body to be taken. */
+const MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES;
+
+/** The whole body, undefined when it is over the limit. Rejects when the client goes away. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  let chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_DISCARDED_BYTES) throw new Error('the body does not end');
+    if (sizeBytes > MAX_BODY_BYTES) chunks = [];
+    else chunks.push(chunk);
+  }
+  return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
+};
+
+const TIMED_OUT = Symbol('timed out');
+
+/** The front door's API: turns HTTP requests into proxy events and the functions' answers back, as API Gateway's REST APIs do. */
+export const createGateway = ({
+  api,
+  invoke,
+  domainName,
+  log = () => undefined,
+}: GatewayOptions): HandleRequest => {
+  checkExpressions(api);
+  const findRoute = createRouter(api.routes);
+
+  const callFunction = async (
+    integration: ProxyIntegration,
+    event: APIGatewayProxyEvent,
+    accept: string | undefined,
+  ): Promise<Answer | GatewayResponseType> => {
+    const { promise: timeout, resolve } = Promise.withResolvers<typeof TIMED_OUT>();
+    const timer = setTimeout(() => resolve(TIMED_OUT), integration.timeoutMilliseconds);
+    try {
+      const result = await Promise.race([invoke(integration.functionArn, event), timeout]);
+      if (result === TIMED_OUT) return 'INTEGRATION_TIMEOUT';
+      const answer = result.functionError
+        ? undefined
+        : proxyAnswer(result.payload, api.binaryMediaTypes, accept);
+      if (!answer)
+        log(`${integration.functionArn} gave no response: ${JSON.stringify(result).slice(0, 1_000)}`);
+      return answer ?? 'INTEGRATION_FAILURE';
+    } catch (error) {
+      log(`${integration.functionArn} was not invoked: ${error}`);
+      const isTooLarge = (error as Error).name === 'RequestTooLargeException';
+      return isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE';
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const answerOf = async (
+    request: IncomingMessage,
+    [path, query]: [path: string, query: string],
+    context: APIGatewayProxyEvent['requestContext'],
+  ): Promise<Answer | GatewayResponseType> => {
+    const body = await readBody(request);
+    const match = findRoute(context.httpMethod, path);
+    if (!match) return 'MISSING_AUTHENTICATION_TOKEN';
+    if (!body) return 'REQUEST_TOO_LARGE';
+
+    const { rawHeaders } = request;
+    const { integration, resourcePath } = match.route;
+    if (integration.type === 'MOCK') {
+      const contentType = headerOf(rawHeaders, 'content-type');
+      return mockAnswer(integration, { contentType, body }, { ...context, resourcePath });
+    }
+    const incoming: IncomingRequest = {
+      method: context.httpMethod,
+      path,
+      query,
+      rawHeaders,
+      body,
+      port: request.socket.localPort ?? 0,
+    };
+    const event = proxyEventOf(incoming, match, context, api.binaryMediaTypes);
+    return callFunction(integration, event, headerOf(rawHeaders, 'accept'));
+  };
+
+  return async (request, response) => {
+    const startedAt = performance.now();
+    const target = request.url ?? '/';
+    const [path = '/', ...query] = target.split('?');
+    const context = requestContextOf(
+      {
+        method: request.method ?? 'GET',
+        path,
+        sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+        userAgent: request.headers['user-agent'],
+        domainName,
+        now: new Date(),
+      },
+      api,
+    );
+    try {
+      const answer = await answerOf(request, [path, query.join('?')], context);
+      const sent =
+        typeof answer === 'string' ? gatewayResponse(answer, api.gatewayResponses, { ...context }) : answer;
+      const ids = {
+        'x-amzn-RequestId': context.requestId,
+        'x-amz-apigw-id': context.extendedRequestId ?? '',
+      };
+      sendAnswer(response, { ...sent, headers: { ...ids, ...sent.headers } });
+      const milliseconds = (performance.now() - startedAt).toFixed(0);
+      log(`${context.requestId} ${context.httpMethod} ${path} ${sent.statusCode} ${milliseconds} ms`);
+    } catch (error) {
+      // The client went away while it sent its body: there is nobody to answer.
+      log(`${context.requestId} ${context.httpMethod} ${path} ended early: ${error}`);
+      response.destroy();
+    }
+  };
+};

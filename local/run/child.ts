@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the project. */
+export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A script of the project ended with another status than 0. */
+export class ChildFailedError extends Error {
+  override name = 'ChildFailedError';
+}
+
+/** What an uncaught error said, without the code around it and the stack; else all of the text. */
+const errorMessageIn = (stderr: string): string =>
+  /^\w*Error(?: \[\w+\])?: (.+?)$\s+at /ms.exec(stderr)?.[1]?.trim() ?? stderr.trim();
+
+/**
+ * Runs a script of the project with this Node.js and gives its standard output. Rejects with `ChildFailedError`, whose message says
+ * why, or when `signal` ended it.
+ */
+export const runScript = async (
+  script: string,
+  args: string[],
+  options: { environment?: Record<string, string>; signal?: AbortSignal | undefined } = {},
+): Promise<string> => {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.signal && { signal: options.signal }),
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (status !== 0) {
+    const command = [script, ...args.slice(0, 2)].join(' ');
+    throw new ChildFailedError(`${command} failed: ${errorMessageIn(stderr) || stdout.trim()}`);
+  }
+  return stdout;
+};

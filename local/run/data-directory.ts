@@ -1,0 +1,146 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** What a run tells the world in `local.json`: users and tests rely on it. */
+export interface LocalRunFile {
+  baseUrl: string;
+  apiKey: string;
+  accountId: string;
+  webhookSecret: string;
+  awsEndpointUrl: string;
+  tableName: string;
+  bucketName: string;
+  /** ARNs; one that the stack does not have is left out. */
+  stateMachines: { generation?: string; expiry?: string; webhookDelivery?: string };
+  /** Null when every provider is the real one. */
+  sandboxUrl: string | null;
+  pid: number;
+  /** The stack's outputs, by name: what a deployed stack tells its operators. */
+  outputs: Record<string, string>;
+  /** Credentials of the operator, who may do everything at the AWS endpoint. */
+  operatorAccessKeyId: string;
+  operatorSecretAccessKey: string;
+}
+
+/** The account made at the first start. */
+export interface FirstAccount {
+  accountId: string;
+  apiKey: string;
+  webhookSecret: string;
+}
+
+/** Another run is using the data directory. */
+export class DataDirectoryInUseError extends Error {
+  override name = 'DataDirectoryInUseError';
+}
+
+/** The data directory of a run, held by this process until `release`. */
+export interface DataDirectory {
+  path: string;
+  file(name: string): string;
+  readAccount(): FirstAccount | undefined;
+  writeAccount(account: FirstAccount): void;
+  /** Writes `local.json` into this directory, or into a folder of it; replaced as a whole, readable by its owner only. */
+  writeRunFile(content: LocalRunFile, folder?: string): void;
+  removeRunFile(): void;
+  release(): void;
+}
+
+/** Everything a run keeps. `--reset` removes these and nothing else that may lie in the directory. */
+const CONTENT = [
+  'account.json',
+  'cdk.out',
+  'custom-resources.json',
+  'dynamodb.sqlite',
+  'dynamodb.sqlite-shm',
+  'dynamodb.sqlite-wal',
+  'executions',
+  'local.json',
+  'logs',
+  'objects',
+  'secrets.json',
+  'starting',
+];
+
+const LOCK = 'run.lock';
+
+/** Whether a process has ended and only waits for its parent to notice, as Linux tells. */
+const isZombie = (pid: number): boolean => {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) && /\) [ZX] /.test(readFileSync(file, 'utf8'));
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    // EPERM: it is there, but another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** The process id a file holds, as its whole text or as `pid` of its JSON; undefined when there is none. */
+const pidIn = (file: string): number | undefined => {
+  if (!existsSync(file)) return undefined;
+  try {
+    const content = JSON.parse(readFileSync(file, 'utf8'));
+    const pid = Number(content?.pid ?? content);
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    // A file cut short by a crash names nobody.
+    return undefined;
+  }
+};
+
+const refuseWhenUsed = (path: string) => {
+  for (const name of [LOCK, 'local.json']) {
+    const file = join(path, name);
+    const pid = pidIn(file);
+    if (pid !== undefined && isAlive(pid)) {
+      throw new DataDirectoryInUseError(
+        `A local run (process ${pid}) is using ${path}. Stop it or give another --data-dir; if that process is no local run, delete ${file}.`,
+      );
+    }
+    rmSync(file, { force: true });
+  }
+};
+
+const writeWhole = (file: string, content: unknown) => {
+  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  // The mode above is for a new file only.
+  chmodSync(`${file}.new`, 0o600);
+  renameSync(`${file}.new`, file);
+};
+
+/**
+ * Takes the directory for this process, made when absent. Throws `DataDirectoryInUseError` while another live process has it; what a run
+ * that died left behind is cleared. `reset` begins with an empty one.
+ */
+export const takeDataDirectory = (directory: string, { reset = false } = {}): DataDirectory => {
+  const path = resolve(directory);
+  const file = (name: string) => join(path, name);
+  mkdirSync(path, { recursive: true });
+  refuseWhenUsed(path);
+  try {
+    writeFileSync(file(LOCK), String(process.pid), { flag: 'wx' });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new DataDirectoryInUseError(`Another local run is just starting on ${path}.`, { cause });
+  }
+  if (reset) for (const name of CONTENT) rmSync(file(name), { recursive: true, force: true });
+
+  return {
+    path,
+    file,
+    readAccount: () =>
+      existsSync(file('account.json')) ? JSON.parse(readFileSync(file('account.json'), 'utf8')) : undefined,
+    writeAccount: (account) => writeWhole(file('account.json'), account),
+    writeRunFile: (content, folder = '') => {
+      mkdirSync(file(folder), { recursive: true });
+      writeWhole(join(path, folder, 'local.json'), content);
+    },
+    removeRunFile: () => rmSync(file('local.json'), { force: true }),
+    release: () => rmSync(file(LOCK), { force: true }),
+  };
+};

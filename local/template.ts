@@ -1,0 +1,60 @@
+import { type ApiSpec, apiSpec } from './template/api.ts';
+import { type Assembly, loadAssembly } from './template/assembly.ts';
+import { bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
+import { type DistributionSpec, distributionSpec } from './template/distribution.ts';
+import { type FunctionSpec, functionSpecs, stateMachineSpecs } from './template/functions.ts';
+import { type CustomResourceState, createResolver, type Resolver } from './template/resolver.ts';
+import { roleSpecs } from './template/roles.ts';
+import type { SecretSpec, StateMachineSpec, TableSpec } from './types.ts';
+
+/** A synthesized stack, read into what the parts of the local run need. */
+export interface Stack {
+  name: string;
+  resolver: Resolver;
+  tables: TableSpec[];
+  buckets: string[];
+  secrets: SecretSpec[];
+  functions: FunctionSpec[];
+  stateMachines: StateMachineSpec[];
+  /** Answers of the custom resources by logical id; empty until they are made, and filled by whoever makes them. */
+  customResources: Map<string, CustomResourceState>;
+  /** The REST API, undefined when the stack has none. */
+  api: ApiSpec | undefined;
+  /** The distribution of stored files; call it once the custom resources are made. */
+  distribution: () => DistributionSpec | undefined;
+  /** The value of a stack output, undefined when the stack has none of that name. */
+  output: (name: string) => string | undefined;
+  /** Every stack output, by name. */
+  outputs: () => Record<string, string>;
+}
+
+/** The stack in the cloud assembly `directory`. Throws `TemplateError` when it cannot be run locally. */
+export const readStack = (directory: string): Stack => {
+  const assembly: Assembly = loadAssembly(directory);
+  const customResources = new Map<string, CustomResourceState>();
+  const resolver = createResolver(assembly.template, assembly.stackName, customResources);
+  const roles = roleSpecs(resolver);
+  return {
+    name: assembly.stackName,
+    resolver,
+    tables: tableSpecs(resolver),
+    buckets: bucketNames(resolver),
+    secrets: secretSpecs(resolver),
+    functions: functionSpecs(assembly, resolver, roles),
+    stateMachines: stateMachineSpecs(resolver, roles),
+    customResources,
+    api: apiSpec(resolver),
+    distribution: () => distributionSpec(resolver),
+    outputs: () =>
+      Object.fromEntries(
+        Object.entries(assembly.template.Outputs ?? {}).map(([name, { Value }]) => [
+          name,
+          resolver.text(Value),
+        ]),
+      ),
+    output: (name) => {
+      const output = assembly.template.Outputs?.[name];
+      return output && resolver.text(output.Value);
+    },
+  };
+};

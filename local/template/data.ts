@@ -1,0 +1,91 @@
+import { randomInt } from 'node:crypto';
+import type { SecretSpec, TableSpec } from '../types.ts';
+import { TemplateError } from './assembly.ts';
+import type { Resolver } from './resolver.ts';
+
+const pick = (source: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    names.filter((name) => source[name] !== undefined).map((name) => [name, source[name]] as const),
+  );
+
+/** The stack's tables. They are on demand whatever the template says: capacity has no meaning here. */
+export const tableSpecs = (resolver: Resolver): TableSpec[] =>
+  resolver
+    .resources('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable')
+    .map(({ logicalId, properties }) => {
+      const table = resolver.resolve(properties) as Record<string, unknown>;
+      const indexes = (name: string) => {
+        const declared = table[name] as Record<string, unknown>[] | undefined;
+        return (
+          declared && {
+            [name]: declared.map((index) => pick(index, ['IndexName', 'KeySchema', 'Projection'])),
+          }
+        );
+      };
+      const stream = table.StreamSpecification as Record<string, unknown> | undefined;
+      const ttl = table.TimeToLiveSpecification as { AttributeName: string; Enabled: boolean } | undefined;
+
+      return {
+        createTable: {
+          TableName: resolver.nameOf(logicalId),
+          BillingMode: 'PAY_PER_REQUEST',
+          ...pick(table, ['AttributeDefinitions', 'KeySchema']),
+          ...indexes('GlobalSecondaryIndexes'),
+          ...indexes('LocalSecondaryIndexes'),
+          ...(stream && {
+            StreamSpecification: { StreamEnabled: true, ...pick(stream, ['StreamViewType']) },
+          }),
+        },
+        ...(ttl?.Enabled && { ttlAttribute: ttl.AttributeName }),
+      };
+    });
+
+/** Names of the stack's buckets. */
+export const bucketNames = (resolver: Resolver): string[] =>
+  resolver.resources('AWS::S3::Bucket').map(({ logicalId }) => resolver.nameOf(logicalId));
+
+interface GenerateSecretString {
+  PasswordLength?: number;
+  ExcludeCharacters?: string;
+  ExcludeLowercase?: boolean;
+  ExcludeUppercase?: boolean;
+  ExcludeNumbers?: boolean;
+  ExcludePunctuation?: boolean;
+  SecretStringTemplate?: string;
+  GenerateStringKey?: string;
+}
+
+/** A value as Secrets Manager's GetRandomPassword draws it; 32 characters unless told otherwise. */
+const generateSecret = (options: GenerateSecretString): string => {
+  const alphabet = [
+    options.ExcludeLowercase ? '' : 'abcdefghijklmnopqrstuvwxyz',
+    options.ExcludeUppercase ? '' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+    options.ExcludeNumbers ? '' : '0123456789',
+    options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+  ]
+    .join('')
+    .split('')
+    .filter((character) => !(options.ExcludeCharacters ?? '').includes(character));
+  if (alphabet.length === 0) throw new TemplateError('GenerateSecretString excludes every character');
+  const drawn = Array.from(
+    { length: options.PasswordLength ?? 32 },
+    () => alphabet[randomInt(alphabet.length)],
+  );
+  const { SecretStringTemplate: template, GenerateStringKey: key } = options;
+  return template && key
+    ? JSON.stringify({ ...JSON.parse(template), [key]: drawn.join('') })
+    : drawn.join('');
+};
+
+/** The stack's secrets, with the value the template gives or asks to be drawn. */
+export const secretSpecs = (resolver: Resolver): SecretSpec[] =>
+  resolver.resources('AWS::SecretsManager::Secret').map(({ logicalId, properties }) => {
+    const { SecretString, GenerateSecretString } = properties;
+    const generate = resolver.resolve(GenerateSecretString) as GenerateSecretString | undefined;
+    return {
+      arn: resolver.reference(logicalId),
+      name: resolver.nameOf(logicalId),
+      ...(SecretString !== undefined && { initialValue: resolver.text(SecretString) }),
+      ...(generate && { initialValue: generateSecret(generate) }),
+    };
+  });

@@ -1,0 +1,51 @@
+import { TemplateError } from './assembly.ts';
+import { REGION, URL_SUFFIX } from './attributes.ts';
+import type { Resolver } from './resolver.ts';
+
+/** The distribution that delivers stored files. */
+export interface DistributionSpec {
+  bucketName: string;
+  /** Put before the path of a request to make the object key; without slashes at its ends. */
+  originPath: string;
+  /** The trusted public keys (PEM) by key pair id; undefined: files are delivered without a signature. */
+  trustedKeys?: ReadonlyMap<string, string>;
+}
+
+interface DistributionConfig {
+  DefaultCacheBehavior: { TargetOriginId: string; TrustedKeyGroups?: string[] };
+  Origins: { Id: string; DomainName: string; OriginPath?: string }[];
+}
+
+/**
+ * The stack's distribution, undefined when it has none. Public keys may come from a custom resource, so call it after those were made.
+ */
+export const distributionSpec = (resolver: Resolver): DistributionSpec | undefined => {
+  const [distribution] = resolver.resources('AWS::CloudFront::Distribution');
+  if (!distribution) return undefined;
+  const config = resolver.resolve(distribution.properties.DistributionConfig) as DistributionConfig;
+  const { TargetOriginId, TrustedKeyGroups } = config.DefaultCacheBehavior;
+
+  const origin = config.Origins.find(({ Id }) => Id === TargetOriginId);
+  const suffix = `.s3.${REGION}.${URL_SUFFIX}`;
+  if (!origin?.DomainName.endsWith(suffix)) {
+    throw new TemplateError(`${distribution.logicalId}: its default origin is not a bucket of this stack`);
+  }
+
+  const trustedKeyIds = resolver
+    .resources('AWS::CloudFront::KeyGroup')
+    .filter(({ logicalId }) => TrustedKeyGroups?.includes(resolver.reference(logicalId)))
+    .flatMap(({ properties }) => (resolver.resolve(properties.KeyGroupConfig) as { Items: string[] }).Items);
+  const trustedKeys = resolver
+    .resources('AWS::CloudFront::PublicKey')
+    .filter(({ logicalId }) => trustedKeyIds.includes(resolver.reference(logicalId)))
+    .map(({ logicalId, properties }) => {
+      const { EncodedKey } = resolver.resolve(properties.PublicKeyConfig) as { EncodedKey: string };
+      return [resolver.reference(logicalId), EncodedKey] as const;
+    });
+
+  return {
+    bucketName: origin.DomainName.slice(0, -suffix.length),
+    originPath: (origin.OriginPath ?? '').replace(/^\/+|\/+$/g, ''),
+    ...(TrustedKeyGroups && { trustedKeys: new Map(trustedKeys) }),
+  };
+};

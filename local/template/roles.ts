@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { PolicyStatement, Principal } from '../types.ts';
+import { TemplateError } from './assembly.ts';
+import { stableText } from './attributes.ts';
+import type { Resolver } from './resolver.ts';
+
+interface StatementDocument {
+  Effect?: 'Allow' | 'Deny';
+  Action?: string | string[];
+  Resource?: string | string[];
+  NotAction?: unknown;
+  NotResource?: unknown;
+  Condition?: Record<string, unknown>;
+}
+
+const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+
+/**
+ * The statements of a policy document. Conditions are not evaluated here: an Allow with one counts as if it held, a Deny with one as if
+ * it did not, so that a role is never weaker here than when deployed.
+ */
+const statementsOf = (resolver: Resolver, document: unknown, owner: string): PolicyStatement[] => {
+  const { Statement = [] } = resolver.resolve(document) as {
+    Statement?: StatementDocument | StatementDocument[];
+  };
+  return list(Statement).flatMap(({ Effect = 'Deny', Action, Resource, Condition }) => {
+    if (Action === undefined || Resource === undefined) {
+      throw new TemplateError(
+        `${owner}: a statement without Action or Resource (NotAction, NotResource) is not supported`,
+      );
+    }
+    if (Effect === 'Deny' && Condition) return [];
+    return [{ effect: Effect, actions: list(Action), resources: list(Resource) }];
+  });
+};
+
+/** A role of the template. */
+export interface RoleSpec {
+  arn: string;
+  name: string;
+  /** Inline policies and the policies attached to it in this template; AWS managed policies are left out. */
+  statements: PolicyStatement[];
+}
+
+/** The stack's roles by ARN. */
+export const roleSpecs = (resolver: Resolver): Map<string, RoleSpec> => {
+  const roles = new Map<string, RoleSpec>();
+  const byName = new Map<string, RoleSpec>();
+  const byPolicyArn = new Map<string, PolicyStatement[]>();
+
+  for (const { logicalId, properties } of resolver.resources('AWS::IAM::Role')) {
+    const inline = (properties.Policies as { PolicyDocument: unknown }[] | undefined) ?? [];
+    const role: RoleSpec = {
+      arn: String(resolver.attribute(logicalId, 'Arn')),
+      name: resolver.nameOf(logicalId),
+      statements: inline.flatMap(({ PolicyDocument }) => statementsOf(resolver, PolicyDocument, logicalId)),
+    };
+    roles.set(role.arn, role);
+    byName.set(role.name, role);
+  }
+  for (const { logicalId, properties } of resolver.resources('AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy')) {
+    const statements = statementsOf(resolver, properties.PolicyDocument, logicalId);
+    byPolicyArn.set(resolver.reference(logicalId), statements);
+    for (const name of resolver.resolve(properties.Roles ?? []) as string[]) {
+      byName.get(name)?.statements.push(...statements);
+    }
+  }
+  for (const { logicalId, properties } of resolver.resources('AWS::IAM::Role')) {
+    for (const arn of resolver.resolve(properties.ManagedPolicyArns ?? []) as string[]) {
+      byName.get(resolver.nameOf(logicalId))?.statements.push(...(byPolicyArn.get(arn) ?? []));
+    }
+  }
+  return roles;
+};
+
+/** The caller that runs with `role`; a role that is not in the template may do nothing. `name` is what calls are counted by. */
+export const principalOf = (name: string, role: RoleSpec | undefined): Principal => ({
+  name,
+  accessKeyId: `AKIA${stableText(`access key of ${name}`, 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`,
+  statements: role?.statements ?? [],
+});
+
+/** The secret half that goes with an access key id: calls stay on loopback, so it only has to be there and to differ. */
+export const secretAccessKeyOf = (accessKeyId: string) =>
+  createHash('sha256').update(`secret of ${accessKeyId}`).digest('base64url').slice(0, 40);

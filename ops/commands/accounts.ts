@@ -1,0 +1,145 @@
+import type { Command } from 'commander';
+import {
+  type Account,
+  blockAccount,
+  getAccount,
+  insertAccount,
+  listAccounts,
+  rotateWebhookSecret,
+  setAccountLimits,
+  unblockAccount,
+} from '../../core/accounts.ts';
+import { setKeyLimits } from '../../core/api-keys.ts';
+import { toXTokens } from '../../core/money.ts';
+import { burst, requestsPerSecond, text } from '../options.ts';
+import { formatFields, formatTable } from '../output.ts';
+import type { Perform, Verb } from '../verb.ts';
+
+/** `accounts create|list|show|block|unblock|set-limits|rotate-webhook-secret` */
+export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
+  accounts
+    .command('create')
+    .description('open an account with nothing on its balance')
+    .requiredOption('--name <name>', 'what people call it', text)
+    .action(perform(create));
+  accounts.command('list').description('all accounts, oldest first').action(perform(list));
+  accounts
+    .command('show')
+    .description('one account')
+    .requiredOption('--account <id>', 'the account', text)
+    .action(perform(show));
+  accounts
+    .command('block')
+    .description('refuse every call of the account')
+    .requiredOption('--account <id>', 'the account', text)
+    .action(perform(block));
+  accounts
+    .command('unblock')
+    .description('let the account in again')
+    .requiredOption('--account <id>', 'the account', text)
+    .action(perform(unblock));
+  accounts
+    .command('set-limits')
+    .description('how many requests each of its keys may make')
+    .requiredOption('--account <id>', 'the account', text)
+    .requiredOption('--requests-per-second <number>', 'sustained', requestsPerSecond)
+    .requiredOption('--burst <number>', 'at once', burst)
+    .action(perform(setLimits));
+  accounts
+    .command('rotate-webhook-secret')
+    .description('make a new webhook secret; the one before stays valid for 24 h')
+    .requiredOption('--account <id>', 'the account', text)
+    .action(perform(rotateSecret));
+};
+
+/** An account as operators see it. */
+const summaryOf = (account: Account) => ({
+  accountId: account.accountId,
+  name: account.name,
+  xTokens: toXTokens(account.balanceThousandths),
+  createdAt: account.createdAt,
+  blockedAt: account.blockedAt ?? null,
+});
+
+const create: Verb<{ name: string }> = async ({ name }, connected) => {
+  await connected();
+  const account = await insertAccount(name, new Date());
+  const { accountId, xTokens, createdAt } = summaryOf(account);
+  const value = { accountId, name, xTokens, webhookSecret: account.webhookSecret, createdAt };
+  return { value, text: formatFields(value) };
+};
+
+const list: Verb<object> = async (_options, connected) => {
+  await connected();
+  const value = (await listAccounts()).map(summaryOf);
+  return {
+    value,
+    text: formatTable(
+      ['account', 'name', 'xTokens', 'created', 'blocked'],
+      value.map(({ accountId, name, xTokens, createdAt, blockedAt }) => [
+        accountId,
+        name,
+        xTokens,
+        createdAt,
+        blockedAt,
+      ]),
+    ),
+  };
+};
+
+const show: Verb<{ account: string }> = async (options, connected) => {
+  await connected();
+  const account = await getAccount(options.account);
+  const { limits, ledgerEntries } = account;
+  const summary = summaryOf(account);
+  return {
+    value: { ...summary, limits, ledgerEntries },
+    text: formatFields({
+      ...summary,
+      limits: `${limits.requestsPerSecond} requests a second, bursts of ${limits.burst}`,
+      ledgerEntries,
+    }),
+  };
+};
+
+const blockedState = (account: Account) => {
+  const value = { accountId: account.accountId, blockedAt: account.blockedAt ?? null };
+  return { value, text: formatFields(value) };
+};
+
+const block: Verb<{ account: string }> = async ({ account }, connected) => {
+  await connected();
+  return blockedState(await blockAccount(account, new Date()));
+};
+
+const unblock: Verb<{ account: string }> = async ({ account }, connected) => {
+  await connected();
+  return blockedState(await unblockAccount(account));
+};
+
+const setLimits: Verb<{ account: string; requestsPerSecond: number; burst: number }> = async (
+  { account: accountId, ...limits },
+  connected,
+) => {
+  await connected();
+  const account = await setAccountLimits(accountId, {
+    requestsPerSecond: limits.requestsPerSecond,
+    burst: limits.burst,
+  });
+  await setKeyLimits(accountId, account.limits);
+  return {
+    value: { accountId, limits: account.limits },
+    text: formatFields({ accountId, ...account.limits }),
+  };
+};
+
+const rotateSecret: Verb<{ account: string }> = async ({ account }, connected) => {
+  await connected();
+  const {
+    accountId,
+    webhookSecret,
+    previousValidUntil = null,
+  } = await rotateWebhookSecret(account, new Date());
+  const value = { accountId, webhookSecret, previousValidUntil };
+  return { value, text: formatFields(value) };
+};

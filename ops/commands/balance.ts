@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { getAccount } from '../../core/accounts.ts';
+import {
+  type BalanceHistoryEntry,
+  changeBalance,
+  listLedgerEntries,
+  renderLedgerEntry,
+} from '../../core/ledger.ts';
+import type { Thousandths } from '../../core/money.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/pages.ts';
+import { anyText, pageNumber, pageSize, positiveAmount, signedAmount, text } from '../options.ts';
+import { formatFields, formatTable } from '../output.ts';
+import type { Perform, Verb } from '../verb.ts';
+
+/** `balance topup|adjust|history` */
+export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
+  balance
+    .command('topup')
+    .description('put xTokens on the balance')
+    .requiredOption('--account <id>', 'whose balance', text)
+    .requiredOption('--amount <xTokens>', 'how much, with at most 3 decimals', positiveAmount)
+    .option('--note <text>', 'the reference of the ledger entry', anyText)
+    .action(perform(changeWith('topup')));
+  balance
+    .command('adjust')
+    .description('correct the balance; it cannot go below 0')
+    .requiredOption('--account <id>', 'whose balance', text)
+    .requiredOption('--amount <xTokens>', 'how much, negative to take off', signedAmount)
+    .option('--note <text>', 'the reference of the ledger entry', anyText)
+    .action(perform(changeWith('admin_adjustment')));
+  balance
+    .command('history')
+    .description('the ledger, newest first')
+    .requiredOption('--account <id>', 'whose ledger', text)
+    .option('--page <number>', 'which page, from 1', pageNumber, 1)
+    .option('--page-size <number>', `entries a page, at most ${MAX_PAGE_SIZE}`, pageSize, DEFAULT_PAGE_SIZE)
+    .action(perform(history));
+};
+
+interface Change {
+  account: string;
+  amount: Thousandths;
+  note?: string;
+}
+
+const changeWith =
+  (reason: 'topup' | 'admin_adjustment'): Verb<Change> =>
+  async ({ account, amount, note = '' }, connected) => {
+    await connected();
+    const change = { amountThousandths: amount, reason, reference: note };
+    const entry = await changeBalance(account, change, new Date());
+    const value = renderLedgerEntry(entry);
+    return { value, text: formatFields({ ...value }) };
+  };
+
+const history: Verb<{ account: string; page: number; pageSize: number }> = async (options, connected) => {
+  await connected();
+  const { accountId, ledgerEntries } = await getAccount(options.account);
+  const { page, pageSize } = options;
+  const entries = await listLedgerEntries(accountId, { page, pageSize }, async () => ledgerEntries);
+  const value = mapPage(entries, renderLedgerEntry);
+  const more = value.hasMore ? `\n\nMore on --page ${page + 1}.` : '';
+  return { value, text: tableOf(value.items) + more };
+};
+
+const tableOf = (entries: readonly BalanceHistoryEntry[]): string =>
+  formatTable(
+    ['time', 'entry', 'reason', 'amount', 'balance after', 'reference'],
+    entries.map(({ id, type, reason, amount, balanceAfter, reference, createdAt }) => [
+      createdAt,
+      id,
+      reason,
+      type === 'debit' ? -amount : amount,
+      balanceAfter,
+      reference,
+    ]),
+  );

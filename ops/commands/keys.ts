@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { getAccount } from '../../core/accounts.ts';
+import {
+  type ApiKey,
+  insertApiKey,
+  listApiKeys,
+  parseKey,
+  revokeApiKey,
+  SCOPES,
+  type Scope,
+} from '../../core/api-keys.ts';
+import { NotFoundError } from '../../core/errors.ts';
+import { anyText, namesAmong, text } from '../options.ts';
+import { formatFields, formatTable } from '../output.ts';
+import { type Perform, UsageError, type Verb } from '../verb.ts';
+
+/** `keys create|list|revoke` */
+export const addKeyVerbs = (keys: Command, perform: Perform): void => {
+  keys
+    .command('create')
+    .description('issue a key; it is shown this once')
+    .requiredOption('--account <id>', 'whose key', text)
+    .option('--scopes <names>', `what it may do, between commas (default: ${SCOPES})`, namesAmong(SCOPES))
+    .option('--label <text>', 'a note on what it is for', anyText)
+    .action(perform(create));
+  keys
+    .command('list')
+    .description("an account's keys, oldest first")
+    .requiredOption('--account <id>', 'whose keys', text)
+    .action(perform(list));
+  keys
+    .command('revoke')
+    .description('refuse a key from now on, for good')
+    .option('--key-id <id>', 'the key, by its id', text)
+    .option('--key <key>', 'the key, by its text', text)
+    .action(perform(revoke));
+};
+
+const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = async (
+  { account, scopes = SCOPES, label = '' },
+  connected,
+) => {
+  await connected();
+  const { accountId, limits } = await getAccount(account);
+  const { apiKey, text: key } = await insertApiKey(accountId, { scopes, label, limits }, new Date());
+  const { keyId, createdAt } = apiKey;
+  return {
+    value: { keyId, key, scopes: apiKey.scopes, label, createdAt },
+    text: `${formatFields({ keyId, key, scopes: showScopes(apiKey), label, createdAt })}\n\nKeep the key: it is not shown again.`,
+  };
+};
+
+const list: Verb<{ account: string }> = async (options, connected) => {
+  await connected();
+  const { accountId } = await getAccount(options.account);
+  const apiKeys = await listApiKeys(accountId);
+  return {
+    value: apiKeys.map(({ keyId, label, scopes, last4, createdAt, lastUsedAt, revokedAt }) => ({
+      keyId,
+      label,
+      scopes,
+      last4,
+      createdAt,
+      lastUsedAt: lastUsedAt ?? null,
+      revokedAt: revokedAt ?? null,
+    })),
+    text: formatTable(
+      ['key id', 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
+      apiKeys.map((apiKey) => [
+        apiKey.keyId,
+        apiKey.label,
+        showScopes(apiKey),
+        apiKey.last4,
+        apiKey.createdAt,
+        apiKey.lastUsedAt,
+        apiKey.revokedAt,
+      ]),
+    ),
+  };
+};
+
+const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, connected) => {
+  if ((keyId === undefined) === (key === undefined)) throw new UsageError('give either --key-id or --key');
+  await connected();
+  const revoked = await revokeApiKey(keyId ?? idOf(key ?? ''), new Date());
+  const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
+  return { value, text: formatFields(value) };
+};
+
+const idOf = (key: string): string => {
+  const parsed = parseKey(key);
+  if (!parsed) throw new NotFoundError('That text is no API key: its form or its checksum is wrong.');
+  return parsed.keyId;
+};
+
+const showScopes = ({ scopes }: ApiKey): string =>
+  scopes.length === SCOPES.length ? 'all' : scopes.join(', ');

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { CATALOG, type CatalogModel, findModel } from '../../core/catalog.ts';
+import { NotFoundError } from '../../core/errors.ts';
+import { listModelSettings, putRate, rateOf } from '../../core/model-settings.ts';
+import { type Rate, rateProblem } from '../../core/rates.ts';
+import { rate, text } from '../options.ts';
+import { type Cell, formatTable } from '../output.ts';
+import { type Perform, UsageError, type Verb } from '../verb.ts';
+
+/** `rates list|set` */
+export const addRateVerbs = (rates: Command, perform: Perform): void => {
+  rates.command('list').description("every model's rate in force").action(perform(list));
+  rates
+    .command('set')
+    .description('set the rate of a model; requests already created keep their price')
+    .requiredOption('--model <id>', 'the model', text)
+    .requiredOption(
+      '--value <JSON>',
+      'perImage: [{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}], the last tier without a bound; or perSecond: {"720p":5,"1080p":8}, every resolution of the model',
+      rate,
+    )
+    .action(perform(set));
+};
+
+const list: Verb<object> = async (_options, connected) => {
+  await connected();
+  const settings = await listModelSettings();
+  const rated = CATALOG.map((model) => ({ model, rate: rateOf(model.id, settings.get(model.id)) }));
+  return {
+    value: rated.map((each) => renderRate(each.model, each.rate)),
+    text: tableOf(rated.flatMap((each) => rowsOf(each.model, each.rate))),
+  };
+};
+
+const set: Verb<{ model: string; value: Rate }> = async ({ model: id, value: newRate }, connected) => {
+  const model = findModel(id);
+  if (!model) throw new NotFoundError(`There is no model ${id}.`);
+  const problem = rateProblem(model, newRate);
+  if (problem) throw new UsageError(problem);
+  await connected();
+  await putRate(id, newRate);
+  return { value: renderRate(model, newRate), text: tableOf(rowsOf(model, newRate)) };
+};
+
+/** A model's rate as `--json` shows it, resolutions in the catalog's order. */
+const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate | undefined) => {
+  if (!rate || 'perImage' in rate || model.type === 'image') return { model: id, billing, ...rate };
+  const inOrder = model.resolutions.filter((resolution) => Object.hasOwn(rate.perSecond, resolution));
+  const perSecond = Object.fromEntries(inOrder.map((resolution) => [resolution, rate.perSecond[resolution]]));
+  return { model: id, billing, perSecond };
+};
+
+/** One row a tier or a resolution. */
+const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
+  if (!rate) return [[model.id, 'no rate', null, null]];
+  if ('perImage' in rate) {
+    return rate.perImage.map(({ maxPixels, xTokens }) => [
+      model.id,
+      'image',
+      maxPixels === null ? 'any size' : `up to ${maxPixels.toLocaleString('en')} pixels`,
+      xTokens,
+    ]);
+  }
+  return Object.entries(rate.perSecond).map(([resolution, xTokens]) => [
+    model.id,
+    'second',
+    resolution,
+    xTokens,
+  ]);
+};
+
+const tableOf = (rows: Cell[][]): string => formatTable(['model', 'one', 'of', 'xTokens'], rows);

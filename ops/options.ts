@@ -1,0 +1,98 @@
+import { InvalidArgumentError } from 'commander';
+import { type Thousandths, toThousandths } from '../core/money.ts';
+import { MAX_PAGE_SIZE } from '../core/pages.ts';
+import { Rate } from '../core/rates.ts';
+
+/** A text that may be empty. A value that looks like an option is one whose own value was forgotten. */
+export const anyText = (value: string): string => {
+  if (/^--[a-z]/.test(value)) throw new InvalidArgumentError('Its value is missing.');
+  return value.trim();
+};
+
+/** A text with something in it, trimmed. */
+export const text = (value: string): string => {
+  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return anyText(value);
+};
+
+const amount = (value: string): Thousandths => {
+  const problem = 'It must be a number of xTokens with at most 3 decimals.';
+  if (!/^[+-]?\d+(\.\d{1,3})?$/.test(value)) throw new InvalidArgumentError(problem);
+  try {
+    return toThousandths(Number(value));
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError('It is too large.');
+    throw error;
+  }
+};
+
+/** An amount of xTokens above 0. */
+export const positiveAmount = (value: string): Thousandths => {
+  const thousandths = amount(value);
+  if (thousandths <= 0) throw new InvalidArgumentError('It must be more than 0.');
+  return thousandths;
+};
+
+/** An amount of xTokens with its sign, other than 0. */
+export const signedAmount = (value: string): Thousandths => {
+  const thousandths = amount(value);
+  if (thousandths === 0) throw new InvalidArgumentError('It must not be 0.');
+  return thousandths;
+};
+
+const wholeNumber =
+  (minimum: number, maximum: number) =>
+  (value: string): number => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= minimum && number <= maximum) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+  };
+
+/** The number of a page, from 1. */
+export const pageNumber = wholeNumber(1, 1_000_000);
+
+/** How many items a page holds, within the API's bounds. */
+export const pageSize = wholeNumber(1, MAX_PAGE_SIZE);
+
+/** How many requests a second are allowed: more than 0, at most 10,000, whole or not. */
+export const requestsPerSecond = (value: string): number => {
+  const number = /^\d+(\.\d{1,3})?$/.test(value) ? Number(value) : Number.NaN;
+  if (number > 0 && number <= 10_000) return number;
+  throw new InvalidArgumentError('It must be a number above 0 and up to 10000.');
+};
+
+/** How many requests may come at once. */
+export const burst = wholeNumber(1, 100_000);
+
+const RATE_FORMS =
+  'It must be JSON like {"perImage":[{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}]} or {"perSecond":{"720p":5}}.';
+
+/** A rate as JSON: the whole of it, or only what stands under its `perImage` (an array) or `perSecond` (an object). */
+export const rate = (value: string): Rate => {
+  const given = parseJson(value);
+  const whole = [given, { perImage: given }, { perSecond: given }];
+  const found = whole.map((candidate) => Rate.safeParse(candidate)).find(({ success }) => success);
+  if (!found?.data) throw new InvalidArgumentError(RATE_FORMS);
+  return found.data;
+};
+
+const parseJson = (value: string): unknown => {
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new InvalidArgumentError(RATE_FORMS);
+    throw error;
+  }
+};
+
+/** A list of names between commas, each among `known`, without repeats. */
+export const namesAmong =
+  <Name extends string>(known: readonly Name[]) =>
+  (value: string): Name[] => {
+    const given = new Set(value.split(',').map((name) => name.trim()));
+    return [...given].map((name) => {
+      const found = known.find((candidate) => candidate === name);
+      if (found !== undefined) return found;
+      throw new InvalidArgumentError(`There is no "${name}": choose among ${known.join(', ')}.`);
+    });
+  };

@@ -1,0 +1,71 @@
+import { Command, CommanderError, Help } from 'commander';
+import { ServiceError } from '../core/errors.ts';
+import { addAccountVerbs } from './commands/accounts.ts';
+import { addBalanceVerbs } from './commands/balance.ts';
+import { addKeyVerbs } from './commands/keys.ts';
+import { addModelVerbs } from './commands/models.ts';
+import { addRateVerbs } from './commands/rates.ts';
+import { text } from './options.ts';
+import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
+import { performer, UsageError } from './verb.ts';
+
+/** Where a command writes: results to `out`, everything else to `err`. */
+export interface Streams {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Exit statuses: done; refused, not found or failed; written wrongly. */
+export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/** Runs one command of the operators' command line and gives its exit status. Never rejects. */
+export const run = async (args: readonly string[], streams: Streams): Promise<ExitStatus> => {
+  try {
+    await createProgram(streams).parseAsync(args, { from: 'user' });
+    return EXIT.done;
+  } catch (error) {
+    // Commander has said what is wrong, or shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    streams.err(`${describe(error)}\n`);
+    return error instanceof UsageError ? EXIT.usage : EXIT.refused;
+  }
+};
+
+const help = new Help();
+
+const describeOption: Help['optionDescription'] = (option) =>
+  `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
+
+const createProgram = (streams: Streams): Command => {
+  const program = new Command('ops')
+    .usage('<noun> <verb> [options]')
+    .description('Operates the service: the local run when one is up, else the deployed stack.')
+    .option('--json', 'print exactly one JSON value')
+    .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
+    .option(
+      '--stack <name>',
+      `act on this deployed stack, by the usual AWS credentials (default: ${DEFAULT_STACK}, when no local run is up)`,
+      text,
+    )
+    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
+    .configureOutput({ writeOut: streams.out, writeErr: streams.err })
+    .exitOverride();
+  const perform = performer(streams.out);
+  const noun = (name: string, description: string) => program.command(name).description(description);
+  addAccountVerbs(noun('accounts', 'accounts and what they may do'), perform);
+  addKeyVerbs(noun('keys', 'API keys of an account'), perform);
+  addBalanceVerbs(noun('balance', "an account's xTokens"), perform);
+  addRateVerbs(noun('rates', 'what each model costs'), perform);
+  addModelVerbs(noun('models', 'the models and whether they can be used'), perform);
+  return program;
+};
+
+/** One line on what went wrong. Errors that are not told to operators on purpose carry their name, which says more than their message. */
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const told = error instanceof ServiceError || error instanceof TargetError || error instanceof UsageError;
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message || String(code ?? 'no message');
+  return (told ? message : `${error.name}: ${message}`).replaceAll(/\s+/g, ' ').trim();
+};

@@ -1,0 +1,38 @@
+import { PRESET_SIDE_PIXELS } from '../../core/catalog.ts';
+import { dimensionsOf } from '../../core/image-sizes.ts';
+import type { ProviderCall, ProviderPlan } from '../../core/providers.ts';
+import type { ImageRequest } from '../../core/requests.ts';
+
+/**
+ * The calls of a request for images. There is no count upstream: several unrelated images are several calls
+ * alike; a sequence is one call that yields up to `images`.
+ */
+export const planArkImages = (request: ImageRequest, upstreamModel: string): ProviderPlan => {
+  const body = {
+    model: upstreamModel,
+    prompt: request.prompt,
+    size: arkSize(request),
+    response_format: 'url',
+    // The upstream marks images visibly unless told not to.
+    watermark: false,
+    ...(request.references.length > 0 ? { image: request.references } : {}),
+    ...(request.sequential
+      ? {
+          sequential_image_generation: 'auto',
+          sequential_image_generation_options: { max_images: request.images },
+        }
+      : {}),
+  };
+  const call: ProviderCall = { path: '/images/generations', headers: {}, body };
+  return {
+    mode: 'synchronous',
+    calls: Array.from({ length: request.sequential ? 1 : request.images }, () => call),
+  };
+};
+
+/** With `auto`, a preset goes as its token and the upstream picks the shape; anything else as pixels. */
+const arkSize = ({ size, aspectRatio }: ImageRequest): string => {
+  if (aspectRatio === 'auto' && Object.hasOwn(PRESET_SIDE_PIXELS, size)) return size;
+  const { width, height } = dimensionsOf(size, aspectRatio);
+  return `${width}x${height}`;
+};

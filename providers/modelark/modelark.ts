@@ -1,0 +1,72 @@
+import * as z from 'zod/mini';
+import type {
+  Provider,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderOutput,
+  ProviderPlan,
+} from '../../core/providers.ts';
+import type { ImageRequest } from '../../core/requests.ts';
+import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
+import { callUpstream } from '../http.ts';
+import { classifyArkError } from './errors.ts';
+import { planArkImages } from './images.ts';
+
+const ArkError = z.object({ code: z.string(), message: z.optional(z.string()) });
+const ErrorBody = z.object({ error: ArkError });
+const ImagesBody = z.object({
+  data: z.array(z.union([z.object({ url: z.string() }), z.object({ error: ArkError })])),
+});
+
+/** BytePlus ModelArk: images are answered in the call itself. */
+export class ModelArk implements Provider {
+  readonly id = 'modelark';
+  private readonly baseUrl: string;
+  private readonly apiKey: string;
+
+  /** `baseUrl` ends with the API version: `https://ark.<region>.bytepluses.com/api/v3`. */
+  constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
+    this.baseUrl = baseUrl;
+    this.apiKey = apiKey;
+  }
+
+  planImages(request: ImageRequest, upstreamModel: string): ProviderPlan {
+    return planArkImages(request, upstreamModel);
+  }
+
+  async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
+    const headers = { authorization: `Bearer ${this.apiKey}`, ...call.headers };
+    const answer = await callUpstream('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    if (answer.kind !== 'answered') return unanswered(this.id, answer);
+    if (answer.status !== 200) return this.refused(answer.status, answer.body);
+    const images = ImagesBody.safeParse(answer.body);
+    if (!images.success) return this.refused(answer.status, answer.body);
+    const outputs = images.data.data.map(toOutput);
+    // With no item at all, the reason stands at the top.
+    if (outputs.length === 0 && ErrorBody.safeParse(answer.body).success) {
+      return this.refused(answer.status, answer.body);
+    }
+    return outputs.some((output) => 'url' in output) ? { kind: 'done', outputs } : noneProduced(outputs);
+  }
+
+  /** Images have no task to ask for. */
+  async query(): Promise<ProviderAnswer> {
+    throw new Error('ModelArk answers images in the call itself: there is no task to query.');
+  }
+
+  private refused(status: number, body: unknown): ProviderAnswer {
+    const error = ErrorBody.safeParse(body);
+    if (!error.success) return unreadable(this.id, status, classifyArkError);
+    const upstreamCode = error.data.error.code;
+    return refusal(this.id, classifyArkError(status, upstreamCode), { status, upstreamCode });
+  }
+}
+
+const toOutput = (item: { url: string } | { error: { code: string } }): ProviderOutput =>
+  'url' in item ? { url: item.url } : { failure: failureOf(classifyArkError(undefined, item.error.code)) };
+
+const noneProduced = (outputs: ProviderOutput[]): ProviderAnswer => {
+  const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
+  const decisive = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
+  return { kind: 'failed', failure: decisive ?? failureOf('error') };
+};

@@ -1,0 +1,30 @@
+import { dimensionsOf } from '../../core/image-sizes.ts';
+import type { ProviderPlan } from '../../core/providers.ts';
+import type { ImageRequest } from '../../core/requests.ts';
+
+const SYNCHRONOUS_PATH = '/api/v1/services/aigc/multimodal-generation/generation';
+const ASYNCHRONOUS_PATH = '/api/v1/services/aigc/image-generation/generation';
+
+/** Models that can be created as a task; the others answer in the call. */
+const hasTasks = (upstreamModel: string): boolean => upstreamModel.startsWith('qwen-image');
+
+/**
+ * The one call of a request for images. The size always goes along: without it the upstream may take the
+ * ratio of an input image, and the preset would be lost.
+ */
+export const planModelStudioImages = (request: ImageRequest, upstreamModel: string): ProviderPlan => {
+  const { width, height } = dimensionsOf(request.size, request.aspectRatio);
+  const tasks = hasTasks(upstreamModel);
+  const content = [...request.references.map((image) => ({ image })), { text: request.prompt }];
+  const body = {
+    model: upstreamModel,
+    input: { messages: [{ role: 'user', content }] },
+    parameters: { size: `${width}*${height}`, ...(tasks ? { n: request.images, watermark: false } : {}) },
+  };
+  return tasks
+    ? {
+        mode: 'asynchronous',
+        calls: [{ path: ASYNCHRONOUS_PATH, headers: { 'x-dashscope-async': 'enable' }, body }],
+      }
+    : { mode: 'synchronous', calls: [{ path: SYNCHRONOUS_PATH, headers: {}, body }] };
+};

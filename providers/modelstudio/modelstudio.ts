@@ -1,0 +1,89 @@
+import * as z from 'zod/mini';
+import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../../core/providers.ts';
+import type { ImageRequest } from '../../core/requests.ts';
+import { failureOf, lost, refusal, unanswered, unreadable } from '../failures.ts';
+import { callUpstream } from '../http.ts';
+import { classifyModelStudioError } from './errors.ts';
+import { planModelStudioImages } from './images.ts';
+
+const Choices = z.array(
+  z.object({ message: z.object({ content: z.array(z.object({ image: z.optional(z.string()) })) }) }),
+);
+const ErrorBody = z.object({ code: z.string() });
+const TaskBody = z.object({ output: z.object({ task_id: z.string(), task_status: z.string() }) });
+const ImagesBody = z.object({ output: z.object({ choices: Choices }) });
+const QueryBody = z.object({
+  output: z.object({
+    task_status: z.string(),
+    code: z.optional(z.string()),
+    choices: z.optional(Choices),
+  }),
+});
+
+/** Alibaba Cloud Model Studio: images in the call itself or as a task, by model. */
+export class ModelStudio implements Provider {
+  readonly id = 'modelstudio';
+  private readonly baseUrl: string;
+  private readonly apiKey: string;
+
+  /** `baseUrl` is the workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`. */
+  constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
+    this.baseUrl = baseUrl;
+    this.apiKey = apiKey;
+  }
+
+  planImages(request: ImageRequest, upstreamModel: string): ProviderPlan {
+    return planModelStudioImages(request, upstreamModel);
+  }
+
+  async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
+    const headers = { ...this.authorization(), ...call.headers };
+    const answer = await callUpstream('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    if (answer.kind !== 'answered') return unanswered(this.id, answer);
+    const task = TaskBody.safeParse(answer.body);
+    if (task.success) return { kind: 'accepted', taskId: task.data.output.task_id };
+    const images = ImagesBody.safeParse(answer.body);
+    if (images.success) return produced(images.data.output.choices);
+    const error = ErrorBody.safeParse(answer.body);
+    if (!error.success) return unreadable(this.id, answer.status, classifyModelStudioError);
+    return this.refused(answer.status, error.data.code);
+  }
+
+  async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
+    const url = `${this.baseUrl}/api/v1/tasks/${encodeURIComponent(taskId)}`;
+    const answer = await callUpstream('GET', url, { headers: this.authorization(), signal });
+    const task =
+      answer.kind === 'answered' && answer.status === 200 ? QueryBody.safeParse(answer.body) : undefined;
+    if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
+    const { task_status: status, code = status, choices = [] } = task.data.output;
+    switch (status) {
+      case 'SUCCEEDED':
+        return produced(choices);
+      case 'FAILED':
+      case 'CANCELED': {
+        const errorClass = classifyModelStudioError(undefined, code);
+        return refusal(this.id, errorClass, { upstreamCode: code });
+      }
+      case 'UNKNOWN':
+        return lost(this.id, 'a task that the provider no longer knows');
+      default:
+        return { kind: 'waiting' };
+    }
+  }
+
+  private authorization(): Record<string, string> {
+    return { authorization: `Bearer ${this.apiKey}` };
+  }
+
+  private refused(status: number, upstreamCode: string): ProviderAnswer {
+    return refusal(this.id, classifyModelStudioError(status, upstreamCode), { status, upstreamCode });
+  }
+}
+
+/** Every image over all choices and content items: one choice with many images and many choices both occur. */
+const produced = (choices: z.infer<typeof Choices>): ProviderAnswer => {
+  const outputs = choices.flatMap(({ message }) =>
+    message.content.flatMap(({ image }) => (image === undefined ? [] : [{ url: image }])),
+  );
+  return outputs.length > 0 ? { kind: 'done', outputs } : { kind: 'failed', failure: failureOf('error') };
+};

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { Upstream } from './http.ts';
+import * as errors from './modelstudio-errors.ts';
+import { createImageHandlers } from './modelstudio-images.ts';
+import { createTaskCancel, createTaskQuery, type StudioResult } from './modelstudio-tasks.ts';
+import type { Outputs } from './outputs.ts';
+import { createTasks } from './tasks.ts';
+
+/** Task data can be asked for during 24 hours. */
+const TASK_RETENTION_SECONDS = 24 * 60 * 60;
+
+/** Alibaba Cloud Model Studio, under its base path `/api/v1`. */
+export const createModelStudio = ({
+  apiKey,
+  outputs,
+  now,
+}: {
+  apiKey: string;
+  outputs: Outputs;
+  now: () => number;
+}): Upstream => {
+  const tasks = createTasks<StudioResult>({ now, retentionSeconds: TASK_RETENTION_SECONDS });
+  const images = createImageHandlers({ outputs, tasks });
+  const services = '^/api/v1/services/aigc';
+  return {
+    prefix: '/api/v1/',
+    routes: [
+      {
+        method: 'POST',
+        path: new RegExp(`${services}/multimodal-generation/generation$`),
+        handle: images.synchronous,
+      },
+      {
+        method: 'POST',
+        path: new RegExp(`${services}/image-generation/generation$`),
+        handle: images.asynchronous,
+      },
+      { method: 'GET', path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/, handle: createTaskQuery(tasks) },
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,
+        handle: createTaskCancel(tasks),
+      },
+    ],
+    newRequestId: randomUUID,
+    checkKey: ({ authorization }) => {
+      if (authorization !== `Bearer ${apiKey}`) throw errors.invalidApiKey();
+    },
+    renderError: errors.renderError,
+    faults: {
+      unknownRoute: errors.unknownRoute,
+      malformedBody: errors.malformedBody,
+      bodyTooLarge: errors.bodyTooLarge,
+      internal: errors.internalError,
+    },
+  };
+};

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
+import {
+  accepted,
+  aGeneration,
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  send,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import { history } from './support/ledger.ts';
+import { type LocalService, ops } from './support/local-service.ts';
+import { newBusyCaller, succeeded } from './support/resources.ts';
+import { filled, ROUTES, type Route } from './support/routes.ts';
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await sharedService();
+});
+
+const call = ({ method, path }: Route, { key }: Caller) =>
+  send(service, method, filled(path), {
+    headers: { authorization: `Bearer ${key}` },
+    ...(method === 'POST'
+      ? { body: path === '/v1/generations' ? anUndrawnGeneration() : { requestIds: [] } }
+      : {}),
+  });
+const account = <T>(verb: string, { accountId }: Caller) =>
+  ops<T>(service, 'accounts', verb, '--account', accountId);
+const keyWith = async (caller: Caller, scopes: string[]) => {
+  const args = ['keys', 'create', '--account', caller.accountId, '--scopes', scopes.join(',')];
+  const { key, keyId } = await ops<{ key: string; keyId: string }>(service, ...args);
+  return { ...callerWith(service, caller.accountId, key), keyId };
+};
+
+describe('A blocked account', () => {
+  let caller: Caller;
+  let pictureUrl: string | undefined;
+  let underWay: string;
+  let blocked: { accountId: string; blockedAt: string };
+  beforeAll(async () => {
+    caller = await newBusyCaller(service);
+    pictureUrl = (await succeeded(caller)).images?.[0]?.url;
+    const prompt = `[delay=2] a picture ${Math.random()}`;
+    underWay = (await accepted(caller, aGeneration({ size: '256x256', prompt }))).requestId;
+    blocked = await account('block', caller);
+  });
+
+  test.each(ROUTES)('is refused with 401 account_blocked on $method $path', async (route) => {
+    expect(refusal(await call(route, caller))).toEqual([401, 'account_blocked']);
+  });
+
+  test('is refused with every key, before its scope is looked at', async () => {
+    const limited = await keyWith(caller, ['models:read']);
+
+    expect(refusal(await limited.get('/v1/balance'))).toEqual([401, 'account_blocked']);
+    expect(refusal(await limited.post('/v1/generations', 'no JSON'))).toEqual([401, 'account_blocked']);
+  });
+
+  test('is shown as such to operators, and blocking it again is harmless', async () => {
+    expect(blocked).toEqual({ accountId: caller.accountId, blockedAt: expect.stringMatching(/Z$/) });
+    expect(await account('show', caller)).toMatchObject({ blockedAt: blocked.blockedAt });
+    expect(await account('block', caller)).toMatchObject({ blockedAt: expect.stringMatching(/Z$/) });
+  });
+
+  test('leaves files, which have URLs of their own, and others alone', async () => {
+    expect((await fetchFile(pictureUrl)).status).toBe(200);
+    expect((await (await newBusyCaller(service, 0)).get('/v1/balance')).status).toBe(200);
+  });
+
+  test('is let in again, its work done meanwhile and nothing lost', async () => {
+    expect(await account('unblock', caller)).toEqual({ accountId: caller.accountId, blockedAt: null });
+
+    expect((await settled(caller, underWay)).status).toBe('succeeded');
+    expect(await history(caller)).toHaveLength(3);
+    const statuses = await Promise.all(ROUTES.map(async (route) => (await call(route, caller)).status));
+    expect(statuses.filter((status) => status === 401)).toEqual([]);
+  });
+});
+
+describe('A key with one scope', () => {
+  const scopes = [...new Set(ROUTES.map(({ scope }) => scope))];
+
+  test.each(scopes)('%s opens exactly the routes that need it', async (scope) => {
+    const limited = await keyWith(await newBusyCaller(service), [scope]);
+
+    for (const route of ROUTES) {
+      const answer = await call(route, limited);
+      if (route.scope !== scope) expect(refusal(answer)).toEqual([403, 'forbidden']);
+      else expect([200, 202, 404]).toContain(answer.status);
+    }
+  });
+});
+
+test('A revoked key is refused on every route from the next request on', async () => {
+  const caller = await newBusyCaller(service);
+  const second = await keyWith(caller, [...new Set(ROUTES.map(({ scope }) => scope))]);
+  expect((await second.get('/v1/balance')).status).toBe(200);
+
+  await ops(service, 'keys', 'revoke', '--key-id', second.keyId);
+
+  for (const route of ROUTES) expect(refusal(await call(route, second))).toEqual([401, 'unauthorized']);
+  expect((await caller.get('/v1/balance')).status).toBe(200);
+});
+
+test.each(ROUTES)(
+  'Without a key $method $path is 401 unauthorized, whatever else is wrong',
+  async ({ method, path }) => {
+    for (const target of [
+      filled(path),
+      `${filled(path)}?x=1`,
+      filled(path, '%E0%A4%A'),
+      filled(path, '%00'),
+    ]) {
+      const body = method === 'POST' ? { body: 'no JSON' } : {};
+      expect(refusal(await send(service, method, target, body))).toEqual([401, 'unauthorized']);
+    }
+  },
+);

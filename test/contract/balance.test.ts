@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { wrongFields } from './support/answers.ts';
+import { type Caller, newCaller, sharedService } from './support/client.ts';
+import { history, type Page } from './support/ledger.ts';
+import { ops } from './support/local-service.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService(), 12.345);
+});
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('GET /v1/balance', () => {
+  test('answers xTokens and updatedAt, and nothing else', async () => {
+    const { status, body } = await caller.get('/v1/balance');
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ xTokens: 12.345, updatedAt: expect.stringMatching(INSTANT) });
+  });
+
+  test('refuses an unknown query parameter by name', async () => {
+    expect(wrongFields(await caller.get('/v1/balance?page=1'))).toEqual(['page']);
+  });
+});
+
+describe('GET /v1/balance/history', () => {
+  test('answers a page of 20 unless told otherwise', async () => {
+    const { status, body } = await caller.get<Page>('/v1/balance/history');
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      items: [
+        {
+          id: expect.stringMatching(/^led_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+          type: 'credit',
+          reason: 'topup',
+          amount: 12.345,
+          balanceAfter: 12.345,
+          reference: expect.any(String),
+          createdAt: expect.stringMatching(INSTANT),
+        },
+      ],
+      page: 1,
+      pageSize: 20,
+      hasMore: false,
+    });
+  });
+
+  test.each(['page=1', 'pageSize=1', 'pageSize=50', 'page=1000000', 'page=2&pageSize=7'])(
+    'takes %s',
+    async (query) => {
+      const { status, body } = await caller.get<Page>(`/v1/balance/history?${query}`);
+
+      const asked = new URLSearchParams(query);
+      expect(status).toBe(200);
+      expect([body.page, body.pageSize]).toEqual([
+        Number(asked.get('page') ?? 1),
+        Number(asked.get('pageSize') ?? 20),
+      ]);
+    },
+  );
+
+  test.each([
+    ['page=0', ['page']],
+    ['page=-1', ['page']],
+    ['page=1.5', ['page']],
+    ['page=abc', ['page']],
+    ['page=', ['page']],
+    ['page=1e3', ['page']],
+    ['page=%201', ['page']],
+    ['page=99999999999999999999', ['page']],
+    ['pageSize=0', ['pageSize']],
+    ['pageSize=51', ['pageSize']],
+    ['pageSize=abc', ['pageSize']],
+    ['pageSize=0x10', ['pageSize']],
+    ['page=1&page=1', ['page']],
+    ['page=1&page=2&pageSize=10&pageSize=10', ['page', 'pageSize']],
+    ['page=0&pageSize=51&limit=5', ['limit', 'page', 'pageSize']],
+    ['PageSize=5', ['PageSize']],
+  ])('refuses %s by name', async (query, fields) => {
+    expect(wrongFields(await caller.get(`/v1/balance/history?${query}`))).toEqual(fields);
+  });
+
+  test("shows an operator's adjustment, its amount positive whatever its direction", async () => {
+    const adjust = (amount: string) =>
+      ops(caller.service, 'balance', 'adjust', '--account', caller.accountId, `--amount=${amount}`);
+    await adjust('-2.345');
+    await adjust('0.5');
+
+    const [second, first] = await history(caller);
+
+    expect(first).toMatchObject({
+      type: 'debit',
+      reason: 'admin_adjustment',
+      amount: 2.345,
+      balanceAfter: 10,
+    });
+    expect(second).toMatchObject({
+      type: 'credit',
+      reason: 'admin_adjustment',
+      amount: 0.5,
+      balanceAfter: 10.5,
+    });
+    expect((await caller.get('/v1/balance')).body).toEqual({ xTokens: 10.5, updatedAt: second?.createdAt });
+  });
+});

@@ -1,0 +1,98 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { wrongFields } from './support/answers.ts';
+import { type Caller, newCaller, sharedService } from './support/client.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService(), 0);
+});
+
+const COMMON = {
+  type: 'image',
+  endpoint: 'POST /v1/generations',
+  billing: 'per_image',
+  aspectRatios: ['auto', 'square', 'landscape', 'portrait'],
+};
+
+test('The catalog lists exactly the models that can be dispatched, with the limits of the contract', async () => {
+  const { status, body } = await caller.get('/v1/models');
+
+  expect(status).toBe(200);
+  // `toEqual` refuses a key that is not named here: no rate is among them. Video models have no upstream in a local run.
+  expect(body).toEqual({
+    data: [
+      {
+        ...COMMON,
+        id: 'xSD4.5',
+        sizePresets: ['2K', '4K'],
+        defaultSize: '2K',
+        explicitSize: {
+          minTotalPixels: 3_686_400,
+          maxTotalPixels: 16_777_216,
+          minAspectRatio: 0.0625,
+          maxAspectRatio: 16,
+        },
+        maxReferences: 10,
+        maxImagesPerRequest: 15,
+        capabilities: { sequential: true },
+      },
+      {
+        ...COMMON,
+        id: 'xSD5Pro',
+        sizePresets: ['1K', '1.5K', '2K'],
+        defaultSize: '2K',
+        explicitSize: {
+          minTotalPixels: 921_600,
+          maxTotalPixels: 4_624_220,
+          minAspectRatio: 0.0625,
+          maxAspectRatio: 16,
+        },
+        maxReferences: 10,
+        maxImagesPerRequest: 15,
+        capabilities: { sequential: false },
+      },
+      {
+        ...COMMON,
+        id: 'xQI3Pro',
+        sizePresets: ['1K', '1.5K', '2K'],
+        defaultSize: '2K',
+        explicitSize: {
+          minTotalPixels: 262_144,
+          maxTotalPixels: 4_194_304,
+          minAspectRatio: 0.125,
+          maxAspectRatio: 8,
+        },
+        maxReferences: 3,
+        maxImagesPerRequest: 6,
+        capabilities: { sequential: false },
+      },
+      {
+        ...COMMON,
+        id: 'xZI1.0Pro',
+        sizePresets: ['1K', '2K'],
+        defaultSize: '1K',
+        explicitSize: {
+          minTotalPixels: 65_536,
+          maxTotalPixels: 6_553_600,
+          minAspectRatio: 0.1,
+          maxAspectRatio: 10,
+          minSide: 256,
+          maxSide: 2560,
+        },
+        maxReferences: 0,
+        maxImagesPerRequest: 1,
+        capabilities: { sequential: false },
+      },
+    ],
+  });
+});
+
+test('The catalog says nothing of prices', async () => {
+  const { body } = await caller.get('/v1/models');
+
+  expect(JSON.stringify(body)).not.toMatch(/xtokens|price|cost|perImage|\brates?\b/i);
+});
+
+test('An unknown query parameter is refused by name', async () => {
+  expect(wrongFields(await caller.get('/v1/models?type=image'))).toEqual(['type']);
+});

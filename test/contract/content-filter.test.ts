@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
+import { itemsNaming } from './support/aws.ts';
+import {
+  type AnyRecord,
+  aGeneration,
+  type Caller,
+  callerWith,
+  settled,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { balance, entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
+import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
+import {
+  endUserOf,
+  endUserPath,
+  failed,
+  newBusyCaller,
+  remove,
+  setLimits,
+  uniqueEmail,
+} from './support/resources.ts';
+
+const BLOCK = '[guardrail=block]';
+const MASK = '[guardrail=mask]';
+
+let service: RunningService;
+let caller: Caller;
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir(), {
+    context: { guardrailId: 'test', imageDeadlineSeconds: 4, pauseSeconds: 600 },
+  });
+  caller = callerWith(service, service.accountId, service.apiKey);
+  await setLimits(caller, 10_000, 100_000);
+});
+afterAll(() => discard(service));
+
+const create = (body: Record<string, unknown>, by = caller, headers: Record<string, string> = {}) =>
+  by.post<AnyRecord>('/v1/generations', aGeneration({ size: '256x256', ...body }), headers);
+
+describe('A prompt the content filter blocks', () => {
+  test('is refused with 422 content_policy; nothing is debited or written', async () => {
+    const endUserEmail = uniqueEmail();
+    const before = { balance: (await caller.get('/v1/balance')).body, entries: await history(caller) };
+
+    const answer = await create({ endUserEmail, prompt: unique(BLOCK) });
+
+    expect(refusal(answer)).toEqual([422, 'content_policy']);
+    expect({ balance: (await caller.get('/v1/balance')).body, entries: await history(caller) }).toEqual(
+      before,
+    );
+    expect(await endUserOf(caller, endUserEmail)).toBeUndefined();
+    expect(await itemsNaming(service, endUserEmail)).toEqual([]);
+  });
+
+  test('does not use its Idempotency-Key up', async () => {
+    const headers = { 'idempotency-key': `key ${Math.random()}` };
+    expect((await create({ prompt: unique(BLOCK) }, caller, headers)).status).toBe(422);
+
+    const answer = await create({ prompt: unique('[fail=content_policy]') }, caller, headers);
+
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([202, null]);
+  });
+});
+
+test('A prompt in which it only masks something passes', async () => {
+  const { status, body } = await create({ prompt: unique(MASK) });
+
+  expect(status).toBe(202);
+  expect((await settled(caller, body.requestId)).status).toBe('succeeded');
+});
+
+test('Any other prompt passes', async () => {
+  const { status, body } = await create({ prompt: unique('[guardrail=none]') });
+
+  expect(status).toBe(202);
+  expect((await settled(caller, body.requestId)).status).toBe('succeeded');
+});
+
+test("A provider's own refusal is content_policy in the record, refunded", async () => {
+  const { requestId, status, error } = await failed(caller);
+
+  expect([status, error?.code]).toEqual(['failed', 'content_policy']);
+  expect(await entriesOf(caller, requestId)).toEqual([
+    ['refund', 1],
+    ['generation', 1],
+  ]);
+});
+
+test.each([
+  ['[fail=provider_error]', 'provider_error'],
+  ['[broken=all]', 'internal_error'],
+])('Only a decision about content gets that code: %s is %s', async (directive, code) => {
+  const { body } = await create({ prompt: unique(directive) });
+
+  expect((await settled(caller, body.requestId)).error?.code).toBe(code);
+});
+
+test('Without a content filter every prompt passes', async () => {
+  const elsewhere = await newBusyCaller(await sharedService());
+
+  const { status, body } = await create({ prompt: unique(BLOCK) }, elsewhere);
+
+  expect(status).toBe(202);
+  expect((await settled(elsewhere, body.requestId)).status).toBe('succeeded');
+});
+
+describe('Refusals come in their order, and each goes when its cause goes', () => {
+  const email = uniqueEmail();
+  let full: Caller;
+  /** A key that may only read models. */
+  let scopeless: Caller;
+  const invalid = { n: 0, prompt: unique(BLOCK), endUserEmail: email };
+  const valid = { prompt: unique(BLOCK), endUserEmail: email };
+
+  const account = (verb: string) => ops(service, 'accounts', verb, '--account', full.accountId);
+  const refused = async (body: Record<string, unknown>, by = full) => refusal(await create(body, by));
+
+  beforeAll(async () => {
+    full = await newBusyCaller(service, 1);
+    const { key } = await ops<{ key: string }>(
+      service,
+      ...['keys', 'create', '--account', full.accountId, '--scopes', 'models:read'],
+    );
+    scopeless = callerWith(service, full.accountId, key);
+    // Everything stands in the way at once: the end-user is paused and blocked, the money gone, the bucket
+    // empty, the account blocked.
+    const { body } = await create({ endUserEmail: email, prompt: unique('[fail=timeout]') }, full);
+    expect((await settled(full, body.requestId)).error?.code).toBe('provider_timeout');
+    await full.post(`${endUserPath(email)}/block`, undefined);
+    await ops(service, 'balance', 'adjust', '--account', full.accountId, '--amount=-1');
+    await setLimits(full, 0.001, 1);
+    expect(await refusal(await create(invalid, scopeless))).toEqual([403, 'forbidden']);
+    expect((await full.get('/v1/balance')).body.xTokens).toBe(0);
+    await account('block');
+  });
+
+  test('401 unauthorized', async () => {
+    const mistyped = callerWith(service, full.accountId, `${full.key}0`);
+
+    expect(await refused(invalid, mistyped)).toEqual([401, 'unauthorized']);
+  });
+
+  test('401 account_blocked', async () => {
+    expect(await refused(invalid, scopeless)).toEqual([401, 'account_blocked']);
+    expect(await refused(invalid)).toEqual([401, 'account_blocked']);
+    await account('unblock');
+  });
+
+  test('403 for the scope', async () => {
+    expect(await refused(invalid, scopeless)).toEqual([403, 'forbidden']);
+  });
+
+  test('429 rate_limited', async () => {
+    expect(await refused(invalid)).toEqual([429, 'rate_limited']);
+    await setLimits(full, 1000, 1000);
+  });
+
+  test('400 validation_error', async () => {
+    expect(await refused(invalid)).toEqual([400, 'validation_error']);
+  });
+
+  test('403 for the end-user who is blocked', async () => {
+    expect(await refused(valid)).toEqual([403, 'forbidden']);
+    await full.post(`${endUserPath(email)}/unblock`, undefined);
+  });
+
+  test('503 temporarily_unavailable', async () => {
+    expect(await refused(valid)).toEqual([503, 'temporarily_unavailable']);
+    await remove(full, endUserPath(email));
+  });
+
+  test('422 content_policy', async () => {
+    expect(await refused(valid)).toEqual([422, 'content_policy']);
+  });
+
+  test('402 payment_required, and then it is accepted', async () => {
+    const clean = { ...valid, prompt: unique('[fail=content_policy]') };
+    expect(await refused(clean)).toEqual([402, 'payment_required']);
+    await ops(service, 'balance', 'topup', '--account', full.accountId, '--amount', '1');
+
+    const { status, body } = await create(clean, full);
+
+    expect(status).toBe(202);
+    await settled(full, body.requestId);
+    expect(await balance(full)).toBe(1);
+    await expectUnbrokenChain(full);
+  });
+});

@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import { itemsNaming } from './support/aws.ts';
+import {
+  type AnyRecord,
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  newCaller,
+  send,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { balance, entriesOf, history } from './support/ledger.ts';
+import { ops } from './support/local-service.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+});
+
+const create = (body: unknown) => caller.post<AnyRecord>('/v1/generations', body);
+
+describe('An accepted creation', () => {
+  test('answers 202 with the queued record, Location and Retry-After', async () => {
+    const before = Date.now();
+    const prompt = unique('[fail=content_policy]');
+
+    const { status, headers, body } = await create({
+      model: 'xSD4.5',
+      prompt,
+      endUserEmail: 'ada@example.com',
+      references: ['https://example.com/a.png'],
+    });
+
+    const { requestId } = body;
+    const pollUrl = `${caller.service.baseUrl}/v1/generations/${requestId}`;
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(pollUrl);
+    expect(headers.get('retry-after')).toBe('5');
+    expect(requestId).toMatch(/^img_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+    expect(body).toEqual({
+      requestId,
+      model: 'xSD4.5',
+      status: 'queued',
+      prompt,
+      referencesCount: 1,
+      endUserEmail: 'ada@example.com',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      pollUrl,
+    });
+    const createdAt = Date.parse(body.createdAt ?? '');
+    expect(createdAt).toBeGreaterThanOrEqual(before);
+    expect(createdAt).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('can be read at its pollUrl at once', async () => {
+    const { body } = await create(anUndrawnGeneration());
+
+    const path = new URL(body.pollUrl ?? '').pathname;
+    expect((await caller.get<AnyRecord>(path)).body.requestId).toBe(body.requestId);
+  });
+
+  test('has an id that sorts by its creation time', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await create(anUndrawnGeneration())).body.requestId);
+
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
+  test.each([
+    [{ model: 'xSD4.5', n: 15 }, 60],
+    [{ model: 'xSD4.5', n: 2, size: '4K' }, 12],
+    [{ model: 'xSD4.5', sequential: 'auto' }, 60],
+    [{ model: 'xSD4.5', sequential: 'auto', sequentialOptions: {} }, 60],
+    [{ model: 'xSD4.5', sequential: 'auto', references: ['https://example.com/a.png'] }, 56],
+    [{ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages: 3 } }, 12],
+    // A preset is priced by its square, an explicit size by its own pixels.
+    [{ model: 'xZI1.0Pro', size: '1K', aspectRatio: 'landscape' }, 1],
+    [{ model: 'xZI1.0Pro', size: '1024x1024' }, 1],
+    [{ model: 'xZI1.0Pro', size: '1025x1024' }, 2],
+  ])('of %j is debited %d, the most it can deliver', async (body, debit) => {
+    const { requestId } = (await create(anUndrawnGeneration(body))).body;
+
+    expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', debit]);
+  });
+});
+
+/** A body of exactly so many bytes that would be accepted if it were not for its size. */
+const bodyOf = (bytes: number) => JSON.stringify(anUndrawnGeneration()).padEnd(bytes, ' ');
+
+describe('A body', () => {
+  test.each(['', '{}'])('that is %j lacks every required field', async (body) => {
+    expect(wrongFields(await create(body))).toEqual(['endUserEmail', 'model', 'prompt']);
+  });
+
+  test('that is missing counts as {}', async () => {
+    const headers = { authorization: `Bearer ${caller.key}` };
+
+    const answer = await send(caller.service, 'POST', '/v1/generations', { headers });
+
+    expect(wrongFields(answer)).toEqual(['endUserEmail', 'model', 'prompt']);
+  });
+
+  test.each([
+    'a pier',
+    '{"model":',
+    "{'model':'xSD4.5'}",
+    '{} {}',
+    '[]',
+    '[{}]',
+    '"text"',
+    'null',
+    '1',
+    'true',
+  ])('that is %s is refused', async (body) => {
+    expect(refusal(await create(body))).toEqual([400, 'validation_error']);
+  });
+
+  test('of 256 KiB is read, one of a byte more refused', async () => {
+    expect((await create(bodyOf(256 * 1024))).status).toBe(202);
+    expect(refusal(await create(bodyOf(256 * 1024 + 1)))).toEqual([400, 'validation_error']);
+  });
+
+  test('over what the gateway takes is refused in the same shape', async () => {
+    expect(refusal(await create(bodyOf(10 * 1024 * 1024 + 1)))).toEqual([400, 'validation_error']);
+  });
+});
+
+test('An unknown query parameter is refused by name', async () => {
+  const answer = await caller.post('/v1/generations?dryRun=true&x=', anUndrawnGeneration());
+
+  expect(wrongFields(answer)).toEqual(['dryRun', 'x']);
+});
+
+describe('A refused creation writes nothing', () => {
+  const refusedEmail = `refused-${Math.random()}@example.com`;
+  const body = (more: Record<string, unknown> = {}) =>
+    anUndrawnGeneration({ endUserEmail: refusedEmail, ...more });
+
+  test('whether it is refused with 400, 402 or 403', async () => {
+    const poor = await newCaller(await sharedService(), 3.999);
+    const { key } = await ops<{ key: string }>(
+      poor.service,
+      ...['keys', 'create', '--account', poor.accountId, '--scopes', 'generations:read'],
+    );
+    const reader = callerWith(poor.service, poor.accountId, key);
+    const before = { balance: (await poor.get('/v1/balance')).body, history: await history(poor) };
+
+    const answers = [
+      await poor.post('/v1/generations', body({ size: '1x1' })),
+      await poor.post('/v1/generations?x=1', body()),
+      await poor.post('/v1/generations', body({ model: 'xSD4.5' })),
+      await reader.post('/v1/generations', body()),
+    ];
+
+    expect(answers.map(refusal)).toEqual([
+      [400, 'validation_error'],
+      [400, 'validation_error'],
+      [402, 'payment_required'],
+      [403, 'forbidden'],
+    ]);
+    expect({ balance: (await poor.get('/v1/balance')).body, history: await history(poor) }).toEqual(before);
+    expect(await itemsNaming(poor.service, refusedEmail)).toEqual([]);
+  });
+
+  test('and what is wrong with it is told before what it costs', async () => {
+    const poor = await newCaller(await sharedService(), 0);
+
+    expect(refusal(await poor.post('/v1/generations', body({ n: 0 })))).toEqual([400, 'validation_error']);
+    expect(refusal(await poor.post('/v1/generations', body()))).toEqual([402, 'payment_required']);
+  });
+
+  test('and money for exactly the price is enough', async () => {
+    const exact = await newCaller(await sharedService(), 4);
+
+    expect((await exact.post('/v1/generations', body({ model: 'xSD4.5' }))).status).toBe(202);
+    expect(await itemsNaming(exact.service, refusedEmail)).not.toEqual([]);
+    expect([0, 4]).toContain(await balance(exact));
+  });
+});

@@ -1,0 +1,241 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import { itemsNaming } from './support/aws.ts';
+import { type AnyRecord, type Caller, settled, sharedService } from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
+import {
+  bulkRemove,
+  endUserOf,
+  failed,
+  type ListPage,
+  newBusyCaller,
+  processing,
+  remove,
+  succeeded,
+  uniqueEmail,
+} from './support/resources.ts';
+
+const UNKNOWN = 'img_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const UNKNOWN_VIDEO = 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+
+let caller: Caller;
+let other: Caller;
+beforeAll(async () => {
+  const service = await sharedService();
+  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+});
+
+const pathOf = (requestId: string) => `/v1/generations/${requestId}`;
+const removeOne = (requestId: string) => remove(caller, pathOf(requestId));
+
+/** Expects that nothing of a deleted request can be had in any way. */
+const expectGone = async ({ requestId, images = [], endUserEmail = '' }: AnyRecord): Promise<void> => {
+  expect(refusal(await caller.get(pathOf(requestId)))).toEqual([404, 'not_found']);
+  for (const query of ['', `&endUserEmail=${encodeURIComponent(endUserEmail)}`, '&status=succeeded']) {
+    const { body } = await caller.get<ListPage<AnyRecord>>(`/v1/generations?pageSize=50${query}`);
+    expect(body.items.filter((item) => item.requestId === requestId)).toEqual([]);
+  }
+  for (const { url } of images) {
+    if (url !== undefined) expect((await fetchFile(url)).status).toBe(403);
+  }
+};
+
+describe('Deleting one request', () => {
+  test('removes it with all of its files, which are counted', async () => {
+    const record = await succeeded(caller, { model: 'xSD4.5', size: '2K', n: 2 });
+    for (const { url } of record.images ?? []) expect((await fetchFile(url)).status).toBe(200);
+
+    const { status, body } = await removeOne(record.requestId);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ requestId: record.requestId, deleted: true, removedObjects: 2 });
+    await expectGone(record);
+  });
+
+  test('counts only files that were stored', async () => {
+    const record = await succeeded(caller, {
+      model: 'xSD4.5',
+      size: '2K',
+      n: 2,
+      prompt: `[broken=0] ${Math.random()}`,
+    });
+
+    expect((await removeOne(record.requestId)).body.removedObjects).toBe(1);
+    await expectGone(record);
+  });
+
+  test('removes a failed one, which has no files', async () => {
+    const record = await failed(caller);
+
+    expect((await removeOne(record.requestId)).body).toEqual({
+      ...{ requestId: record.requestId, deleted: true, removedObjects: 0 },
+    });
+    await expectGone(record);
+  });
+
+  test('leaves its entries in the ledger and its place in the counters of its end-user', async () => {
+    const email = uniqueEmail();
+    const [paid, refunded] = await Promise.all([
+      succeeded(caller, { endUserEmail: email }),
+      failed(caller, { endUserEmail: email }),
+    ]);
+    const before = { entries: await history(caller), endUser: await endUserOf(caller, email) };
+
+    await Promise.all([removeOne(paid.requestId), removeOne(refunded.requestId)]);
+
+    expect({ entries: await history(caller), endUser: await endUserOf(caller, email) }).toEqual(before);
+    expect(await entriesOf(caller, paid.requestId)).toEqual([['generation', 1]]);
+    await expectUnbrokenChain(caller);
+  });
+
+  test('leaves nothing of its prompt and its provider calls in the table', async () => {
+    const { requestId } = await failed(caller, { prompt: `[fail=content_policy] secret ${Math.random()}` });
+
+    await removeOne(requestId);
+
+    const left = await itemsNaming(caller.service, requestId);
+    expect(left.filter((item) => !item.includes('LEDGER#'))).toEqual([]);
+  });
+
+  test('is done once: after that it is 404', async () => {
+    const { requestId } = await failed(caller);
+
+    const answers = await Promise.all(Array.from({ length: 5 }, () => removeOne(requestId)));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
+    expect(refusal(await removeOne(requestId))).toEqual([404, 'not_found']);
+  });
+
+  test('is refused with 409 while it is processing, and nothing changes', async () => {
+    const { requestId } = await processing(caller, 4);
+
+    expect(refusal(await removeOne(requestId))).toEqual([409, 'conflict']);
+
+    expect((await settled(caller, requestId)).status).toBe('failed');
+    expect((await removeOne(requestId)).status).toBe(200);
+  });
+
+  test.each([UNKNOWN, UNKNOWN_VIDEO, 'latest', '%00', 'x'.repeat(2000)])('is 404 for %s', async (id) => {
+    expect(refusal(await removeOne(id))).toEqual([404, 'not_found']);
+  });
+
+  test("is 404 for another account's, which stays", async () => {
+    const { requestId } = await succeeded(other);
+
+    expect(refusal(await removeOne(requestId))).toEqual([404, 'not_found']);
+    const { body } = await other.get<AnyRecord>(pathOf(requestId));
+    expect((await fetchFile(body.images?.[0]?.url)).status).toBe(200);
+  });
+
+  test('takes no query parameters', async () => {
+    expect(wrongFields(await removeOne(`${UNKNOWN}?force=true`))).toEqual(['force']);
+  });
+});
+
+describe('Deleting several requests', () => {
+  test('tells what became of each', async () => {
+    const [made, refused, busy, others] = await Promise.all([
+      succeeded(caller),
+      failed(caller),
+      processing(caller, 6),
+      failed(other),
+    ]);
+    const missing = [UNKNOWN, UNKNOWN_VIDEO, 'latest', '', others.requestId, '__proto__'];
+    const ids = [made.requestId, ...missing, busy.requestId, refused.requestId];
+
+    const { status, body } = await bulkRemove(caller, ids);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      requested: ids.length,
+      deleted: 2,
+      removedObjects: 1,
+      conflicts: [busy.requestId],
+      notFound: missing,
+    });
+    await Promise.all([made, refused].map(expectGone));
+    expect((await other.get(pathOf(others.requestId))).status).toBe(200);
+    await settled(caller, busy.requestId);
+  });
+
+  test('counts an id that is given twice once', async () => {
+    const { requestId } = await succeeded(caller);
+
+    const { body } = await bulkRemove(caller, [requestId, UNKNOWN, requestId, UNKNOWN, requestId]);
+
+    expect(body).toEqual({ requested: 2, deleted: 1, removedObjects: 1, conflicts: [], notFound: [UNKNOWN] });
+  });
+
+  test('is idempotent: what is deleted already is not found', async () => {
+    const records = await Promise.all([failed(caller), failed(caller)]);
+    const ids = records.map(({ requestId }) => requestId);
+
+    expect((await bulkRemove(caller, ids)).body).toMatchObject({ deleted: 2, notFound: [] });
+    expect((await bulkRemove(caller, ids)).body).toEqual({
+      ...{ requested: 2, deleted: 0, removedObjects: 0, conflicts: [], notFound: ids },
+    });
+  });
+
+  test('takes 200 ids and no more', async () => {
+    const { requestId } = await failed(caller);
+    const ids = [
+      requestId,
+      ...Array.from({ length: 199 }, (_, index) => `img_${String(index).padStart(26, '0')}`),
+    ];
+
+    expect((await bulkRemove(caller, ids)).body).toMatchObject({ requested: 200, deleted: 1 });
+    expect(wrongFields(await bulkRemove(caller, [...ids, UNKNOWN]))).toEqual(['requestIds']);
+  });
+
+  test('takes none', async () => {
+    const { status, body } = await bulkRemove(caller, []);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ requested: 0, deleted: 0, removedObjects: 0, conflicts: [], notFound: [] });
+  });
+
+  test.each([
+    [{}, ['requestIds']],
+    [{ requestIds: null }, ['requestIds']],
+    [{ requestIds: UNKNOWN }, ['requestIds']],
+    [{ requestIds: { 0: UNKNOWN } }, ['requestIds']],
+    [{ requestIds: [UNKNOWN, 1, UNKNOWN, null, [UNKNOWN], {}] }, [1, 3, 4, 5].map((i) => `requestIds[${i}]`)],
+    [{ requestIds: [], dryRun: true }, ['dryRun']],
+    [{ requestIds: [1], ids: [] }, ['ids', 'requestIds[0]']],
+  ])('refuses %j, every wrong field named', async (body, fields) => {
+    expect(wrongFields(await caller.post('/v1/generations/bulk-delete', body))).toEqual(fields);
+  });
+
+  test('deletes nothing when the body is refused', async () => {
+    const { requestId } = await failed(caller);
+
+    expect(wrongFields(await bulkRemove(caller, [requestId, 1]))).toEqual(['requestIds[1]']);
+    expect((await caller.get(pathOf(requestId))).status).toBe(200);
+  });
+
+  test('by several calls at once is counted once in all', async () => {
+    const records = await Promise.all([
+      ...Array.from({ length: 10 }, () => failed(caller)),
+      ...Array.from({ length: 4 }, () => succeeded(caller)),
+    ]);
+    const ids = records.map(({ requestId }) => requestId);
+
+    const answers = await Promise.all([
+      ...Array.from({ length: 3 }, () => bulkRemove(caller, ids)),
+      bulkRemove(caller, ids.toReversed()),
+    ]);
+
+    const total = (count: (body: (typeof answers)[number]['body']) => number) =>
+      answers.reduce((sum, { body }) => sum + count(body), 0);
+    expect(total(({ deleted }) => deleted)).toBe(14);
+    expect(total(({ removedObjects }) => removedObjects)).toBe(4);
+    for (const { status, body } of answers) {
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ requested: 14, conflicts: [] });
+      expect(body.deleted + body.notFound.length).toBe(14);
+    }
+    await Promise.all(records.map(expectGone));
+    await expectUnbrokenChain(caller);
+  });
+});

@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { wrongFields } from './support/answers.ts';
+import { accepted, anUndrawnGeneration, type Caller, sharedService } from './support/client.ts';
+import { type EndUser, endUserPath, failed, type ListPage, newBusyCaller } from './support/resources.ts';
+
+/** Oldest first. */
+const EMAILS = [
+  'ada@example.com',
+  'ada+shop@example.com',
+  'bob@example.com',
+  'zoë@bücher.example',
+  'eve_100%25@example.org',
+  'mallory@ada.example',
+];
+const BLOCKED = ['bob@example.com', 'mallory@ada.example'];
+
+let caller: Caller;
+let newestFirst: string[];
+beforeAll(async () => {
+  const service = await sharedService();
+  const [own, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  caller = own;
+  for (const endUserEmail of EMAILS) await failed(caller, { endUserEmail });
+  for (const email of BLOCKED) await caller.post(`${endUserPath(email)}/block`, undefined);
+  // Being active again moves nobody up the list.
+  await failed(caller, { endUserEmail: 'ada@example.com' });
+  await accepted(other, anUndrawnGeneration({ endUserEmail: 'ada@other.example' }));
+  newestFirst = EMAILS.toReversed();
+});
+
+const list = async (query: Record<string, string | number> = {}): Promise<ListPage<EndUser>> => {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const { status, body } = await caller.get<ListPage<EndUser>>(`/v1/end-users?${text}`);
+  expect(status).toBe(200);
+  return body;
+};
+const emailsOf = async (query: Record<string, string | number>) =>
+  (await list(query)).items.map(({ email }) => email);
+const among = (wanted: (email: string) => boolean) => newestFirst.filter(wanted);
+
+describe('The list of end-users', () => {
+  test('has all of the account, newest first, on pages of 20', async () => {
+    const page = await list();
+
+    expect(page).toEqual({ items: expect.any(Array), page: 1, pageSize: 20, hasMore: false });
+    expect(page.items.map(({ email }) => email)).toEqual(newestFirst);
+    const times = page.items.map(({ createdAt }) => createdAt);
+    expect(times.toSorted().reverse()).toEqual(times);
+  });
+
+  test('shows each with exactly the documented fields', async () => {
+    for (const item of (await list()).items) {
+      expect(Object.keys(item).sort()).toEqual(
+        ['blockedAt', 'createdAt', 'email', 'lastActiveAt', 'totalRequests', 'totalXTokensSpent'].sort(),
+      );
+      expect(item.totalXTokensSpent).toBe(0);
+      expect(item.totalRequests).toBe(item.email === 'ada@example.com' ? 2 : 1);
+    }
+  });
+
+  test.each<[Record<string, string>, () => string[]]>([
+    [{ blocked: 'true' }, () => among((email) => BLOCKED.includes(email))],
+    [{ blocked: 'false' }, () => among((email) => !BLOCKED.includes(email))],
+    [{ email: 'ada' }, () => among((email) => email.includes('ada'))],
+    [{ email: 'ADA@Ex' }, () => ['ada@example.com']],
+    [{ email: '@EXAMPLE.COM' }, () => among((email) => email.endsWith('@example.com'))],
+    [{ email: 'a+s' }, () => ['ada+shop@example.com']],
+    [{ email: 'ZOË' }, () => ['zoë@bücher.example']],
+    [{ email: 'BÜCHER' }, () => ['zoë@bücher.example']],
+    [{ email: '%' }, () => ['eve_100%25@example.org']],
+    [{ email: '_' }, () => ['eve_100%25@example.org']],
+    [{ email: '*' }, () => []],
+    [{ email: '.*' }, () => []],
+    [{ email: 'end_user#' }, () => []],
+    [{ email: 'x'.repeat(254) }, () => []],
+    [{ email: '' }, () => newestFirst],
+    [{ email: 'ada', blocked: 'true' }, () => ['mallory@ada.example']],
+    [{ email: 'ada', blocked: 'false' }, () => ['ada+shop@example.com', 'ada@example.com']],
+    [{ email: 'zoë', blocked: 'true' }, () => []],
+  ])('narrowed down by %j has exactly what matches', async (query, expected) => {
+    expect(await emailsOf(query)).toEqual(expected());
+  });
+
+  test('follows a block and an unblock', async () => {
+    const email = 'ada+shop@example.com';
+    const blockedOnes = () => emailsOf({ blocked: 'true', email });
+
+    await caller.post(`${endUserPath(email)}/block`, undefined);
+    expect(await blockedOnes()).toEqual([email]);
+    await caller.post(`${endUserPath(email)}/unblock`, undefined);
+    expect(await blockedOnes()).toEqual([]);
+    expect(await emailsOf({ blocked: 'false', email })).toEqual([email]);
+  });
+});
+
+describe('Pages of end-users', () => {
+  test.each([1, 2, 3, 5, 6, 7, 50])(
+    'of %d are without gap or repeat, with exact hasMore',
+    async (pageSize) => {
+      const found: string[] = [];
+      for (let page = 1; page <= Math.ceil(6 / pageSize) + 1; page++) {
+        const { items, hasMore, ...rest } = await list({ page, pageSize });
+        found.push(...items.map(({ email }) => email));
+        expect(rest).toEqual({ page, pageSize });
+        expect(hasMore).toBe(page * pageSize < 6);
+      }
+
+      expect(found).toEqual(newestFirst);
+    },
+  );
+
+  test.each<[Record<string, string>, number]>([
+    [{ blocked: 'true' }, 2],
+    [{ blocked: 'false' }, 4],
+    [{ email: 'example.com' }, 3],
+  ])('narrowed down by %j know exactly whether there is more', async (filter, count) => {
+    expect((await list({ ...filter, pageSize: count })).hasMore).toBe(false);
+    const first = await list({ ...filter, pageSize: count - 1 });
+    const second = await list({ ...filter, pageSize: count - 1, page: 2 });
+    expect([first.items.length, first.hasMore]).toEqual([count - 1, true]);
+    expect([second.items.length, second.hasMore]).toEqual([1, count > 2 * (count - 1)]);
+  });
+
+  test('beyond the end are empty', async () => {
+    expect(await list({ page: 1_000_000 })).toEqual({
+      ...{ items: [], page: 1_000_000, pageSize: 20, hasMore: false },
+    });
+  });
+});
+
+test.each([
+  ['blocked=yes', ['blocked']],
+  ['blocked=', ['blocked']],
+  ['blocked=True', ['blocked']],
+  ['blocked=1', ['blocked']],
+  ['blocked=true&blocked=false', ['blocked']],
+  [`email=${'x'.repeat(255)}`, ['email']],
+  ['email=a&email=b', ['email']],
+  ['page=0&pageSize=51&blocked=x&sort=asc', ['blocked', 'page', 'pageSize', 'sort']],
+  ['page=%31%00', ['page']],
+  ['Email=ada', ['Email']],
+])('A list asked for with %s is refused, every wrong parameter named', async (query, fields) => {
+  expect(wrongFields(await caller.get(`/v1/end-users?${query}`))).toEqual(fields);
+});

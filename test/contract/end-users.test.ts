@@ -1,0 +1,251 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import {
+  accepted,
+  aGeneration,
+  anUndrawnGeneration,
+  type Caller,
+  read,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import {
+  type EndUser,
+  endUserOf,
+  endUserPath,
+  failed,
+  type ListPage,
+  newBusyCaller,
+  processing,
+  remove,
+  succeeded,
+  uniqueEmail,
+} from './support/resources.ts';
+
+interface BlockState {
+  email: string;
+  blockedAt: string | null;
+}
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newBusyCaller(await sharedService());
+});
+
+const block = (email: string, by = caller) => by.post<BlockState>(`${endUserPath(email)}/block`, undefined);
+const unblock = (email: string, by = caller) =>
+  by.post<BlockState>(`${endUserPath(email)}/unblock`, undefined);
+const create = (endUserEmail: string, more: Record<string, unknown> = {}, by = caller) =>
+  by.post('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));
+
+const list = async (query = '', by = caller): Promise<ListPage<EndUser>> => {
+  const { status, body } = await by.get<ListPage<EndUser>>(`/v1/end-users?${query}`);
+  expect(status).toBe(200);
+  return body;
+};
+const emails = ({ items }: ListPage<EndUser>) => items.map(({ email }) => email);
+
+describe('An end-user', () => {
+  test('exists from the first accepted creation on', async () => {
+    const email = uniqueEmail();
+    expect(await endUserOf(caller, email)).toBeUndefined();
+
+    const { createdAt, requestId } = await accepted(
+      caller,
+      anUndrawnGeneration({ endUserEmail: email, n: 1 }),
+    );
+
+    expect(await endUserOf(caller, email)).toEqual({
+      ...{ email, createdAt, lastActiveAt: createdAt, totalRequests: 1, blockedAt: null },
+      totalXTokensSpent: expect.any(Number),
+    });
+    await settled(caller, requestId);
+  });
+
+  test('does not come to be by a creation that is refused', async () => {
+    const email = uniqueEmail();
+    const poor = await newBusyCaller(caller.service, 0.5);
+
+    expect((await create(email, { n: 0 }, poor)).status).toBe(400);
+    expect((await create(email, {}, poor)).status).toBe(402);
+
+    expect(await list('', poor)).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
+  });
+
+  test('is counted with each accepted creation, their spending net of refunds', async () => {
+    const email = uniqueEmail();
+    const first = await succeeded(caller, { endUserEmail: email });
+    await failed(caller, { endUserEmail: email, model: 'xSD4.5' });
+    await succeeded(caller, {
+      endUserEmail: email,
+      model: 'xSD4.5',
+      n: 2,
+      size: '2K',
+      prompt: `[broken=1] ${email}`,
+    });
+    expect((await create(email, { size: '1x1' })).status).toBe(400);
+    const last = await failed(caller, { endUserEmail: email });
+
+    expect(await endUserOf(caller, email)).toEqual({
+      email,
+      createdAt: first.createdAt,
+      lastActiveAt: last.createdAt,
+      totalRequests: 4,
+      totalXTokensSpent: 5,
+      blockedAt: null,
+    });
+  });
+
+  test('is charged at creation, and refunded when the request fails', async () => {
+    const email = uniqueEmail();
+    const { requestId } = await processing(caller, 4, { endUserEmail: email, model: 'xSD4.5' });
+    expect((await endUserOf(caller, email))?.totalXTokensSpent).toBe(4);
+
+    await settled(caller, requestId);
+
+    expect((await endUserOf(caller, email))?.totalXTokensSpent).toBe(0);
+  });
+
+  test('is one and the same however the address is written', async () => {
+    const email = uniqueEmail();
+    for (const spelling of [email, ` ${email} `, email.toUpperCase()]) {
+      expect((await create(spelling)).body).toMatchObject({ endUserEmail: email });
+    }
+
+    expect((await endUserOf(caller, email))?.totalRequests).toBe(3);
+    const { body } = await caller.post(`${endUserPath(` ${email.toUpperCase()} `)}/block`, undefined);
+    expect(body).toMatchObject({ email });
+  });
+
+  test('belongs to one account: the same address elsewhere is somebody else', async () => {
+    const email = uniqueEmail();
+    const other = await newBusyCaller(caller.service);
+    await create(email);
+    expect(refusal(await block(email, other))).toEqual([404, 'not_found']);
+    await create(email, {}, other);
+
+    await block(email);
+
+    expect((await create(email)).status).toBe(403);
+    expect((await create(email, {}, other)).status).toBe(202);
+    expect(emails(await list('', other))).toEqual([email]);
+    expect((await list('', other)).items[0]?.blockedAt).toBeNull();
+  });
+});
+
+describe('Blocking', () => {
+  test('refuses creations with 403 until it is undone', async () => {
+    const email = uniqueEmail();
+    await create(email);
+    const before = Date.now();
+
+    const { status, body } = await block(email);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ email, blockedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) });
+    expect(Date.parse(body.blockedAt ?? '')).toBeGreaterThanOrEqual(before);
+    expect(await endUserOf(caller, email)).toMatchObject({ blockedAt: body.blockedAt, totalRequests: 1 });
+    expect(refusal(await create(email))).toEqual([403, 'forbidden']);
+    expect(await endUserOf(caller, email)).toMatchObject({ totalRequests: 1 });
+
+    expect((await unblock(email)).body).toEqual({ email, blockedAt: null });
+    expect((await create(email)).status).toBe(202);
+  });
+
+  test('again is at the new time', async () => {
+    const email = uniqueEmail();
+    await create(email);
+    const first = await block(email);
+    const before = Date.now();
+
+    const second = await block(email);
+
+    expect(second.body.blockedAt).not.toBe(first.body.blockedAt);
+    expect(Date.parse(second.body.blockedAt ?? '')).toBeGreaterThanOrEqual(before);
+    expect((await endUserOf(caller, email))?.blockedAt).toBe(second.body.blockedAt);
+  });
+
+  test('is undone any number of times', async () => {
+    const email = uniqueEmail();
+    await create(email);
+
+    for (let count = 0; count < 3; count++) {
+      const { status, body } = await unblock(email);
+      expect([status, body]).toEqual([200, { email, blockedAt: null }]);
+    }
+  });
+
+  test('leaves work under way to end as it would', async () => {
+    const email = uniqueEmail();
+    const { requestId } = await accepted(
+      caller,
+      aGeneration({ endUserEmail: email, size: '256x256', prompt: `[delay=1] ${email}` }),
+    );
+
+    await block(email);
+
+    expect((await settled(caller, requestId)).status).toBe('succeeded');
+    expect(await endUserOf(caller, email)).toMatchObject({ totalRequests: 1, totalXTokensSpent: 1 });
+  });
+
+  test('of others leaves an end-user alone', async () => {
+    const [blocked, free] = [uniqueEmail(), uniqueEmail()];
+    await Promise.all([create(blocked), create(free)]);
+
+    await block(blocked);
+
+    expect((await create(free)).status).toBe(202);
+    expect((await endUserOf(caller, free))?.blockedAt).toBeNull();
+  });
+});
+
+describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (verb) => {
+  const act = (path: string) =>
+    verb === 'DELETE' ? remove(caller, path) : caller.post(`${path}/${verb}`, undefined);
+
+  test.each([
+    ['with a plus sign, encoded', (mark: string) => `ada+${mark}@example.com`, encodeURIComponent],
+    ['with a plus sign as it is', (mark: string) => `ada+${mark}@example.com`, (email: string) => email],
+    ['with letters beyond ASCII', (mark: string) => `zoë.${mark}@bücher.example`, encodeURIComponent],
+    ['with other scripts', (mark: string) => `用户${mark}@例え.テスト`, encodeURIComponent],
+    ['with a per cent sign', (mark: string) => `50%25${mark}@example.com`, encodeURIComponent],
+    ['with a slash', (mark: string) => `a/b${mark}@example.com`, encodeURIComponent],
+    ['in capitals', (mark: string) => `ada.${mark}@example.com`, (email: string) => email.toUpperCase()],
+  ])('%s is understood', async (_what, emailWith, encode) => {
+    const email = emailWith(Math.random().toString(36).slice(2));
+    await failed(caller, { endUserEmail: email });
+
+    const { status, body } = await act(`/v1/end-users/${encode(email)}`);
+
+    expect([status, body]).toEqual([200, expect.objectContaining({ email })]);
+  });
+
+  test.each(['nobody@example.com', 'ada%2Bnobody@example.com'])(
+    'that nobody has is 404: %s',
+    async (email) => {
+      expect(refusal(await act(`/v1/end-users/${email}`))).toEqual([404, 'not_found']);
+    },
+  );
+
+  test.each(['nobody', '%00@example.com', 'a@b', `${'a'.repeat(250)}@example.com`, '%E0%A4%A', '%20'])(
+    'that is no address is refused by name: %s',
+    async (email) => {
+      expect(wrongFields(await act(`/v1/end-users/${email}`))).toEqual(['email']);
+    },
+  );
+
+  test('comes without query parameters', async () => {
+    const path = '/v1/end-users/nobody@example.com';
+    const answer =
+      verb === 'DELETE' ? remove(caller, `${path}?x=1`) : caller.post(`${path}/${verb}?x=1`, undefined);
+
+    expect(wrongFields(await answer)).toEqual(['x']);
+  });
+});
+
+test('A request of theirs reads with the address as it was normalized', async () => {
+  const email = uniqueEmail('Zoë+Tag');
+  const { requestId } = await failed(caller, { endUserEmail: email });
+
+  expect(await read(caller, requestId)).toMatchObject({ endUserEmail: email.toLowerCase() });
+});

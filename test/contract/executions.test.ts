@@ -1,0 +1,109 @@
+import { DescribeExecutionCommand, paginateGetExecutionHistory } from '@aws-sdk/client-sfn';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { withStepFunctions } from './support/aws.ts';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { refusedCalls } from './support/permissions.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+});
+
+/** Where an execution stands, what it was given, the states it entered, and all of its history as text. */
+const executionOf = (requestId: string) =>
+  withStepFunctions(caller.service, async (client) => {
+    const { generation } = caller.service.stateMachines;
+    const executionArn = `${generation.replace(':stateMachine:', ':execution:')}:${requestId}`;
+    const { name, status, input, output } = await client.send(new DescribeExecutionCommand({ executionArn }));
+    const events = [];
+    for await (const page of paginateGetExecutionHistory({ client }, { executionArn })) {
+      events.push(...(page.events ?? []));
+    }
+    const states = events.flatMap(({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name ?? []);
+    return { name, status, input, states, text: JSON.stringify([input, output, events]) };
+  });
+
+/** A prompt and a reference that would be found again wherever they went. */
+const MARK = `mark${Math.random()}`;
+const REFERENCE = `https://example.com/${MARK}.png`;
+
+describe.each([
+  [
+    'answered by the upstream at once',
+    { model: 'xZI1.0Pro', size: '256x256', prompt: MARK },
+    'succeeded',
+    ['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
+  ],
+  [
+    'taken as a task',
+    { model: 'xQI3Pro', size: '512x512', prompt: MARK, references: [REFERENCE] },
+    'succeeded',
+    [
+      'Dispatch request',
+      'Choose next step',
+      'Wait for provider',
+      'Poll provider',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ],
+  ],
+  [
+    'refused by the upstream',
+    { model: 'xSD4.5', prompt: `${MARK} [fail=content_policy]`, references: [REFERENCE] },
+    'failed',
+    ['Dispatch request', 'Choose next step', 'Fail request'],
+  ],
+  [
+    'whose outputs cannot be stored',
+    { model: 'xZI1.0Pro', prompt: `${MARK} [broken=all]` },
+    'failed',
+    ['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
+  ],
+])('The execution of a request %s', (_what, body, ending, states) => {
+  let record: AnyRecord;
+  let execution: Awaited<ReturnType<typeof executionOf>>;
+  beforeAll(async () => {
+    const { requestId } = await accepted(caller, body);
+    record = await settled(caller, requestId);
+    // The record is terminal a moment before the execution that made it so has ended.
+    execution = await eventually(
+      () => executionOf(requestId),
+      ({ status }) => status !== 'RUNNING',
+    );
+  });
+
+  test(`is named by the request and succeeds, as it brought the request to its end: ${ending}`, () => {
+    expect(record.status).toBe(ending);
+    expect(execution).toMatchObject({ name: record.requestId, status: 'SUCCEEDED' });
+  });
+
+  test(`takes ${states.length} state transitions`, () => {
+    expect(execution.states).toEqual(states);
+  });
+
+  test('carries ids only: no prompt, no email, no URL', () => {
+    expect(JSON.parse(execution.input ?? '')).toEqual({ requestId: record.requestId });
+    expect(execution.text).not.toContain(MARK);
+    expect(execution.text).not.toContain('ada@example.com');
+    expect(execution.text).not.toMatch(/https?:/);
+  });
+});
+
+test('Every call the service made was allowed by its role', async () => {
+  const calls = ['/v1/models', '/v1/balance', '/v1/balance/history'];
+  expect((await Promise.all(calls.map((path) => caller.get(path)))).map(({ status }) => status)).toEqual(
+    Array(calls.length).fill(200),
+  );
+
+  // Looked at once more when the whole suite has run.
+  expect(await refusedCalls(caller.service.dataDir)).toEqual([]);
+});

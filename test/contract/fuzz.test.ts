@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type AnyRecord, type Caller, eventually, send, sharedService } from './support/client.ts';
+import { type FuzzedRequest, fuzzedRequests, type Known } from './support/fuzz.ts';
+import { expectUnbrokenChain, history } from './support/ledger.ts';
+import { failed, type ListPage, newBusyCaller, uniqueEmail } from './support/resources.ts';
+import { ROUTES } from './support/routes.ts';
+
+/** What is sent at once, and how often. */
+const TOGETHER = 5;
+const ROUNDS = 240;
+
+let caller: Caller;
+let known: Known;
+const statuses = new Map<number, number>();
+beforeAll(async () => {
+  caller = await newBusyCaller(await sharedService(), 100_000);
+  const emails = [uniqueEmail(), uniqueEmail(), uniqueEmail('zoë+fuzz')];
+  const records = await Promise.all(emails.map((endUserEmail) => failed(caller, { endUserEmail })));
+  known = { key: caller.key, emails, requestIds: records.map(({ requestId }) => requestId) };
+});
+
+/** Sends a request; `send` itself looks at the shape of the answer, its headers, and whether code and status agree. */
+const check = async ({ method, path, headers, body }: FuzzedRequest): Promise<void> => {
+  const { status, body: answer } = await send(caller.service, method, path, {
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  assert.ok(status < 500 || status === 503, `${status}: ${JSON.stringify(answer)}`);
+};
+
+describe('Whatever is sent', () => {
+  test('no answer is a 500, and each has the shape and the headers of the contract', async () => {
+    const requests = fc.array(fuzzedRequests(known), { minLength: TOGETHER, maxLength: TOGETHER });
+
+    // A failure is told with the seed and the path that lead to it again.
+    await fc.assert(
+      fc.asyncProperty(requests, async (batch) => {
+        await Promise.all(batch.map(check));
+      }),
+      { numRuns: ROUNDS },
+    );
+
+    const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+    expect(total).toBeGreaterThanOrEqual(1000);
+    // It gets beyond the refusals, and meets them too.
+    for (const status of [200, 202, 400, 401, 404]) expect(statuses.get(status) ?? 0).toBeGreaterThan(5);
+    expect(ROUTES.length).toBeLessThan(total);
+  });
+
+  test('the balance is what the ledger says, and what was accepted has ended', async () => {
+    const unfinished = async () => {
+      const lists = ['queued', 'processing'].map((status) =>
+        caller.get<ListPage<AnyRecord>>(`/v1/generations?pageSize=50&status=${status}`),
+      );
+      return (await Promise.all(lists)).flatMap(({ body }) => body.items);
+    };
+    await eventually(unfinished, (items) => items.length === 0);
+
+    await expectUnbrokenChain(caller);
+    const debits = (await history(caller)).filter(({ reason }) => reason === 'generation');
+    expect(debits.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(debits.map(({ reference }) => reference)).size).toBe(debits.length);
+  });
+});

@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import { type Caller, send, sharedService } from './support/client.ts';
+import { newBusyCaller } from './support/resources.ts';
+import { filled, ROUTES } from './support/routes.ts';
+
+/** Those `fetch` can send; an answer to HEAD has no body, CONNECT and TRACE are never sent. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
+const methodsOf = (path: string): string[] =>
+  ROUTES.filter((route) => route.path === path).map(({ method }) => method);
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newBusyCaller(await sharedService(), 0);
+});
+
+const request = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  send(caller.service, method, path, {
+    headers: { authorization: `Bearer ${caller.key}`, ...headers },
+    body,
+  });
+
+describe.each(PATHS)('%s', (path) => {
+  const allowed = methodsOf(path);
+
+  test.each(METHODS.filter((method) => !allowed.includes(method)))(
+    'refuses %s with 405, code not_found and the methods it takes, whoever asks',
+    async (method) => {
+      const answers = [
+        await request(method, filled(path)),
+        await send(caller.service, method, filled(path)),
+        await request(method, `${filled(path)}?x=1`),
+        ...(method === 'GET'
+          ? []
+          : [await request(method, filled(path), 'text', { 'content-type': 'text/plain' })]),
+      ];
+
+      for (const answer of answers) {
+        expect(refusal(answer)).toEqual([405, 'not_found']);
+      }
+      expect(answers[0]?.headers.get('allow')?.split(', ').sort()).toEqual(allowed.toSorted());
+    },
+  );
+
+  test('has nothing below it that is not documented', async () => {
+    expect(refusal(await request('GET', `${filled(path)}/x/y`))).toEqual([404, 'not_found']);
+  });
+
+  test('is spelled exactly so', async () => {
+    const wrong = filled(path).replace('/v1/', '/V1/');
+
+    expect(refusal(await request('GET', wrong))).toEqual([404, 'not_found']);
+  });
+});
+
+describe('An unknown route is 404 not_found', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/generations',
+    '/generations',
+    '/v1/end_users',
+    '/v1/users',
+    '/favicon.ico',
+  ])('%s with every method', async (path) => {
+    for (const method of METHODS) {
+      expect(refusal(await request(method, path))).toEqual([404, 'not_found']);
+    }
+  });
+
+  test.each(['/v1/%67enerations%2F', '/v1/generations%2Fx', '/v1/%E0%A4%A', '/v1/%00', '/v1/модели'])(
+    '%s',
+    async (path) => {
+      expect(refusal(await request('GET', path))).toEqual([404, 'not_found']);
+    },
+  );
+});
+
+describe.each(ROUTES.filter(({ method }) => method === 'POST'))('A body sent to POST $path', ({ path }) => {
+  test('over what the gateway takes, 10 MB, is refused', async () => {
+    const answer = await request('POST', filled(path), ' '.repeat(10 * 1024 * 1024 + 1));
+
+    expect(refusal(answer)).toEqual([400, 'validation_error']);
+  });
+});
+
+describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent to %s', (path) => {
+  test('of 256 KiB is read, one of a byte more refused by name', async () => {
+    const body = (bytes: number) => '{"x":1}'.padEnd(bytes, ' ');
+
+    expect(wrongFields(await request('POST', path, body(256 * 1024)))).toContain('x');
+    expect(wrongFields(await request('POST', path, body(256 * 1024 + 1)))).toEqual(['body']);
+    expect(wrongFields(await request('POST', path, `{"x":"${'é'.repeat(128 * 1024)}"}`))).toEqual(['body']);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'image/png',
+    'application/octet-stream',
+    'x',
+  ])('is read as JSON whatever its content type: %s', async (contentType) => {
+    const answer = await request('POST', path, '{"x":1}', { 'content-type': contentType });
+
+    expect(wrongFields(answer)).toContain('x');
+  });
+
+  test('that is no JSON object is refused by name', async () => {
+    for (const body of ['x', '[]', 'null', '1', '"x"', '{', '{}{}', '\u0000']) {
+      expect(wrongFields(await request('POST', path, body))).toEqual(['body']);
+    }
+  });
+});
+
+test("Every answer has an X-Request-Id of its own, the gateway's refusals too", async () => {
+  const answers = await Promise.all([
+    ...PATHS.map((path) => request('GET', filled(path))),
+    ...PATHS.map((path) => request('PUT', filled(path))),
+    ...PATHS.map((path) => request('GET', `${filled(path)}/x/y`)),
+  ]);
+
+  const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+  expect(new Set(ids).size).toBe(answers.length);
+});

@@ -1,0 +1,218 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import {
+  type AnyRecord,
+  aGeneration,
+  anUndrawnGeneration,
+  type Caller,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
+import { endUserOf, endUserPath, newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+
+let caller: Caller;
+let other: Caller;
+beforeAll(async () => {
+  const service = await sharedService();
+  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+});
+
+const uniqueKey = () => `key ${Math.random()}`;
+const create = (key: string, body: unknown, by = caller) =>
+  by.post<AnyRecord>('/v1/generations', body, { 'idempotency-key': key });
+const isReplayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed');
+
+describe('A creation with an Idempotency-Key', () => {
+  test('sent ten times at once makes one request and one debit', async () => {
+    const email = uniqueEmail();
+    const body = anUndrawnGeneration({ endUserEmail: email });
+    const key = uniqueKey();
+
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(key, body)));
+
+    const first = answers.find((answer) => isReplayed(answer) === null);
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
+    expect(answers.map((answer) => answer.body)).toEqual(Array(10).fill(first?.body));
+    expect(answers.map(isReplayed).sort()).toEqual([null, ...Array(9).fill('true')].sort());
+    for (const { headers, body: record } of answers) {
+      expect(headers.get('location')).toBe(record.pollUrl);
+      expect(headers.get('retry-after')).toBe('5');
+    }
+    const requestId = first?.body.requestId ?? '';
+    await settled(caller, requestId);
+    expect((await history(caller)).filter(({ reference }) => reference === requestId)).toHaveLength(2);
+    expect(await endUserOf(caller, email)).toMatchObject({ totalRequests: 1 });
+    await expectUnbrokenChain(caller);
+  });
+
+  test('gives the first 202 again when the request has ended', async () => {
+    const body = aGeneration({ size: '256x256' });
+    const key = uniqueKey();
+    const first = await create(key, body);
+    expect(isReplayed(first)).toBeNull();
+    await settled(caller, first.body.requestId);
+    const before = await history(caller);
+
+    const again = await create(key, body);
+
+    expect([again.status, again.body, isReplayed(again)]).toEqual([202, first.body, 'true']);
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect(await history(caller)).toEqual(before);
+    expect(await entriesOf(caller, first.body.requestId)).toEqual([['generation', 1]]);
+  });
+
+  test('is the same whatever the order of its fields and the spaces between them', async () => {
+    const body = anUndrawnGeneration({
+      model: 'xSD4.5',
+      sequential: 'auto',
+      sequentialOptions: { maxImages: 2 },
+      references: ['https://example.com/a.png', 'https://example.com/b.png'],
+    });
+    const key = uniqueKey();
+    const first = await create(key, body);
+
+    const reordered = Object.fromEntries(Object.entries(body).toReversed());
+    const again = await create(key, JSON.stringify(reordered, undefined, 4));
+
+    expect([again.status, again.body, isReplayed(again)]).toEqual([202, first.body, 'true']);
+  });
+
+  test('is another when a value differs, or the order of a list: 409, nothing written', async () => {
+    const references = ['https://example.com/a.png', 'https://example.com/b.png'];
+    const body = anUndrawnGeneration({ model: 'xSD4.5', references });
+    const key = uniqueKey();
+    const first = await create(key, body);
+    await settled(caller, first.body.requestId);
+    const before = await history(caller);
+
+    for (const change of [{ n: 1 }, { prompt: 'another' }, { references: references.toReversed() }]) {
+      const answer = await create(key, { ...body, ...change });
+      expect(refusal(answer)).toEqual([409, 'conflict']);
+      expect(isReplayed(answer)).toBeNull();
+    }
+
+    expect(await history(caller)).toEqual(before);
+    expect((await create(key, body)).body).toEqual(first.body);
+  });
+
+  test('by several callers of one account at once with different bodies has one winner', async () => {
+    const key = uniqueKey();
+
+    const answers = await Promise.all(Array.from({ length: 6 }, () => create(key, anUndrawnGeneration())));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409, 409]);
+    await settled(caller, answers.find(({ status }) => status === 202)?.body.requestId ?? '');
+    await expectUnbrokenChain(caller);
+  });
+
+  test('of another account is independent of it', async () => {
+    const body = anUndrawnGeneration();
+    const key = uniqueKey();
+
+    const [mine, theirs] = [await create(key, body), await create(key, body, other)];
+
+    expect([mine.status, theirs.status]).toEqual([202, 202]);
+    expect([isReplayed(mine), isReplayed(theirs)]).toEqual([null, null]);
+    expect(theirs.body.requestId).not.toBe(mine.body.requestId);
+  });
+
+  test('is told from one with a similar key', async () => {
+    const body = anUndrawnGeneration();
+    const key = uniqueKey();
+
+    const ids = await Promise.all(
+      [key, key.toUpperCase(), `${key}.`].map(async (each) => (await create(each, body)).body.requestId),
+    );
+
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('is free again when it was refused', async () => {
+    const email = uniqueEmail();
+    const key = uniqueKey();
+    const body = anUndrawnGeneration({ endUserEmail: email });
+    expect(wrongFields(await create(key, { ...body, n: 0 }))).toEqual(['n']);
+    const poor = await newBusyCaller(caller.service, 0.5);
+    expect(refusal(await create(key, body, poor))).toEqual([402, 'payment_required']);
+
+    const answer = await create(key, body);
+
+    expect([answer.status, isReplayed(answer)]).toEqual([202, null]);
+  });
+
+  test('gives the first 202 again even to an end-user who was blocked since', async () => {
+    const email = uniqueEmail();
+    const key = uniqueKey();
+    const body = anUndrawnGeneration({ endUserEmail: email });
+    const first = await create(key, body);
+    await caller.post(`${endUserPath(email)}/block`, undefined);
+
+    const again = await create(key, body);
+
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(refusal(await create(uniqueKey(), body))).toEqual([403, 'forbidden']);
+  });
+
+  test('whose request was deleted is 409, and makes no other', async () => {
+    const key = uniqueKey();
+    const body = anUndrawnGeneration();
+    const { requestId } = (await create(key, body)).body;
+    await settled(caller, requestId);
+    await remove(caller, `/v1/generations/${requestId}`);
+    const before = await history(caller);
+
+    expect(refusal(await create(key, body))).toEqual([409, 'conflict']);
+
+    expect(await history(caller)).toEqual(before);
+  });
+});
+
+test('Without a key every creation is one of its own', async () => {
+  const body = anUndrawnGeneration();
+
+  const answers = [await caller.post<AnyRecord>('/v1/generations', body)];
+  answers.push(await caller.post<AnyRecord>('/v1/generations', body));
+
+  expect(new Set(answers.map(({ body: record }) => record.requestId)).size).toBe(2);
+  expect(answers.map(isReplayed)).toEqual([null, null]);
+});
+
+describe('A key', () => {
+  test.each([
+    ['of one character', () => String.fromCharCode(33 + Math.floor(Math.random() * 94))],
+    ['of 255 characters', () => uniqueKey().padEnd(255, '.')],
+    [
+      'with every kind of printable character',
+      () => `!"#$%&'()*+,-./09:;<=>?@AZ[\\]^_\`az{|}~ ${Math.random()}`,
+    ],
+  ])('%s is taken', async (_what, key) => {
+    const fresh = await newBusyCaller(caller.service);
+    const text = key();
+    const body = anUndrawnGeneration();
+
+    expect((await create(text, body, fresh)).status).toBe(202);
+    expect(isReplayed(await create(text, body, fresh))).toBe('true');
+  });
+
+  test.each([
+    ['that is empty', ''],
+    ['of 256 characters', 'x'.repeat(256)],
+    ['with a tab', 'a\tb'],
+    ['with a letter beyond ASCII', 'clé'],
+    ['with a no-break space', 'a\u00a0b'],
+  ])('%s is refused by name', async (_what, key) => {
+    expect(wrongFields(await create(key, anUndrawnGeneration()))).toEqual(['Idempotency-Key']);
+  });
+
+  test.each([
+    ['{"references":', '[', ']'],
+    ['{"sequentialOptions":', '{"a":', '}'],
+  ])('on a body nested beyond measure is no matter: %s', async (start, open, close) => {
+    const depth = 20_000;
+    const body = `${start}${open.repeat(depth)}1${close.repeat(depth)}}`;
+
+    expect((await create(uniqueKey(), body)).status).toBe(400);
+    expect((await caller.post('/v1/generations', body)).status).toBe(400);
+  });
+});

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  newCaller,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { fetchFile, measure } from './support/files.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+});
+
+/** The files of a succeeded record, as a caller gets them. */
+const fetchImages = (record: AnyRecord) =>
+  Promise.all(
+    (record.images ?? []).map(async ({ url, size }) => {
+      const file = await fetchFile(url);
+      const { size: stored, format } = await measure(file);
+      return { size, stored, format, type: file.type };
+    }),
+  );
+
+/** A request of each kind. They are all made at once, as most of their time is waiting. */
+const SINGLE: [model: string, body: Record<string, unknown>, size: string, type: string][] = [
+  ['xSD4.5', {}, '2048x2048', 'image/jpeg'],
+  ['xSD4.5', { size: '4K', aspectRatio: 'portrait' }, '2880x5120', 'image/jpeg'],
+  ['xSD4.5', { size: '7680x480' }, '7680x480', 'image/jpeg'],
+  ['xSD5Pro', { size: '1.5K', aspectRatio: 'landscape' }, '1920x1080', 'image/jpeg'],
+  ['xSD5Pro', { size: '1K', aspectRatio: 'square' }, '1024x1024', 'image/jpeg'],
+  ['xQI3Pro', { size: '1K', aspectRatio: 'landscape' }, '1280x720', 'image/png'],
+  ['xQI3Pro', { size: '512x512' }, '512x512', 'image/png'],
+  ['xZI1.0Pro', {}, '1024x1024', 'image/png'],
+  ['xZI1.0Pro', { size: '256x2560' }, '256x2560', 'image/png'],
+];
+const SEVERAL: [model: string, body: Record<string, unknown>, count: number][] = [
+  ['xSD4.5', { n: 3 }, 3],
+  ['xQI3Pro', { n: 6, size: '512x512' }, 6],
+  ['xSD4.5', { sequential: 'auto', sequentialOptions: { maxImages: 4 } }, 4],
+  ['xSD4.5', { references: ['https://example.com/a.png'], sequential: 'auto' }, 14],
+];
+
+describe('An image is a file of the asked size', () => {
+  const ids = new Map<unknown, string>();
+  beforeAll(async () => {
+    const create = async ([model, body]: [string, Record<string, unknown>, ...unknown[]]) => {
+      ids.set(body, (await accepted(caller, { model, ...body })).requestId);
+    };
+    await Promise.all([...SINGLE, ...SEVERAL].map(create));
+  });
+  const recordOf = (body: unknown) => settled(caller, ids.get(body) ?? '');
+
+  test.each(SINGLE)('%s with %j gives %s', async (_model, body, size, type) => {
+    const record = await recordOf(body);
+
+    expect(record.status).toBe('succeeded');
+    const format = type.slice('image/'.length);
+    expect(await fetchImages(record)).toEqual([{ size, stored: size, format, type }]);
+  });
+
+  test.each(SEVERAL)('%s with %j gives %i images', async (_model, body, count) => {
+    const { requestId, ...record } = await recordOf(body);
+
+    expect(record.images?.map(({ id }) => id)).toEqual(
+      Array.from({ length: count }, (_, index) => `${requestId}_${index}`),
+    );
+    const files = await fetchImages({ requestId, ...record });
+    expect(files.map(({ stored }) => stored)).toEqual(files.map(({ size }) => size));
+  });
+});
+
+describe('A signed URL', () => {
+  let url: URL;
+  beforeAll(async () => {
+    const { requestId } = await accepted(caller, {});
+    const record = await settled(caller, requestId);
+    url = new URL(record.images?.[0]?.url ?? '');
+  });
+
+  test('gives the file', async () => {
+    expect((await fetchFile(url)).status).toBe(200);
+  });
+
+  test('expires at the second of expiresAt, never later', async () => {
+    const { requestId } = await accepted(caller, {});
+    const { images = [], finishedAt = '' } = await settled(caller, requestId);
+    const [image] = images;
+
+    const expiresAt = Date.parse(image?.expiresAt ?? '');
+    expect(expiresAt - Date.parse(finishedAt)).toBe(82_800_000);
+    expect(Number(new URL(image?.url ?? '').searchParams.get('Expires'))).toBe(Math.floor(expiresAt / 1000));
+  });
+
+  test.each([
+    ['another expiry', (altered: URL) => altered.searchParams.set('Expires', '4102444800')],
+    ['another key', (altered: URL) => altered.searchParams.set('Key-Pair-Id', 'KOTHER')],
+    ['no signature', (altered: URL) => altered.searchParams.delete('Signature')],
+    [
+      'another file',
+      (altered: URL) => {
+        altered.pathname = altered.pathname.replace(/0\.png$/, '1.png');
+      },
+    ],
+  ])('is refused with %s', async (_what, alter) => {
+    const altered = new URL(url);
+    alter(altered);
+
+    expect((await fetchFile(altered)).status).toBe(403);
+  });
+
+  test('is signed anew on every read while expiresAt stays', async () => {
+    const { requestId } = await accepted(caller, {});
+    const first = await settled(caller, requestId);
+    const second = await settled(caller, requestId);
+
+    expect(second.images?.[0]?.expiresAt).toBe(first.images?.[0]?.expiresAt);
+    expect(second.images?.[0]?.url).not.toBe(first.images?.[0]?.url);
+  });
+});

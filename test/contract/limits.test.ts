@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type Answer, refusal } from './support/answers.ts';
+import {
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  eventually,
+  newCaller,
+  send,
+  sharedService,
+} from './support/client.ts';
+import { history } from './support/ledger.ts';
+import { type LocalService, ops } from './support/local-service.ts';
+import { setLimits } from './support/resources.ts';
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await sharedService();
+});
+
+const newLimited = async (requestsPerSecond: number, burst: number): Promise<Caller> => {
+  const caller = await newCaller(service);
+  await setLimits(caller, requestsPerSecond, burst);
+  return caller;
+};
+const retryAfter = ({ headers }: Answer<unknown>): number => Number(headers.get('retry-after'));
+/**
+ * The first alone, which opens the bucket, then the others at once: which of two requests came first is not certain
+ * within a few milliseconds, and the last of a burst depends on it.
+ */
+const atOnce = async (caller: Caller, count: number, path = '/v1/balance') => [
+  await caller.get(path),
+  ...(await Promise.all(Array.from({ length: count - 1 }, () => caller.get(path)))),
+];
+const statuses = (answers: Answer<unknown>[]) => answers.map(({ status }) => status).sort();
+
+/** So slow that nothing comes back while a test runs. */
+const ONE_IN_1000_SECONDS = 0.001;
+
+describe('The rate limit', () => {
+  test.each([1, 2, 5, 17])('lets a burst of exactly %d through', async (burst) => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, burst);
+
+    const answers = await atOnce(caller, burst + 5);
+
+    expect(statuses(answers)).toEqual([...Array(burst).fill(200), ...Array(5).fill(429)]);
+  });
+
+  test('refuses with 429 and says, in whole seconds, when to come again', async () => {
+    const caller = await newLimited(0.05, 2);
+    await atOnce(caller, 2);
+
+    const refused = await caller.get('/v1/balance');
+
+    expect(refusal(refused)).toEqual([429, 'rate_limited']);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(retryAfter(refused)).toBeGreaterThanOrEqual(1);
+    expect(retryAfter(refused)).toBeLessThanOrEqual(20);
+  });
+
+  test('says at least one second, however short the wait', async () => {
+    const caller = await newLimited(1, 1);
+
+    const refused = (await atOnce(caller, 20)).filter(({ status }) => status === 429);
+
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.map(retryAfter)).toEqual(Array(refused.length).fill(1));
+  });
+
+  test('lets requests through again, one for each interval', async () => {
+    const caller = await newLimited(0.25, 2);
+    const startedAt = Date.now();
+    expect(statuses(await atOnce(caller, 2))).toEqual([200, 200]);
+
+    const refused: Answer<unknown>[] = [];
+    await eventually(
+      async () => {
+        const answer = await caller.get('/v1/balance');
+        if (answer.status !== 200) refused.push(answer);
+        return answer.status;
+      },
+      (status) => status === 200,
+    );
+
+    // One more every four seconds: the next comes no sooner than that, and no refusal cost one.
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(4000);
+    expect(refused.map(refusal)).toEqual(Array(refused.length).fill([429, 'rate_limited']));
+    for (const seconds of refused.map(retryAfter)) expect([1, 2, 3, 4]).toContain(seconds);
+  });
+
+  test('is counted for every endpoint together, whatever each answers', async () => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, 4);
+
+    const answers = [
+      await caller.get('/v1/models'),
+      await caller.get('/v1/generations?page=0'),
+      await caller.get('/v1/generations/latest'),
+      await caller.post('/v1/end-users/nobody@example.com/block', undefined),
+      await caller.get('/v1/models'),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 429]);
+  });
+
+  test('is counted for each key by itself', async () => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, 2);
+    const { key } = await ops<{ key: string }>(service, 'keys', 'create', '--account', caller.accountId);
+    const second = callerWith(service, caller.accountId, key);
+    await atOnce(caller, 2);
+
+    expect((await caller.get('/v1/balance')).status).toBe(429);
+    expect(statuses(await atOnce(second, 3))).toEqual([200, 200, 429]);
+  });
+
+  test('refuses before a body is looked at, and writes nothing', async () => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+    await caller.get('/v1/models');
+
+    const answers = [
+      await caller.post('/v1/generations', 'no JSON'),
+      await caller.post('/v1/generations', anUndrawnGeneration()),
+    ];
+
+    expect(answers.map(refusal)).toEqual(Array(2).fill([429, 'rate_limited']));
+    await setLimits(caller, 100, 100);
+    expect(await history(caller)).toHaveLength(1);
+  });
+
+  test('is what the operator set, from the next request on, with a full bucket', async () => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+    await atOnce(caller, 2);
+    expect((await caller.get('/v1/balance')).status).toBe(429);
+
+    const set = await setLimits(caller, 0.002, 3);
+
+    expect(set).toEqual({ accountId: caller.accountId, limits: { requestsPerSecond: 0.002, burst: 3 } });
+    const account = await ops(service, 'accounts', 'show', '--account', caller.accountId);
+    expect(account).toMatchObject({ limits: set.limits });
+    expect(statuses(await atOnce(caller, 5))).toEqual([200, 200, 200, 429, 429]);
+  });
+
+  test('is not touched by requests without a valid key', async () => {
+    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+    const wrong = { authorization: `Bearer ${caller.key.slice(0, -1)}` };
+
+    for (let count = 0; count < 3; count++) {
+      expect((await send(service, 'GET', '/v1/balance', { headers: wrong })).status).toBe(401);
+    }
+
+    expect((await caller.get('/v1/balance')).status).toBe(200);
+  });
+
+  test('is 100 at once and 50 a second for a new account', async () => {
+    const caller = await newCaller(service);
+
+    const account = await ops(service, 'accounts', 'show', '--account', caller.accountId);
+
+    expect(account).toMatchObject({ limits: { requestsPerSecond: 50, burst: 100 } });
+  });
+});

@@ -1,0 +1,226 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { wrongFields } from './support/answers.ts';
+import { type AnyRecord, type Caller, read, sharedService } from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import { failed, type ListPage, newBusyCaller, succeeded, withoutUrls } from './support/resources.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+
+let caller: Caller;
+let other: Caller;
+/** Newest first. */
+let all: AnyRecord[];
+
+const ids = (records: AnyRecord[]) => records.map(({ requestId }) => requestId);
+const timeOf = ({ createdAt = '' }: AnyRecord) => Date.parse(createdAt);
+const withStatus = (status: string) => all.filter((record) => record.status === status);
+
+beforeAll(async () => {
+  const service = await sharedService();
+  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  const made: AnyRecord[] = [];
+  // One after the other: each has a creation time of its own.
+  for (const make of [succeeded, failed, failed, succeeded, failed]) {
+    made.push(await make(caller, { endUserEmail: ADA }), await make(caller, { endUserEmail: BOB }));
+  }
+  all = made.toReversed();
+  await Promise.all([failed(other, { endUserEmail: ADA }), succeeded(other, { endUserEmail: ADA })]);
+});
+
+const list = async (query: Record<string, string | number> = {}): Promise<ListPage<AnyRecord>> => {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const { status, body } = await caller.get<ListPage<AnyRecord>>(`/v1/generations?${text}`);
+  expect(status).toBe(200);
+  return body;
+};
+
+/** The ids of a list that is all on one page. */
+const listed = async (query: Record<string, string | number> = {}): Promise<string[]> => {
+  const { items, hasMore } = await list({ pageSize: 50, ...query });
+  expect(hasMore).toBe(false);
+  return ids(items);
+};
+
+describe('The list of generations', () => {
+  test('has all of the caller, newest first, on pages of 20', async () => {
+    const page = await list();
+
+    expect(page).toEqual({ items: expect.any(Array), page: 1, pageSize: 20, hasMore: false });
+    expect(ids(page.items)).toEqual(ids(all));
+  });
+
+  test('shows each record as a read of it does, with URLs that work', async () => {
+    const { items } = await list();
+
+    const reads = await Promise.all(items.map(({ requestId }) => read(caller, requestId)));
+    expect(items.map(withoutUrls)).toEqual(reads.map(withoutUrls));
+    expect(items.map((item) => Object.keys(item).sort())).toEqual(
+      reads.map((record) => Object.keys(record).sort()),
+    );
+    const urls = items.flatMap(({ images = [] }) => images.map(({ url }) => url));
+    expect(urls).toHaveLength(withStatus('succeeded').length);
+    for (const url of urls) expect((await fetchFile(url)).status).toBe(200);
+  });
+
+  test('has nothing of another account', async () => {
+    const mine = new Set(ids(all));
+
+    const { body } = await other.get<ListPage<AnyRecord>>('/v1/generations');
+
+    expect(body.items).toHaveLength(2);
+    expect(body.items.filter(({ requestId }) => mine.has(requestId))).toEqual([]);
+  });
+
+  test('of an account without any is empty', async () => {
+    const { body } = await (await newBusyCaller(caller.service, 0)).get('/v1/generations');
+
+    expect(body).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
+  });
+});
+
+describe('A filter', () => {
+  test.each([
+    ['by end-user', { endUserEmail: ADA }, () => all.filter(({ endUserEmail }) => endUserEmail === ADA)],
+    [
+      'by end-user, whatever the case',
+      { endUserEmail: ' Bob@Example.COM ' },
+      () => all.filter(({ endUserEmail }) => endUserEmail === BOB),
+    ],
+    ['by an end-user who has none', { endUserEmail: 'nobody@example.com' }, () => []],
+    ['by status succeeded', { status: 'succeeded' }, () => withStatus('succeeded')],
+    ['by status failed', { status: 'failed' }, () => withStatus('failed')],
+    ['by status queued', { status: 'queued' }, () => []],
+    ['by status processing', { status: 'processing' }, () => []],
+    ['by status expired', { status: 'expired' }, () => []],
+    [
+      'by end-user and status',
+      { endUserEmail: BOB, status: 'failed' },
+      () => withStatus('failed').filter(({ endUserEmail }) => endUserEmail === BOB),
+    ],
+  ])('%s finds exactly what matches', async (_what, query, expected) => {
+    expect(await listed(query as Record<string, string>)).toEqual(ids(expected()));
+  });
+
+  test('by createdAfter finds what is strictly newer', async () => {
+    for (const { createdAt = '' } of all) {
+      expect(await listed({ createdAfter: createdAt })).toEqual(
+        ids(all.filter((record) => timeOf(record) > Date.parse(createdAt))),
+      );
+    }
+  });
+
+  test('takes all of them together', async () => {
+    const oldest = all.at(-1) as AnyRecord;
+
+    for (const [endUserEmail, status] of [ADA, BOB].flatMap((email) =>
+      ['succeeded', 'failed'].map((status) => [email, status] as const),
+    )) {
+      const expected = withStatus(status)
+        .filter((record) => record.endUserEmail === endUserEmail)
+        .filter((record) => timeOf(record) > timeOf(oldest));
+      const query = { endUserEmail, status, createdAfter: oldest.createdAt ?? '' };
+      expect(await listed(query)).toEqual(ids(expected));
+    }
+  });
+});
+
+describe('createdAfter', () => {
+  /** A record with newer and older ones around it, and those newer than it. */
+  const middle = () => all[4] as AnyRecord;
+  const newer = () => ids(all.slice(0, 4));
+  const orSame = () => ids(all.slice(0, 5));
+  const isoOf = (time: number) => new Date(time).toISOString();
+  const shifted = (time: number, hours: number, offset: string) =>
+    isoOf(time + hours * 3_600_000).replace('Z', offset);
+
+  test.each<[string, (time: number) => string, () => string[]]>([
+    ['the same millisecond', isoOf, newer],
+    ['the millisecond before', (time) => isoOf(time - 1), orSame],
+    ['an offset to the east', (time) => shifted(time, 2, '+02:00'), newer],
+    ['an offset to the west', (time) => shifted(time - 1, -5.5, '-05:30'), orSame],
+    ['a fraction of the same millisecond', (time) => isoOf(time).replace('Z', '999Z'), newer],
+    ['a fraction of the millisecond before', (time) => isoOf(time - 1).replace('Z', '999Z'), orSame],
+    ['the first moment of the epoch', () => '1970-01-01T00:00:00Z', () => ids(all)],
+    ['a time before the epoch', () => '1969-12-31T23:59:59.999Z', () => ids(all)],
+    ['the year 0', () => '0000-01-01T00:00:00+14:00', () => ids(all)],
+    ['the far future', () => '9999-12-31T23:59:59.999-12:00', () => []],
+  ])('of %s is exact', async (_what, at, expected) => {
+    expect(await listed({ createdAfter: at(timeOf(middle())) })).toEqual(expected());
+  });
+
+  test('without a fraction stands for the whole second', async () => {
+    const second = Math.floor(timeOf(middle()) / 1000) * 1000;
+    const createdAfter = isoOf(second).replace('.000Z', 'Z');
+
+    expect(await listed({ createdAfter })).toEqual(ids(all.filter((record) => timeOf(record) > second)));
+  });
+});
+
+describe('Pages', () => {
+  test.each([1, 2, 3, 4, 5, 9, 10, 11, 50])('of %d are without gap or repeat', async (pageSize) => {
+    const pages: ListPage<AnyRecord>[] = [];
+    for (let page = 1; page <= Math.ceil(10 / pageSize) + 1; page++)
+      pages.push(await list({ page, pageSize }));
+
+    expect(pages.flatMap(({ items }) => ids(items))).toEqual(ids(all));
+    pages.forEach(({ hasMore, page, items, ...rest }, index) => {
+      expect({ ...rest, page }).toEqual({ page: index + 1, pageSize });
+      expect(hasMore).toBe(page * pageSize < 10);
+      expect(items.length).toBe(Math.max(0, Math.min(pageSize, 10 - index * pageSize)));
+    });
+  });
+
+  test.each([
+    [{ status: 'failed' }, 6],
+    [{ status: 'succeeded' }, 4],
+    [{ endUserEmail: ADA }, 5],
+    [{ endUserEmail: ADA, status: 'failed' }, 3],
+  ])('of %j know exactly whether there is more', async (filter, count) => {
+    const query = filter as Record<string, string>;
+    expect((await list({ ...query, pageSize: count })).hasMore).toBe(false);
+    expect((await list({ ...query, pageSize: count - 1 })).hasMore).toBe(true);
+    const last = await list({ ...query, pageSize: count - 1, page: 2 });
+    expect([last.items.length, last.hasMore]).toEqual([1, false]);
+  });
+
+  test.each([2, 1000, 1_000_000])('beyond the end are empty: page %d', async (page) => {
+    expect(await list({ page })).toEqual({ items: [], page, pageSize: 20, hasMore: false });
+  });
+});
+
+test.each([
+  ['page=0', ['page']],
+  ['page=-1', ['page']],
+  ['page=1.5', ['page']],
+  ['page=', ['page']],
+  ['page=one&pageSize=ten', ['page', 'pageSize']],
+  ['pageSize=0', ['pageSize']],
+  ['pageSize=51', ['pageSize']],
+  ['status=done', ['status']],
+  ['status=', ['status']],
+  ['status=Failed', ['status']],
+  ['endUserEmail=ada', ['endUserEmail']],
+  ['endUserEmail=', ['endUserEmail']],
+  ['createdAfter=yesterday', ['createdAfter']],
+  ['createdAfter=2026-01-01', ['createdAfter']],
+  ['createdAfter=2026-01-01T00:00:00', ['createdAfter']],
+  ['createdAfter=2026-02-30T00:00:00Z', ['createdAfter']],
+  ['createdAfter=2026-01-01T00:00:00%2B25:00', ['createdAfter']],
+  // A plus sign that is not encoded is a space.
+  ['createdAfter=2026-01-01T00:00:00+02:00', ['createdAfter']],
+  ['createdAfter=1767225600', ['createdAfter']],
+  ['endUserEmail=ada%40example.com&endUserEmail=ada%40example.com', ['endUserEmail']],
+  ['status=failed&status=succeeded', ['status']],
+  ['page=1&page=2', ['page']],
+  ['model=xSD4.5', ['model']],
+  ['__proto__=1&constructor=2', ['__proto__', 'constructor']],
+  [
+    'page=0&pageSize=51&status=x&endUserEmail=x&createdAfter=x&sort=asc',
+    [...['createdAfter', 'endUserEmail', 'page', 'pageSize', 'sort', 'status']],
+  ],
+])('A list asked for with %s is refused, every wrong parameter named', async (query, fields) => {
+  expect(wrongFields(await caller.get(`/v1/generations?${query}`))).toEqual(fields);
+});

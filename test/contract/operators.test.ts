@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from './support/answers.ts';
+import {
+  type AnyRecord,
+  accepted,
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  settled,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
+
+const ROUTES = {
+  'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
+  'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo' },
+};
+
+let service: RunningService;
+let caller: Caller;
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir(), { context: { modelRoutes: JSON.stringify(ROUTES) } });
+  caller = callerWith(service, service.accountId, service.apiKey);
+});
+afterAll(() => discard(service));
+
+const setRate = (model: string, perImage: unknown) =>
+  ops(service, 'rates', 'set', '--model', model, '--value', JSON.stringify(perImage));
+
+describe('A rate that is set', () => {
+  const perImage = [{ maxPixels: null, xTokens: 7.125 }];
+  let settledEarlier: AnyRecord[];
+  let stored: unknown;
+
+  beforeAll(async () => {
+    const [partial, failing] = await Promise.all([
+      accepted(caller, { model: 'xSD4.5', n: 2, prompt: unique('[delay=2][broken=1]') }),
+      accepted(caller, { model: 'xSD4.5', prompt: unique('[delay=2][fail=provider_error]') }),
+    ]);
+    stored = await setRate('xSD4.5', perImage);
+    settledEarlier = await Promise.all([
+      settled(caller, partial.requestId),
+      settled(caller, failing.requestId),
+    ]);
+  });
+
+  test('is what `rates set` and `rates list` show', async () => {
+    const rates = await ops<{ model: string }[]>(service, 'rates', 'list');
+
+    expect(stored).toEqual({ model: 'xSD4.5', billing: 'per_image', perImage });
+    expect(rates.find(({ model }) => model === 'xSD4.5')).toEqual(stored);
+  });
+
+  test('changes neither cost nor refund of a request made before', async () => {
+    const [partial, failing] = settledEarlier;
+
+    expect(partial).toMatchObject({ status: 'succeeded', cost: 4 });
+    expect(await entriesOf(caller, partial?.requestId ?? '')).toEqual([
+      ['refund', 4],
+      ['generation', 8],
+    ]);
+    expect(failing?.status).toBe('failed');
+    expect(await entriesOf(caller, failing?.requestId ?? '')).toEqual([
+      ['refund', 4],
+      ['generation', 4],
+    ]);
+  });
+
+  test('is the price of every request made after, whatever its size', async () => {
+    const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xSD4.5', size: '4K', n: 3 }));
+    await settled(caller, requestId);
+
+    expect(await entriesOf(caller, requestId)).toEqual([
+      ['refund', 21.375],
+      ['generation', 21.375],
+    ]);
+    await expectUnbrokenChain(caller);
+  });
+
+  test('is no price of another model', async () => {
+    const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xZI1.0Pro' }));
+
+    expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', 1]);
+  });
+});
+
+describe('A model that this deployment gives no upstream', () => {
+  test('is not in the catalog', async () => {
+    const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
+
+    expect(body.data.map(({ id }) => id)).toEqual(['xSD4.5', 'xZI1.0Pro']);
+  });
+
+  test.each(['xQI3Pro', 'xSD5Pro'])('is refused by creation: %s', async (model) => {
+    const answer = await caller.post('/v1/generations', anUndrawnGeneration({ model }));
+
+    expect(wrongFields(answer)).toEqual(['model']);
+  });
+
+  test('is told with the reason by `models list`', async () => {
+    const models = await ops<{ id: string; dispatchable: boolean; reason: string | null }[]>(
+      service,
+      ...['models', 'list'],
+    );
+
+    expect(models.filter(({ dispatchable }) => dispatchable).map(({ id }) => id)).toEqual([
+      'xSD4.5',
+      'xZI1.0Pro',
+    ]);
+    expect(models.find(({ id }) => id === 'xQI3Pro')?.reason).toMatch(/upstream/);
+  });
+});
+
+test('A well-formed key that another deployment issued is refused', async () => {
+  const elsewhere = await sharedService();
+  const stranger = callerWith(service, elsewhere.accountId, elsewhere.apiKey);
+
+  expect(refusal(await stranger.get('/v1/balance'))).toEqual([401, 'unauthorized']);
+});

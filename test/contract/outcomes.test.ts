@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  read,
+  settled,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { balance, entriesOf } from './support/ledger.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+});
+
+const create = async (body: Record<string, unknown>): Promise<AnyRecord> => {
+  const { requestId } = await accepted(caller, body);
+  return settled(caller, requestId);
+};
+
+const BASE_FIELDS = [
+  'requestId',
+  'model',
+  'status',
+  'prompt',
+  'referencesCount',
+  'endUserEmail',
+  'createdAt',
+];
+
+describe('A record has exactly the fields of its status', () => {
+  test('queued, as creation answers it', async () => {
+    const record = await accepted(caller, {});
+
+    expect(record.status).toBe('queued');
+    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'pollUrl'].sort());
+  });
+
+  test('processing', async () => {
+    const { requestId } = await accepted(caller, { prompt: unique('[delay=2]') });
+
+    const record = await eventually(
+      () => read(caller, requestId),
+      ({ status }) => status !== 'queued',
+    );
+
+    expect(record.status).toBe('processing');
+    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS].sort());
+  });
+
+  test('succeeded', async () => {
+    const record = await create({});
+
+    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'images', 'cost', 'finishedAt'].sort());
+    expect(Object.keys(record.images?.[0] ?? {}).sort()).toEqual(['expiresAt', 'id', 'size', 'url']);
+  });
+
+  test('failed', async () => {
+    const record = await create({ prompt: unique('[fail=provider_error]') });
+
+    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'error', 'finishedAt'].sort());
+    expect(Object.keys(record.error ?? {}).sort()).toEqual(['code', 'message']);
+  });
+});
+
+describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) => {
+  const FAILURES = [
+    ['[fail=content_policy]', 'content_policy'],
+    ['[fail=provider_error]', 'provider_error'],
+    ['[broken=all]', 'internal_error'],
+  ];
+  const ids = new Map<string, string>();
+  beforeAll(async () => {
+    const begin = async (directive: string) => {
+      ids.set(directive, (await accepted(caller, { model, prompt: unique(directive) })).requestId);
+    };
+    await Promise.all([...FAILURES.map(([directive = '']) => begin(directive)), begin('[flaky=2]')]);
+  });
+  const recordOf = (directive: string) => settled(caller, ids.get(directive) ?? '');
+
+  test.each(FAILURES)('a request of %s fails with %s and is refunded in full', async (directive, code) => {
+    const { requestId, status, error } = await recordOf(directive);
+
+    expect([status, error?.code]).toEqual(['failed', code]);
+    const [refund, debit, ...others] = await entriesOf(caller, requestId);
+    expect(debit?.[0]).toBe('generation');
+    expect(refund).toEqual(['refund', debit?.[1]]);
+    expect(others).toEqual([]);
+  });
+
+  test('a provider that is busy twice is asked again', async () => {
+    expect(await recordOf('[flaky=2]')).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('The caller pays for what was delivered', () => {
+  test('an output that could not be stored is marked and refunded, the others are delivered', async () => {
+    const before = await balance(caller);
+
+    const record = await create({ model: 'xQI3Pro', size: '512x512', n: 3, prompt: unique('[broken=1]') });
+
+    expect(record).toMatchObject({ status: 'succeeded', cost: 8 });
+    expect(record.images?.map(({ error, url }) => error?.code ?? typeof url)).toEqual([
+      'string',
+      'storage_failed',
+      'string',
+    ]);
+    expect(await balance(caller)).toBe(before - 8);
+  });
+
+  test('a sequence that yields fewer images than it may costs fewer', async () => {
+    const before = await balance(caller);
+
+    const record = await create({
+      model: 'xSD4.5',
+      sequential: 'auto',
+      sequentialOptions: { maxImages: 5 },
+      prompt: unique('[images=2]'),
+    });
+
+    expect(record).toMatchObject({ status: 'succeeded', cost: 8 });
+    expect(record.images).toHaveLength(2);
+    expect(await balance(caller)).toBe(before - 8);
+  });
+
+  test('a larger output of a model with tiers costs more', async () => {
+    const small = await create({ model: 'xSD4.5', size: '2K' });
+    const large = await create({ model: 'xSD4.5', size: '4K' });
+
+    expect(large.cost).toBeGreaterThan(small.cost ?? Number.POSITIVE_INFINITY);
+  });
+});

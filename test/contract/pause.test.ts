@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
+import {
+  type AnyRecord,
+  accepted,
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  eventually,
+  settled,
+  unique,
+} from './support/client.ts';
+import { balance, expectUnbrokenChain, history } from './support/ledger.ts';
+import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
+import { endUserPath, remove, setLimits, uniqueEmail } from './support/resources.ts';
+
+const PAUSE_SECONDS = 8;
+
+let service: RunningService;
+let caller: Caller;
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir(), {
+    context: { imageDeadlineSeconds: 2, pauseSeconds: PAUSE_SECONDS, pollIntervalSeconds: 1 },
+  });
+  caller = callerWith(service, service.accountId, service.apiKey);
+  await setLimits(caller, 10_000, 100_000);
+});
+afterAll(() => discard(service));
+
+const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>
+  caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));
+
+/** Lets a request of an end-user time out at the provider; gives when that was. */
+const timeOut = async (endUserEmail: string, model = 'xZI1.0Pro'): Promise<number> => {
+  const { requestId } = await accepted(caller, { endUserEmail, model, prompt: unique('[fail=timeout]') });
+  const { error, finishedAt = '' } = await settled(caller, requestId);
+  expect(error?.code).toBe('provider_timeout');
+  return Date.parse(finishedAt);
+};
+
+describe('After a time-out at the provider', () => {
+  const email = uniqueEmail();
+  let failedAt: number;
+  beforeAll(async () => {
+    failedAt = await timeOut(email);
+  });
+
+  test('the same end-user and model are refused with 503 and the seconds that are left, counting down', async () => {
+    const before = { balance: await balance(caller), entries: await history(caller) };
+    const told: number[] = [];
+
+    await eventually(
+      async () => {
+        const askedAt = Date.now();
+        const answer = await create(email);
+        const answeredAt = Date.now();
+        if (answer.status === 202) {
+          expect(answeredAt).toBeGreaterThanOrEqual(failedAt + PAUSE_SECONDS * 1000);
+          await settled(caller, answer.body.requestId);
+          return true;
+        }
+        expect(refusal(answer)).toEqual([503, 'temporarily_unavailable']);
+        const left = Number(answer.headers.get('retry-after'));
+        // Whole seconds, rounded up, as of a moment between the question and the answer.
+        const leftAt = (time: number) => Math.ceil((failedAt + PAUSE_SECONDS * 1000 - time) / 1000);
+        expect(left).toBeGreaterThanOrEqual(Math.max(1, leftAt(answeredAt)));
+        expect(left).toBeLessThanOrEqual(leftAt(askedAt));
+        told.push(left);
+        expect(await balance(caller)).toBe(before.balance);
+        return false;
+      },
+      (isOver) => isOver,
+    );
+
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.toSorted((a, b) => b - a)).toEqual(told);
+    expect(await history(caller)).toHaveLength(before.entries.length + 2);
+  });
+
+  test('it is over for good: the next creation is taken too', async () => {
+    expect((await create(email)).status).toBe(202);
+  });
+});
+
+describe('While an end-user is paused with a model', () => {
+  const email = uniqueEmail();
+  beforeAll(async () => {
+    await timeOut(email);
+  });
+
+  /** Sends a creation while the pause holds for sure: before and after it the paused ones are refused. */
+  const whilePaused = async <T>(act: () => Promise<T>): Promise<T> => {
+    const { status, headers } = await create(email);
+    if (status !== 503 || Number(headers.get('retry-after')) < 5) {
+      await eventually(
+        () => create(email),
+        (answer) => answer.status === 202,
+      );
+      await timeOut(email);
+    }
+    const result = await act();
+    expect(refusal(await create(email))).toEqual([503, 'temporarily_unavailable']);
+    return result;
+  };
+
+  test('they can create with another model', async () => {
+    expect((await whilePaused(() => create(email, { model: 'xSD4.5' }))).status).toBe(202);
+  });
+
+  test('another end-user can create with it', async () => {
+    expect((await whilePaused(() => create(uniqueEmail()))).status).toBe(202);
+  });
+
+  test('what is wrong with a body is told first, and a block too', async () => {
+    const answer = await whilePaused(() => create(email, { n: 0 }));
+    expect(refusal(answer)).toEqual([400, 'validation_error']);
+
+    await caller.post(`${endUserPath(email)}/block`, undefined);
+    expect(refusal(await create(email))).toEqual([403, 'forbidden']);
+    await caller.post(`${endUserPath(email)}/unblock`, undefined);
+  });
+
+  test('the pause holds however the address is written', async () => {
+    const answer = await whilePaused(() => create(` ${email.toUpperCase()}`));
+
+    expect(refusal(answer)).toEqual([503, 'temporarily_unavailable']);
+  });
+});
+
+test('A task that times out pauses as a call does', async () => {
+  const email = uniqueEmail();
+  await timeOut(email, 'xQI3Pro');
+
+  expect(refusal(await create(email, { model: 'xQI3Pro' }))).toEqual([503, 'temporarily_unavailable']);
+  expect((await create(email)).status).toBe(202);
+});
+
+test.each(['[fail=provider_error]', '[fail=content_policy]', '[broken=all]'])(
+  'Another failure pauses nobody: %s',
+  async (directive) => {
+    const email = uniqueEmail();
+    const { requestId } = await accepted(caller, { endUserEmail: email, prompt: unique(directive) });
+    expect((await settled(caller, requestId)).status).toBe('failed');
+
+    expect((await create(email)).status).toBe(202);
+  },
+);
+
+test('A pause goes with its end-user: a new one of the same address is not paused', async () => {
+  const email = uniqueEmail();
+  await timeOut(email);
+  expect((await create(email)).status).toBe(503);
+
+  expect((await remove(caller, endUserPath(email))).status).toBe(200);
+
+  expect((await create(email)).status).toBe(202);
+});
+
+test('The ledger is unbroken after it all', async () => {
+  for (const status of ['queued', 'processing']) {
+    const look = () => caller.get<{ items: unknown[] }>(`/v1/generations?status=${status}`);
+    await eventually(look, ({ body }) => body.items.length === 0);
+  }
+
+  await expectUnbrokenChain(caller);
+});

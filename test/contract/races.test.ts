@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
+import {
+  type AnyRecord,
+  anUndrawnGeneration,
+  type Caller,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import {
+  type EndUser,
+  endUserOf,
+  endUserPath,
+  failed,
+  newBusyCaller,
+  outcome,
+  remove,
+  uniqueEmail,
+} from './support/resources.ts';
+
+const ROUNDS = Array.from({ length: 20 }, (_, index) => index);
+
+let caller: Caller;
+/** End-users with one request that has failed. */
+let endUsers: { email: string; first: string }[];
+beforeAll(async () => {
+  caller = await newBusyCaller(await sharedService());
+});
+
+const newEndUsers = () =>
+  Promise.all(
+    ROUNDS.map(async () => {
+      const email = uniqueEmail();
+      return { email, first: (await failed(caller, { endUserEmail: email })).requestId };
+    }),
+  );
+
+const create = (endUserEmail: string) =>
+  caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail }));
+const statusOf = async (requestId: string) => (await caller.get(`/v1/generations/${requestId}`)).status;
+
+describe('A creation and a DELETE of its end-user at the same moment', () => {
+  beforeAll(async () => {
+    endUsers = await newEndUsers();
+  });
+
+  test.each(ROUNDS)('have one winner and leave nothing half: round %d', async (round) => {
+    const { email, first } = endUsers[round] ?? { email: '', first: '' };
+    // In every other round the DELETE is sent first.
+    const sentFirst = round % 2 === 0 ? undefined : remove(caller, endUserPath(email));
+    const [creation, deletion] = await Promise.all([
+      create(email),
+      sentFirst ?? remove(caller, endUserPath(email)),
+    ]);
+
+    const { requestId = '', createdAt } = creation.body;
+    const [created, deleted] = [outcome(creation), outcome(deletion)];
+    if (created[0] === 202) await settled(caller, requestId);
+    const endUser = await endUserOf(caller, email);
+
+    if (deleted[0] === 409) {
+      // The creation came first, and its request lives.
+      expect([created, deleted]).toEqual([[202], [409, 'conflict']]);
+      expect(endUser).toMatchObject({ email, totalRequests: 2, totalXTokensSpent: 0 });
+      expect([await statusOf(first), await statusOf(requestId)]).toEqual([200, 200]);
+      return;
+    }
+    expect(deleted).toEqual([200]);
+    expect(await statusOf(first)).toBe(404);
+    const { removedRequests } = deletion.body;
+    if (created[0] === 202 && removedRequests === 1) {
+      // The creation came after it all, and made a new end-user.
+      expect(endUser).toMatchObject({
+        createdAt,
+        lastActiveAt: createdAt,
+        totalRequests: 1,
+        totalXTokensSpent: 0,
+      });
+      expect(await statusOf(requestId)).toBe(200);
+    } else {
+      // The creation was refused, or came and ended before the DELETE and went with it.
+      expect(created).toEqual(removedRequests === 2 ? [202] : [409, 'conflict']);
+      expect(endUser).toBeUndefined();
+      if (requestId) expect(await statusOf(requestId)).toBe(404);
+    }
+    if (created[0] === 202) {
+      expect(await entriesOf(caller, requestId)).toEqual([
+        ['refund', 1],
+        ['generation', 1],
+      ]);
+    }
+  });
+
+  test('leave the ledger unbroken', () => expectUnbrokenChain(caller));
+
+  test('leave every address free for a new beginning', async () => {
+    await Promise.all(
+      endUsers.map(async ({ email }) => {
+        const { status, body } = await create(email);
+        expect(status).toBe(202);
+        await settled(caller, body.requestId);
+        expect((await remove(caller, endUserPath(email))).status).toBe(200);
+        expect(await endUserOf(caller, email)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('A creation and a block of its end-user at the same moment', () => {
+  beforeAll(async () => {
+    endUsers = await newEndUsers();
+  });
+
+  test.each(ROUNDS)('have one winner: round %d', async (round) => {
+    const { email } = endUsers[round] ?? { email: '' };
+    const block = () => caller.post<{ blockedAt: string }>(`${endUserPath(email)}/block`, undefined);
+
+    const [creation, blocked] = await Promise.all([create(email), block()]);
+
+    expect(blocked.status).toBe(200);
+    const { status, body } = creation;
+    expect([202, 403]).toContain(status);
+    if (status === 202) await settled(caller, body.requestId);
+    else expect(refusal(creation)).toEqual([403, 'forbidden']);
+    expect(await endUserOf(caller, email)).toMatchObject({
+      blockedAt: blocked.body.blockedAt,
+      totalRequests: status === 202 ? 2 : 1,
+      totalXTokensSpent: 0,
+    });
+    expect(refusal(await create(email))).toEqual([403, 'forbidden']);
+  });
+
+  test('leave the ledger unbroken, with one debit for each that was accepted', () =>
+    expectUnbrokenChain(caller));
+});
+
+describe('Several first creations for one address at the same moment', () => {
+  test('make one end-user who counts them all', async () => {
+    const email = uniqueEmail();
+
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create(email)));
+    await Promise.all(answers.map(({ body }) => settled(caller, body.requestId)));
+
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
+    const { createdAt, lastActiveAt, ...counters } = (await endUserOf(caller, email)) as EndUser;
+    expect(counters).toEqual({ email, totalRequests: 10, totalXTokensSpent: 0, blockedAt: null });
+    const times = answers.map(({ body }) => body.createdAt);
+    expect(times).toContain(createdAt);
+    expect(times).toContain(lastActiveAt);
+    expect((await remove(caller, endUserPath(email))).body).toMatchObject({ removedRequests: 10 });
+  });
+});

@@ -1,0 +1,39 @@
+import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import type { LocalService } from './local-service.ts';
+
+const settingsOf = (service: LocalService) => ({
+  endpoint: service.awsEndpointUrl,
+  region: 'us-east-1',
+  credentials: {
+    accessKeyId: service.operatorAccessKeyId,
+    secretAccessKey: service.operatorSecretAccessKey,
+  },
+});
+
+/** Runs some work with a client of a local run's Step Functions, as its operator. */
+export const withStepFunctions = async <T>(
+  service: LocalService,
+  work: (client: SFNClient) => Promise<T>,
+): Promise<T> => {
+  const client = new SFNClient(settingsOf(service));
+  try {
+    return await work(client);
+  } finally {
+    client.destroy();
+  }
+};
+
+/** Every item of the table, as JSON text, that has a text in it anywhere. */
+export const itemsNaming = async (service: LocalService, text: string): Promise<string[]> => {
+  const client = new DynamoDBClient(settingsOf(service));
+  const found: string[] = [];
+  try {
+    for await (const { Items = [] } of paginateScan({ client }, { TableName: service.tableName })) {
+      found.push(...Items.map((item) => JSON.stringify(item)).filter((item) => item.includes(text)));
+    }
+  } finally {
+    client.destroy();
+  }
+  return found;
+};

@@ -1,0 +1,133 @@
+import { type Answer, checkAnswer } from './answers.ts';
+import { type LocalService, ops, readLocalService } from './local-service.ts';
+import { SHARED_DATA_DIR } from './shared-run.ts';
+
+/** A caller with a key: sends requests to the API of a local run. */
+export interface Caller {
+  service: LocalService;
+  accountId: string;
+  key: string;
+  get<T = Record<string, unknown>>(path: string): Promise<Answer<T>>;
+  post<T = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<T>>;
+}
+
+/** The local run all contract tests share. */
+export const sharedService = (): Promise<LocalService> => {
+  const dataDir = process.env[SHARED_DATA_DIR];
+  if (!dataDir) throw new Error('Contract tests run under their own jest project, which starts the service.');
+  return readLocalService(dataDir);
+};
+
+/**
+ * Sends one request; a string body goes as it is, anything else as JSON. Throws when the answer lacks what every
+ * answer has, so that each test checks it for the answers it gets.
+ */
+export const send = async <T = Record<string, unknown>>(
+  service: Pick<LocalService, 'baseUrl'>,
+  method: string,
+  path: string,
+  options: { headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Answer<T>> => {
+  const { body } = options;
+  const response = await fetch(service.baseUrl + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...options.headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const answer = { status: response.status, headers: response.headers, body: (await response.json()) as T };
+  checkAnswer(`${method} ${path}`, answer);
+  return answer;
+};
+
+/** A caller with a given key. */
+export const callerWith = (service: LocalService, accountId: string, key: string): Caller => {
+  const headers = { authorization: `Bearer ${key}` };
+  return {
+    service,
+    accountId,
+    key,
+    get: (path) => send(service, 'GET', path, { headers }),
+    post: (path, body, more = {}) => send(service, 'POST', path, { headers: { ...headers, ...more }, body }),
+  };
+};
+
+/**
+ * A caller of a new account of their own, so that tests do not disturb each other. Its key takes 100 requests at once
+ * and 50 a second after that: a file that sends many more needs several callers.
+ */
+export const newCaller = async (service: LocalService, xTokens = 10_000): Promise<Caller> => {
+  const { accountId } = await ops<{ accountId: string }>(service, 'accounts', 'create', '--name', 'a test');
+  const topup = () => ops(service, 'balance', 'topup', '--account', accountId, '--amount', String(xTokens));
+  const [{ key }] = await Promise.all([
+    ops<{ key: string }>(service, 'keys', 'create', '--account', accountId),
+    xTokens > 0 ? topup() : undefined,
+  ]);
+  return callerWith(service, accountId, key);
+};
+
+/** A record as far as the tests look into it. */
+export interface AnyRecord {
+  requestId: string;
+  status: string;
+  endUserEmail?: string;
+  pollUrl?: string;
+  createdAt?: string;
+  cost?: number;
+  finishedAt?: string;
+  images?: { id: string; size: string; expiresAt: string; url?: string; error?: { code: string } }[];
+  error?: { code: string; message: string };
+}
+
+/** A prompt nobody else uses: the sandbox counts the tries of some directives by prompt. */
+export const unique = (directives = ''): string => `${directives} a test picture ${Math.random()}`.trim();
+
+/** The smallest body that creates an image. */
+export const aGeneration = (body: Record<string, unknown> = {}): Record<string, unknown> => ({
+  model: 'xZI1.0Pro',
+  prompt: unique(),
+  endUserEmail: 'ada@example.com',
+  ...body,
+});
+
+/** One that is accepted and then refused by the upstream: for tests of acceptance, which need no picture drawn. */
+export const anUndrawnGeneration = (body: Record<string, unknown> = {}): Record<string, unknown> =>
+  aGeneration({ prompt: unique('[fail=content_policy]'), ...body });
+
+/** Creates images and gives the accepted record. Throws with the refusal when it is not accepted. */
+export const accepted = async (caller: Caller, body: Record<string, unknown>): Promise<AnyRecord> => {
+  const answer = await caller.post<AnyRecord>('/v1/generations', aGeneration(body));
+  if (answer.status !== 202) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+/** The record of a request as it reads now. */
+export const read = async (caller: Caller, requestId: string): Promise<AnyRecord> =>
+  (await caller.get<AnyRecord>(`/v1/generations/${requestId}`)).body;
+
+/** Polls until `done` holds, at most `patienceSeconds`. */
+export const eventually = async <T>(
+  look: () => Promise<T>,
+  done: (value: T) => boolean,
+  patienceSeconds = 50,
+): Promise<T> => {
+  const giveUpAt = Date.now() + patienceSeconds * 1000;
+  for (;;) {
+    const value = await look();
+    if (done(value)) return value;
+    if (Date.now() > giveUpAt) throw new Error(`It did not come to it: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+
+const TERMINAL = new Set(['succeeded', 'failed', 'expired']);
+
+/** The record of a request once it is terminal. */
+export const settled = (caller: Caller, requestId: string): Promise<AnyRecord> =>
+  eventually(
+    () => read(caller, requestId),
+    ({ status }) => TERMINAL.has(status),
+  );

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { aGeneration } from './client.ts';
+import { filled, ROUTES } from './routes.ts';
+
+/** A request that may be wrong in any way. */
+export interface FuzzedRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  /** As it is sent; undefined for none. */
+  body: string | undefined;
+}
+
+/** What a fuzzed request may name that exists. */
+export interface Known {
+  key: string;
+  requestIds: string[];
+  emails: string[];
+}
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+/** What an HTTP header can carry: Latin-1 without control characters. */
+const headerText = fc.string({
+  unit: fc
+    .integer({ min: 0x20, max: 0xff })
+    .filter((code) => code < 0x7f || code > 0x9f)
+    .map((code) => String.fromCharCode(code)),
+  maxLength: 300,
+});
+
+/** Escapes that are broken, not UTF-8, or mean something to somebody. */
+const ODD_ESCAPES = [
+  ...[
+    '%00',
+    '%',
+    '%zz',
+    '%E0%A4%A',
+    '%C0%AF',
+    '%ED%A0%80',
+    '%FF',
+    '%2F',
+    '%2f..%2f',
+    '%2e%2e',
+    '%5c',
+    '%0d%0a',
+  ],
+  ...[
+    '%2B',
+    '+',
+    '%20',
+    '%25',
+    '%2500',
+    '%3F',
+    '%23',
+    '%E2%80%AE',
+    '%F0%9F%98%80',
+    '%7F',
+    "'",
+    '"',
+    '{}',
+    '$.',
+  ],
+];
+const LONE_SURROGATE = '\ud800';
+
+const emails = ({ emails: known }: Known) =>
+  fc.oneof(
+    fc.constantFrom(...known),
+    fc.emailAddress(),
+    anyText.map((text) => `${text}@example.com`),
+    fc.constantFrom(
+      'ada+tag@example.com',
+      'zoë@bücher.example',
+      '用户@例え.テスト',
+      ' ADA@EXAMPLE.COM ',
+      'a@b',
+    ),
+  );
+
+const ids = ({ requestIds }: Known) =>
+  fc.oneof(
+    fc.constantFrom(...requestIds),
+    fc.stringMatching(/^(img|vid)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+    anyText,
+    fc.constantFrom('__proto__', 'constructor', '', 'latest'),
+  );
+
+const pathValues = (known: Known) =>
+  fc.oneof(
+    fc.oneof(emails(known), ids(known), anyText).map(encodeURIComponent),
+    fc
+      .array(fc.constantFrom(...ODD_ESCAPES, 'a', 'ada@example.com'), { maxLength: 5 })
+      .map((parts) => parts.join('')),
+    fc.integer({ min: 1, max: 6000 }).map((length) => 'x'.repeat(length)),
+  );
+
+const QUERY_NAMES = ['page', 'pageSize', 'status', 'endUserEmail', 'createdAfter', 'blocked', 'email'];
+const QUERY_VALUES = [
+  ...[
+    '0',
+    '1',
+    '2',
+    '50',
+    '51',
+    '-1',
+    '1e3',
+    '999999999',
+    '9'.repeat(400),
+    '',
+    'true',
+    'false',
+    'failed',
+    'expired',
+  ],
+  ...[
+    '2026-01-01T00:00:00Z',
+    '1969-12-31T23:59:59Z',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999999999Z',
+  ],
+  ...['2026-01-01T00:00+02:00', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:00Z', 'x'.repeat(255)],
+];
+
+const queries = (known: Known) => {
+  const names = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...QUERY_NAMES) },
+    { weight: 1, arbitrary: fc.oneof(anyText, fc.constantFrom('__proto__', 'toString', '')) },
+  );
+  const values = fc.oneof(fc.constantFrom(...QUERY_VALUES), emails(known), anyText);
+  const encoded = fc
+    .tuple(names, values)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const raw = fc.constantFrom(...ODD_ESCAPES).map((odd) => `email=${odd}&page`);
+  return fc.array(fc.oneof({ weight: 6, arbitrary: encoded }, { weight: 1, arbitrary: raw }), {
+    maxLength: 4,
+  });
+};
+
+const headers = ({ key }: Known) =>
+  fc.record(
+    {
+      authorization: fc.oneof(
+        { weight: 12, arbitrary: fc.constant(`Bearer ${key}`) },
+        { weight: 1, arbitrary: headerText },
+        { weight: 1, arbitrary: headerText.map((text) => `Bearer ${text}`) },
+      ),
+      'idempotency-key': fc.oneof(
+        { weight: 1, arbitrary: headerText },
+        { weight: 1, arbitrary: fc.constantFrom('a', 'b', 'c') },
+        { weight: 6, arbitrary: fc.uuid() },
+      ),
+      'content-type': fc.oneof(headerText, fc.constantFrom('application/json', 'text/plain', 'image/png')),
+      accept: fc.oneof(headerText, fc.constantFrom('*/*', 'text/html', 'image/*')),
+    },
+    { requiredKeys: ['authorization'] },
+  );
+
+/** Values that are close to what a field takes, or famous for breaking things. */
+const ODD_VALUES: unknown[] = [
+  ...[null, true, 0, 1, -1, 1.5, 1e308, -0, '', ' ', '0', [], {}, [[]], [null], LONE_SURROGATE],
+  ...['1K', '256x256', '256X256', '0x0', '999999x999999', 'auto', 'square', 'xZI1.0Pro', 'xSD4.5', 'xW3.0s'],
+  ...[
+    'https://example.com/a.png',
+    `https://example.com/${LONE_SURROGATE}`,
+    'https://exa mple.com',
+    'javascript:1',
+  ],
+  ...['http://127.0.0.1:1/', 'https://user:pass@example.com', 'https://example.com/\u0000', 'x'.repeat(5000)],
+  ...[
+    ['https://example.com/a.png'],
+    { maxImages: 1 },
+    { maxImages: null, x: 1 },
+    `a@example.com${LONE_SURROGATE}`,
+  ],
+];
+
+/** A creation with some fields replaced, left out or added. Cheap where it is accepted. */
+const creations = (known: Known) => {
+  const fields = [
+    ...['model', 'prompt', 'endUserEmail', 'size', 'aspectRatio', 'n', 'references', 'sequential'],
+    ...['sequentialOptions', 'webhookUrl', 'seed', '__proto__', 'toString'],
+  ];
+  const value = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...ODD_VALUES) },
+    { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+  const owners = fc.oneof(
+    { weight: 4, arbitrary: fc.nat(50).map((number) => `user${number}@example.com`) },
+    { weight: 1, arbitrary: emails(known) },
+  );
+  return fc
+    .tuple(owners, fc.array(fc.tuple(fc.constantFrom(...fields), value), { maxLength: 3 }))
+    .map(([endUserEmail, changes]) => {
+      const base = aGeneration({ size: '256x256', prompt: '[fail=content_policy] fuzzed', endUserEmail });
+      return JSON.stringify(Object.fromEntries([...Object.entries(base), ...changes]));
+    });
+};
+
+const bulkDeletes = (known: Known) =>
+  fc
+    .array(fc.oneof({ weight: 8, arbitrary: ids(known) }, { weight: 1, arbitrary: fc.jsonValue() }), {
+      maxLength: 12,
+    })
+    .map((requestIds) => JSON.stringify({ requestIds }));
+
+const bodies = (known: Known) =>
+  fc.oneof(
+    { weight: 6, arbitrary: creations(known) },
+    { weight: 3, arbitrary: bulkDeletes(known) },
+    { weight: 2, arbitrary: fc.json() },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 1, arbitrary: fc.constantFrom('[', '{"', '{"a":1,}', 'null', '\ufeff{}', '[1e999]') },
+    {
+      weight: 1,
+      arbitrary: fc
+        .integer({ min: 1, max: 50_000 })
+        .map((depth) => `{"n":${'['.repeat(depth)}${']'.repeat(depth)}}`),
+    },
+  );
+
+/** Requests to every route, each part of which may be wrong; a good part of them creations. */
+export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
+  const routes = fc.oneof(
+    { weight: 4, arbitrary: fc.constant({ method: 'POST', path: '/v1/generations' }) },
+    { weight: 12, arbitrary: fc.constantFrom(...ROUTES) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+        path: fc.constantFrom(...ROUTES.map(({ path }) => path), '/v1/x/{email}', '/{email}'),
+      }),
+    },
+  );
+  const query = fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: queries(known) });
+  return fc
+    .tuple(routes, pathValues(known), query, headers(known), fc.oneof(creations(known), bodies(known)))
+    .chain(([{ method, path }, value, parameters, sent, body]) => {
+      // Lists are all about their query, creations about their body.
+      const asked = method === 'GET' && parameters.length === 0 ? queries(known) : fc.constant(parameters);
+      return asked.map((all) => ({
+        method,
+        path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
+        headers: sent,
+        body: method === 'GET' ? undefined : body,
+      }));
+    });
+};

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** What the tests use of a local run's `local.json`. */
+export interface LocalService {
+  baseUrl: string;
+  apiKey: string;
+  accountId: string;
+  awsEndpointUrl: string;
+  tableName: string;
+  bucketName: string;
+  stateMachines: { generation: string };
+  operatorAccessKeyId: string;
+  operatorSecretAccessKey: string;
+  dataDir: string;
+}
+
+/** A local run that a test started for itself. */
+export interface RunningService extends LocalService {
+  process: ChildProcess;
+  /** Ends it, as a service manager does unless told otherwise, and waits until it is gone; gives the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** How to start a local run. */
+export interface StartOptions {
+  /** CDK context, as with `-c`. */
+  context?: Record<string, string | number>;
+  reset?: boolean;
+  /** Told of each line it prints, up to the `ready` line. */
+  onLine?: (line: string) => void;
+}
+
+const startArguments = (dataDir: string, { context = {}, reset = false }: StartOptions): string[] => [
+  ...['local/start.ts', '--port', '0', '--data-dir', dataDir],
+  ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+  ...(reset ? ['--reset'] : []),
+];
+
+/** An empty folder for the data of a local run. */
+export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'generation-service-contract-'));
+
+/** Starts a local run on a free port and waits for its `ready` line, at most a minute. */
+export const startLocalService = async (
+  dataDir: string,
+  options: StartOptions = {},
+): Promise<RunningService> => {
+  const args = startArguments(dataDir, options);
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`The local run was not ready within a minute. ${errors.join('')}`));
+    }, 60_000);
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      options.onLine?.(line);
+      if (!line.startsWith('ready ')) return;
+      clearTimeout(timer);
+      resolve();
+    });
+    exited.then((code) => {
+      clearTimeout(timer);
+      reject(new Error(`The local run ended with ${code}. ${errors.join('')}`));
+    });
+  });
+  const service = await readLocalService(dataDir);
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exited;
+  };
+  return { ...service, process: child, stop };
+};
+
+/** Stops a local run, if it was started at all, and removes its data. */
+export const discard = async (service: RunningService | undefined): Promise<void> => {
+  if (!service) return;
+  await service.stop();
+  await rm(service.dataDir, { recursive: true, force: true });
+};
+
+/** Starts a local run that is expected to be refused, and gives everything it said. */
+export const failToStart = (dataDir: string, options: StartOptions = {}): Promise<Said> =>
+  run(startArguments(dataDir, options));
+
+/** What `local.json` of a running service says. */
+export const readLocalService = async (dataDir: string): Promise<LocalService> => ({
+  ...JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')),
+  dataDir,
+});
+
+/** Runs an operators' command on a local run and gives its JSON. Rejects when the command fails. */
+export const ops = async <T>(service: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<T> => {
+  const { stdout, code, stderr } = await runOps(service, ...args);
+  if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+};
+
+/** Runs an operators' command with `--json` and gives everything it said. */
+export const runOps = (service: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<Said> =>
+  run(['ops/main.ts', ...args, '--json', '--data-dir', service.dataDir]);
+
+/** What a process said until it ended. */
+export interface Said {
+  stdout: string;
+  stderr: string;
+  code: number;
+}
+
+const run = (args: string[]): Promise<Said> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: root, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ stdout, stderr, code: typeof error?.code === 'number' ? error.code : error ? 1 : 0 });
+    });
+  });

@@ -1,0 +1,123 @@
+import { type Answer, refusal } from './answers.ts';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  send,
+  settled,
+  unique,
+} from './client.ts';
+import { type LocalService, ops } from './local-service.ts';
+
+/** A page of any list. */
+export interface ListPage<T> {
+  items: T[];
+  page: number;
+  pageSize: number;
+  hasMore: boolean;
+}
+
+/** An end-user as the list shows them. */
+export interface EndUser {
+  email: string;
+  createdAt: string;
+  lastActiveAt: string;
+  totalRequests: number;
+  totalXTokensSpent: number;
+  blockedAt: string | null;
+}
+
+/** What deleting a request, an end-user or several requests answers. */
+export interface Removal {
+  requestId?: string;
+  email?: string;
+  deleted: boolean;
+  removedRequests?: number;
+  removedObjects: number;
+}
+export interface BulkRemoval {
+  requested: number;
+  deleted: number;
+  removedObjects: number;
+  conflicts: string[];
+  notFound: string[];
+}
+
+/** Sends a DELETE. */
+export const remove = <T = Removal>({ service, key }: Caller, path: string): Promise<Answer<T>> =>
+  send<T>(service, 'DELETE', path, { headers: { authorization: `Bearer ${key}` } });
+
+/** Deletes several requests in one call. */
+export const bulkRemove = (caller: Caller, requestIds: unknown): Promise<Answer<BulkRemoval>> =>
+  caller.post<BulkRemoval>('/v1/generations/bulk-delete', { requestIds });
+
+/** The path of an end-user, their address encoded. */
+export const endUserPath = (email: string): string => `/v1/end-users/${encodeURIComponent(email)}`;
+
+/** An address nobody else uses; it contains `name`. */
+export const uniqueEmail = (name = 'user'): string =>
+  `${name}.${Math.random().toString(36).slice(2)}@example.com`;
+
+/** The end-user of an address as the list shows them now; undefined when there is none. */
+export const endUserOf = async (caller: Caller, email: string): Promise<EndUser | undefined> => {
+  const query = new URLSearchParams({ email, pageSize: '50' });
+  const { body } = await caller.get<ListPage<EndUser>>(`/v1/end-users?${query}`);
+  return body.items.find((item) => item.email === email);
+};
+
+/** Sets how many requests each key of an account may make. */
+export const setLimits = (
+  { service, accountId }: Pick<Caller, 'service' | 'accountId'>,
+  requestsPerSecond: number,
+  burst: number,
+) =>
+  ops<{ accountId: string; limits: { requestsPerSecond: number; burst: number } }>(
+    service,
+    ...['accounts', 'set-limits', '--account', accountId],
+    ...['--requests-per-second', String(requestsPerSecond), '--burst', String(burst)],
+  );
+
+/** A caller whose key takes as many requests as a test sends. */
+export const newBusyCaller = async (service: LocalService, xTokens?: number): Promise<Caller> => {
+  const caller = await newCaller(service, xTokens);
+  await setLimits(caller, 10_000, 100_000);
+  return caller;
+};
+
+/** A small picture, made. */
+export const succeeded = async (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> => {
+  const { requestId } = await accepted(caller, { size: '256x256', ...body });
+  return settled(caller, requestId);
+};
+
+/** A request that the upstream refused. */
+export const failed = async (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> => {
+  const { requestId } = await accepted(caller, { prompt: unique('[fail=content_policy]'), ...body });
+  return settled(caller, requestId);
+};
+
+/** A request the upstream works on for a while, once it is processing; the time is in seconds. */
+export const processing = async (
+  caller: Caller,
+  delaySeconds: number,
+  body: Record<string, unknown> = {},
+): Promise<AnyRecord> => {
+  const prompt = unique(`[delay=${delaySeconds}][fail=content_policy]`);
+  const { requestId } = await accepted(caller, { prompt, ...body });
+  return eventually(
+    async () => (await caller.get<AnyRecord>(`/v1/generations/${requestId}`)).body,
+    ({ status }) => status === 'processing',
+  );
+};
+
+/** A record without its URLs, which are signed anew for each answer. */
+export const withoutUrls = ({ images, ...record }: AnyRecord) => ({
+  ...record,
+  ...(images ? { images: images.map(({ url, ...image }) => ({ ...image, hasUrl: url !== undefined })) } : {}),
+});
+
+/** Status and code of a refusal, or the status alone of what was no refusal. */
+export const outcome = (answer: Answer<unknown>): [number, string] | [number] =>
+  answer.status < 400 ? [answer.status] : refusal(answer);

@@ -1,0 +1,28 @@
+/** One route of the API and the scope its callers need. */
+export interface Route {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  scope: string;
+}
+
+/** The routes as the contract lists them, without videos; what a path names stands in braces. */
+export const ROUTES: readonly Route[] = [
+  { method: 'POST', path: '/v1/generations', scope: 'generations:write' },
+  { method: 'GET', path: '/v1/generations', scope: 'generations:read' },
+  { method: 'GET', path: '/v1/generations/{requestId}', scope: 'generations:read' },
+  { method: 'DELETE', path: '/v1/generations/{requestId}', scope: 'generations:write' },
+  { method: 'POST', path: '/v1/generations/bulk-delete', scope: 'generations:write' },
+  { method: 'GET', path: '/v1/models', scope: 'models:read' },
+  { method: 'GET', path: '/v1/end-users', scope: 'end-users:read' },
+  { method: 'POST', path: '/v1/end-users/{email}/block', scope: 'end-users:write' },
+  { method: 'POST', path: '/v1/end-users/{email}/unblock', scope: 'end-users:write' },
+  { method: 'DELETE', path: '/v1/end-users/{email}', scope: 'end-users:write' },
+  { method: 'GET', path: '/v1/balance', scope: 'balance:read' },
+  { method: 'GET', path: '/v1/balance/history', scope: 'balance:read' },
+];
+
+/** The path with a text in place of what it names; by default something that does not exist. */
+export const filled = (path: string, value?: string): string =>
+  path
+    .replace('{requestId}', value ?? 'img_01ARZ3NDEKTSV4RRFFQ69G5FAV')
+    .replace('{email}', value ?? 'nobody@example.com');

@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
+import { readContext, StackContext } from '../../lib/context.ts';
+import { projectContext, render, synthesizeService } from './service-template.ts';
+
+const variable = (overrides: Record<string, unknown>, functionName: string, name: string): string =>
+  render(synthesizeService(overrides).functions[functionName]?.properties.Environment.Variables[name]);
+
+const read = (overrides: Record<string, unknown>): StackContext =>
+  readContext(new App({ context: { ...projectContext(), ...overrides } }).node);
+
+/** Every context key but the routes: how it is given on a command line, where it arrives, and as what. */
+const OVERRIDES = [
+  ['outputTtlSeconds', '60', 'workflow/settle-request', 'OUTPUT_TTL_SECONDS', '60'],
+  ['retentionDays', '0.5', 'workflow/settle-request', 'RETENTION_DAYS', '0.5'],
+  ['pauseSeconds', '30', 'workflow/fail-request', 'PAUSE_SECONDS', '30'],
+  ['imageDeadlineSeconds', '20', 'workflow/poll-provider', 'IMAGE_DEADLINE_SECONDS', '20'],
+  ['pollIntervalSeconds', '1', 'workflow/poll-provider', 'POLL_INTERVAL_SECONDS', '1'],
+  ['publicBaseUrl', 'https://a.example/', 'api/create-generation', 'PUBLIC_BASE_URL', 'https://a.example'],
+  ['deliveryBaseUrl', 'https://f.example/', 'api/get-generation', 'DELIVERY_BASE_URL', 'https://f.example'],
+  ['allowPrivateTargets', 'true', 'workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'true'],
+  ['guardrailId', 'gr5k2', 'api/create-generation', 'GUARDRAIL_ID', 'gr5k2'],
+  ['guardrailVersion', '3', 'api/create-generation', 'GUARDRAIL_VERSION', '3'],
+  [
+    'modelArkBaseUrl',
+    'http://localhost:1/',
+    'workflow/dispatch-request',
+    'MODELARK_BASE_URL',
+    'http://localhost:1',
+  ],
+  [
+    'modelStudioBaseUrl',
+    'http://localhost:2',
+    'workflow/poll-provider',
+    'MODELSTUDIO_BASE_URL',
+    'http://localhost:2',
+  ],
+] as const;
+
+describe('the context', () => {
+  test('has these keys and no others', () => {
+    const keys = [...OVERRIDES.map(([key]) => key), 'modelRoutes'];
+
+    expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
+  });
+
+  test('has the defaults of the specification', () => {
+    expect(read({})).toMatchObject({
+      outputTtlSeconds: 82_800,
+      retentionDays: 90,
+      pauseSeconds: 180,
+      imageDeadlineSeconds: 600,
+      pollIntervalSeconds: 5,
+      publicBaseUrl: undefined,
+      deliveryBaseUrl: undefined,
+      allowPrivateTargets: false,
+      guardrailId: undefined,
+      guardrailVersion: 'DRAFT',
+    });
+  });
+
+  test.each([
+    ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
+    ['workflow/settle-request', 'RETENTION_DAYS', '90'],
+    ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
+    ['workflow/settle-request', 'PAUSE_SECONDS', '180'],
+    ['api/create-generation', 'PAUSE_SECONDS', '180'],
+    ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
+    ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],
+    ['workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'false'],
+  ])('a default reaches %s as %s=%s', (name, variableName, value) => {
+    expect(variable({}, name, variableName)).toBe(value);
+  });
+
+  test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', (key, given, name, variableName, value) => {
+    // The version of a guardrail says nothing without one.
+    const context = key === 'guardrailVersion' ? { guardrailId: 'gr5k2' } : {};
+
+    expect(variable({ ...context, [key]: given }, name, variableName)).toBe(value);
+  });
+
+  test('routes given as JSON on the command line replace those of the project', () => {
+    const routes = { xSD5Pro: { provider: 'modelark', upstreamModel: 'endpoint-1' } };
+
+    const value = variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
+
+    expect(JSON.parse(value)).toEqual(routes);
+  });
+
+  test('numbers and flags may be given as such in cdk.json', () => {
+    expect(read({ pollIntervalSeconds: 2, allowPrivateTargets: true, guardrailVersion: 4 })).toMatchObject({
+      pollIntervalSeconds: 2,
+      allowPrivateTargets: true,
+      guardrailVersion: '4',
+    });
+  });
+});
+
+describe('a wrong context value fails the synthesis and names the key', () => {
+  test.each([
+    ['outputTtlSeconds', '0'],
+    ['outputTtlSeconds', '1.5'],
+    ['outputTtlSeconds', 'a day'],
+    ['outputTtlSeconds', ''],
+    ['retentionDays', '-1'],
+    ['retentionDays', ''],
+    ['pauseSeconds', '0'],
+    ['pauseSeconds', '3601'],
+    ['pauseSeconds', ''],
+    ['imageDeadlineSeconds', '841'],
+    ['pollIntervalSeconds', '301'],
+    ['publicBaseUrl', 'api.example.com'],
+    ['deliveryBaseUrl', 'files'],
+    ['allowPrivateTargets', 'yes'],
+    ['guardrailId', ''],
+    ['guardrailVersion', ''],
+    ['guardrailVersion', 'latest'],
+    ['modelArkBaseUrl', 'not a URL'],
+    ['modelStudioBaseUrl', undefined],
+    ['modelRoutes', '{'],
+    ['modelRoutes', '{"xSD5Pro":{"provider":"nobody","upstreamModel":"x"}}'],
+    ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":""}}'],
+    ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":"x","typo":1}}'],
+  ])('%s=%s', (key, value) => {
+    expect(() => synthesizeService({ [key]: value })).toThrow(
+      new RegExp(`The context is not valid[\\s\\S]*at ${key}`),
+    );
+  });
+});
+
+describe('the time limit of the dispatch function', () => {
+  const timeoutSeconds = (imageDeadlineSeconds: number): number =>
+    synthesizeService({ imageDeadlineSeconds }).functions['workflow/dispatch-request']?.properties.Timeout;
+
+  test.each([
+    [1, 31],
+    [840, 870],
+  ])('leaves a deadline of %i s a margin: %i s', (deadlineSeconds, expected) => {
+    expect(timeoutSeconds(deadlineSeconds)).toBe(expected);
+  });
+});
+
+describe('the outputs of the stack', () => {
+  test.each([
+    ['TableName', 'DataStoreTable'],
+    ['BucketName', 'DataStoreOutputs'],
+    ['GenerationStateMachineArn', 'GenerationWorkflowStateMachine'],
+    ['BaseUrl', 'https://HttpApiRestApi.execute-api.AWS::Region.AWS::URLSuffix/prod'],
+  ])('%s is %s', (name, value) => {
+    expect(render(outputValue({}, name))).toBe(value);
+  });
+
+  test('the base URL is the public one when there is one', () => {
+    expect(outputValue({ publicBaseUrl: 'https://a.example' }, 'BaseUrl')).toBe('https://a.example');
+  });
+
+  test.each([
+    ['ModelArkSecretName', 'ProviderSecretsModelArk'],
+    ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
+  ])('%s is the name of the secret, for whoever puts the key there', (name, secret) => {
+    expect(JSON.stringify(outputValue({}, name))).toContain(`{"Ref":"${secret}`);
+  });
+
+  const outputValue = (overrides: Record<string, unknown>, name: string): unknown =>
+    (synthesizeService(overrides).outputs[name] as { Value: unknown } | undefined)?.Value;
+});

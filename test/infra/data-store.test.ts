@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  accountListing,
+  apiKeyListing,
+  endUserListing,
+  LISTING_INDEX,
+  OUTPUT_PREFIX,
+  REQUEST_INDEXES,
+  requestKey,
+  requestListing,
+  requestStatusListing,
+  TTL_ATTRIBUTE,
+} from '../../core/keys.ts';
+import {
+  onlyOne,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+/**
+ * Every index: its name, its keys, and what it holds beside them. Written out, as a change of any of them
+ * makes an index anew.
+ */
+const INDEXES: [name: string, partition: string, sort: string, attributes: string[]][] = [
+  ['GSI1', 'GSI1PK', 'GSI1SK', ['blockedAt']],
+  ['GSI2', 'GSI2PK', 'PK', ['ttl', 'expiresAt']],
+  ['GSI3', 'GSI3PK', 'PK', ['ttl', 'expiresAt']],
+  ['GSI4', 'GSI4PK', 'PK', ['ttl', 'expiresAt']],
+  ['GSI5', 'GSI5PK', 'PK', ['ttl', 'expiresAt']],
+];
+const AT = '2026-11-20T09:00:00.000Z';
+
+let service: ServiceTemplate;
+beforeAll(() => {
+  service = synthesizeService();
+});
+
+describe('the table', () => {
+  let table: Resource;
+  beforeAll(() => {
+    table = onlyOne(service.resources, 'AWS::DynamoDB::Table');
+  });
+
+  const key = (partition: string, sort: string) => [
+    { AttributeName: partition, KeyType: 'HASH' },
+    { AttributeName: sort, KeyType: 'RANGE' },
+  ];
+
+  test('has these keys and indexes, and no others', () => {
+    expect(table.Properties.KeySchema).toEqual(key('PK', 'SK'));
+    expect(table.Properties.GlobalSecondaryIndexes).toEqual(
+      INDEXES.map(([IndexName, partition, sort, NonKeyAttributes]) => ({
+        IndexName,
+        KeySchema: key(partition, sort),
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes },
+      })),
+    );
+    expect(table.Properties.LocalSecondaryIndexes).toBeUndefined();
+  });
+
+  test('has text in every key', () => {
+    const names = ['PK', 'SK', 'GSI1PK', 'GSI1SK', 'GSI2PK', 'GSI3PK', 'GSI4PK', 'GSI5PK'];
+
+    expect(table.Properties.AttributeDefinitions).toEqual(
+      names.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    );
+  });
+
+  test.each([
+    ['an account', accountListing('acc', AT), ['GSI1']],
+    ['an API key', apiKeyListing('acc', AT, 'key'), ['GSI1']],
+    ['an end-user', endUserListing('acc', AT), ['GSI1']],
+    [
+      'a request',
+      {
+        ...requestListing('acc', 'a@example.com'),
+        ...requestStatusListing('acc', 'a@example.com', 'queued'),
+      },
+      ['GSI2', 'GSI3', 'GSI4', 'GSI5'],
+    ],
+  ])('has %s in the indexes whose keys the code gives it', (_what, attributes, expected) => {
+    const item = { ...requestKey('img_1'), ...attributes };
+    const indexes = INDEXES.filter(([, partition, sort]) => partition in item && sort in item);
+
+    expect(indexes.map(([name]) => name)).toEqual(expected);
+    expect(Object.keys(attributes).toSorted()).toEqual(
+      indexes.flatMap(([, ...keys]) => keys.flat().filter((name) => name in attributes)).toSorted(),
+    );
+  });
+
+  test('has the indexes under the names that the code asks for', () => {
+    const { byAccount, byStatus, byEndUser, byEndUserAndStatus } = REQUEST_INDEXES;
+
+    expect(
+      [LISTING_INDEX, byAccount, byStatus, byEndUser, byEndUserAndStatus].map(({ name, partition }) => [
+        name,
+        partition,
+      ]),
+    ).toEqual(INDEXES.map(([name, partition]) => [name, partition]));
+  });
+
+  test('is billed by use', () => {
+    expect(table.Properties.BillingMode).toBe('PAY_PER_REQUEST');
+    expect(table.Properties.ProvisionedThroughput).toBeUndefined();
+  });
+
+  test('sweeps items by the attribute the code writes', () => {
+    expect(table.Properties.TimeToLiveSpecification).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
+  });
+
+  test('is encrypted and can be restored to any point in time', () => {
+    expect(table.Properties.SSESpecification).toEqual({ SSEEnabled: true });
+    expect(table.Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
+  });
+
+  test('survives its stack', () => {
+    expect(table.Properties.DeletionProtectionEnabled).toBe(true);
+    expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+
+  test('keeps its logical id, so that no release replaces it', () => {
+    expect(onlyOne(service.resources, 'AWS::DynamoDB::Table').logicalId).toBe('DataStoreTable1E9F5574');
+  });
+});
+
+describe('the bucket', () => {
+  let bucket: Resource & { logicalId: string };
+  beforeAll(() => {
+    bucket = onlyOne(service.resources, 'AWS::S3::Bucket');
+  });
+
+  test('is closed to the public in all four ways', () => {
+    expect(bucket.Properties.PublicAccessBlockConfiguration).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    });
+  });
+
+  test('is encrypted', () => {
+    expect(bucket.Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+    ]);
+  });
+
+  test.each([
+    ['plain HTTP', { Bool: { 'aws:SecureTransport': 'false' } }],
+    ['TLS before 1.2', { NumericLessThan: { 's3:TlsVersion': 1.2 } }],
+  ])('refuses everything over %s', (_connection, Condition) => {
+    const { Statement } = onlyOne(service.resources, 'AWS::S3::BucketPolicy').Properties.PolicyDocument;
+
+    const refusal = Statement.find(
+      (statement: { Condition: unknown }) =>
+        JSON.stringify(statement.Condition) === JSON.stringify(Condition),
+    );
+
+    expect(refusal).toMatchObject({ Effect: 'Deny', Action: 's3:*', Principal: { AWS: '*' } });
+    expect(refusal.Resource.map(render)).toEqual(['DataStoreOutputs.Arn', 'DataStoreOutputs.Arn/*']);
+  });
+
+  test('survives its stack under the same logical id', () => {
+    expect(bucket).toMatchObject({
+      logicalId: 'DataStoreOutputsE4273E27',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+});
+
+describe('the lifecycle of the files', () => {
+  const rulesFor = (overrides: Record<string, unknown>) =>
+    onlyOne(synthesizeService(overrides).resources, 'AWS::S3::Bucket').Properties.LifecycleConfiguration
+      .Rules;
+
+  test.each([
+    [82_800, 2],
+    [86_400, 2],
+    [86_401, 3],
+    [1, 2],
+  ])('expires files whose URLs last %i s after %i days, as a backstop', (outputTtlSeconds, days) => {
+    expect(rulesFor({ outputTtlSeconds })).toContainEqual({
+      Id: 'expire-outputs',
+      Prefix: OUTPUT_PREFIX,
+      ExpirationInDays: days,
+      Status: 'Enabled',
+    });
+  });
+
+  test('drops the parts of uploads that nobody finished', () => {
+    expect(rulesFor({})).toContainEqual({
+      Id: 'abort-uploads',
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+      Status: 'Enabled',
+    });
+  });
+});

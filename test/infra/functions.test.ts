@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
+import {
+  EVERYTHING_CONFIGURED,
+  ofType,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+  type TemplateFunction,
+} from './service-template.ts';
+
+/** Every function and the seconds it may run. */
+const TIMEOUT_SECONDS: Record<string, number> = {
+  'api/block-end-user': 29,
+  'api/bulk-delete-generations': 29,
+  'api/create-generation': 29,
+  'api/delete-end-user': 29,
+  'api/delete-generation': 29,
+  'api/get-balance': 29,
+  'api/get-generation': 29,
+  'api/list-balance-history': 29,
+  'api/list-end-users': 29,
+  'api/list-generations': 29,
+  'api/list-models': 29,
+  'api/unblock-end-user': 29,
+  'events/create-signing-key': 60,
+  // The deadline of an image, 10 min, and 30 s to load, record and answer.
+  'workflow/dispatch-request': 630,
+  'workflow/fail-request': 30,
+  'workflow/poll-provider': 45,
+  'workflow/settle-request': 30,
+  'workflow/store-outputs': 900,
+};
+const NAMES = Object.keys(TIMEOUT_SECONDS);
+
+let service: ServiceTemplate;
+beforeAll(() => {
+  service = synthesizeService(EVERYTHING_CONFIGURED);
+});
+
+const functionNamed = (name: string): TemplateFunction => {
+  const found = service.functions[name];
+  if (!found) throw new Error(`There is no function ${name}.`);
+  return found;
+};
+const variablesOf = (name: string): Record<string, unknown> =>
+  functionNamed(name).properties.Environment?.Variables ?? {};
+
+test('these are all functions of the service', () => {
+  expect(Object.keys(service.functions).toSorted()).toEqual(NAMES.toSorted());
+  expect(ofType(service.resources, 'AWS::Lambda::Function')).toHaveLength(NAMES.length);
+});
+
+describe.each(NAMES)('%s', (name) => {
+  test('runs on the house’s runtime and architecture', () => {
+    expect(functionNamed(name).properties).toMatchObject({
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+    });
+  });
+
+  test('has its time limit', () => {
+    expect(functionNamed(name).properties.Timeout).toBe(TIMEOUT_SECONDS[name]);
+  });
+
+  test('logs JSON to a group of its own that forgets after 30 days', () => {
+    const { LogGroup, LogFormat } = functionNamed(name).properties.LoggingConfig;
+    const sharing = NAMES.filter(
+      (other) => functionNamed(other).properties.LoggingConfig.LogGroup.Ref === LogGroup.Ref,
+    );
+
+    expect(LogFormat).toBe('JSON');
+    expect(sharing).toEqual([name]);
+    expect(service.resources[LogGroup.Ref]).toMatchObject({
+      Type: 'AWS::Logs::LogGroup',
+      Properties: { RetentionInDays: 30 },
+    });
+  });
+
+  test('is given exactly the variables that its code names', () => {
+    expect(Object.keys(variablesOf(name)).toSorted()).toEqual(variablesNamedIn(codeOf(name)).toSorted());
+  });
+
+  test('is given variables of one list only, none of them empty', () => {
+    for (const [variable, value] of Object.entries(variablesOf(name))) {
+      expect(environmentNames()).toContain(variable);
+      expect(value).not.toBe('');
+    }
+  });
+});
+
+describe('what a variable says', () => {
+  test.each([
+    ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
+    ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowStateMachine'],
+    ['api/create-generation', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
+    ['api/create-generation', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
+    ['api/bulk-delete-generations', 'BUCKET_NAME', 'DataStoreOutputs'],
+    ['api/delete-end-user', 'BUCKET_NAME', 'DataStoreOutputs'],
+    ['api/delete-generation', 'BUCKET_NAME', 'DataStoreOutputs'],
+    ['api/get-generation', 'DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
+    ['api/get-generation', 'DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
+    ['api/get-generation', 'DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
+    ['api/list-generations', 'DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
+    ['api/list-generations', 'DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
+    ['api/list-generations', 'DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
+    ['events/create-signing-key', 'DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
+    ['workflow/dispatch-request', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
+    ['workflow/dispatch-request', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
+    ['workflow/store-outputs', 'BUCKET_NAME', 'DataStoreOutputs'],
+  ])('%s: %s is %s', (name, variable, expected) => {
+    expect(render(variablesOf(name)[variable])).toBe(expected);
+  });
+
+  test('one variable says the same to every function', () => {
+    for (const variable of environmentNames()) {
+      const values = NAMES.flatMap((name) => JSON.stringify(variablesOf(name)[variable]) ?? []);
+
+      expect(new Set(values).size).toBe(1);
+    }
+  });
+});

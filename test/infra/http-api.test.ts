@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import {
+  ofType,
+  onlyOne,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+/** Every route: method, path, and the function behind it. */
+const ROUTES = [
+  ['POST', '/v1/generations', 'api/create-generation'],
+  ['GET', '/v1/generations', 'api/list-generations'],
+  ['GET', '/v1/generations/{requestId}', 'api/get-generation'],
+  ['DELETE', '/v1/generations/{requestId}', 'api/delete-generation'],
+  ['POST', '/v1/generations/bulk-delete', 'api/bulk-delete-generations'],
+  ['GET', '/v1/models', 'api/list-models'],
+  ['GET', '/v1/end-users', 'api/list-end-users'],
+  ['DELETE', '/v1/end-users/{email}', 'api/delete-end-user'],
+  ['POST', '/v1/end-users/{email}/block', 'api/block-end-user'],
+  ['POST', '/v1/end-users/{email}/unblock', 'api/unblock-end-user'],
+  ['GET', '/v1/balance', 'api/get-balance'],
+  ['GET', '/v1/balance/history', 'api/list-balance-history'],
+] as const;
+
+/**
+ * What the gateway answers by itself, and with which code. The defaults catch what is not named. Only the
+ * refusal of a method looks at the content type, so an unsupported one is told what that refusal tells.
+ */
+const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
+  ['MISSING_AUTHENTICATION_TOKEN', 'not_found'],
+  ['RESOURCE_NOT_FOUND', 'not_found'],
+  ['REQUEST_TOO_LARGE', 'validation_error'],
+  ['UNSUPPORTED_MEDIA_TYPE', 'not_found'],
+  ['ACCESS_DENIED', 'forbidden'],
+  ['WAF_FILTERED', 'forbidden'],
+  ['THROTTLED', 'rate_limited'],
+  ['QUOTA_EXCEEDED', 'rate_limited'],
+  ['DEFAULT_4XX', 'validation_error'],
+  ['INTEGRATION_FAILURE', 'internal_error'],
+  ['INTEGRATION_TIMEOUT', 'internal_error'],
+  ['DEFAULT_5XX', 'internal_error'],
+];
+
+/** The error body a template holds: the API's shape, with nothing to fill in. */
+const errorIn = (templates: Record<string, string>): { code: ErrorCode; message: string } => {
+  expect(Object.keys(templates)).toEqual(['application/json']);
+  const body = JSON.parse(templates['application/json'] ?? '');
+  expect(body).toEqual({
+    error: { code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/) },
+  });
+  return body.error;
+};
+
+let service: ServiceTemplate;
+let methods: { method: string; path: string; properties: Resource['Properties'] }[];
+beforeAll(() => {
+  service = synthesizeService();
+  methods = ofType(service.resources, 'AWS::ApiGateway::Method').map(([, { Properties: properties }]) => ({
+    method: properties.HttpMethod,
+    path: pathOf(properties.ResourceId),
+    properties,
+  }));
+});
+
+const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] }): string => {
+  if (!('Ref' in reference)) return '';
+  const { PathPart, ParentId } = service.resources[reference.Ref]?.Properties ?? {};
+  return `${pathOf(ParentId)}/${PathPart}`;
+};
+
+describe('the API', () => {
+  test('is one REST API, in one region, served as one stage', () => {
+    const api = onlyOne(service.resources, 'AWS::ApiGateway::RestApi').Properties;
+    const stage = onlyOne(service.resources, 'AWS::ApiGateway::Stage').Properties;
+
+    expect(api.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] });
+    expect(stage.StageName).toBe('prod');
+  });
+
+  test('has exactly these routes', () => {
+    const routes = methods.filter(({ method }) => method !== 'ANY').map(({ method, path }) => [method, path]);
+
+    expect(routes.toSorted()).toEqual(ROUTES.map(([method, path]) => [method, path]).toSorted());
+  });
+
+  test.each(ROUTES)('%s %s is proxied to %s', (method, path, name) => {
+    const { Integration } = methodAt(method, path).properties;
+
+    expect(Integration).toMatchObject({ Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST' });
+    expect(JSON.stringify(Integration.Uri)).toContain(
+      `{"Fn::GetAtt":["${service.functions[name]?.logicalId}","Arn"]}`,
+    );
+  });
+
+  test.each(ROUTES)('the gateway may invoke for %s %s its own function only', (method, path, name) => {
+    const asked = path.replace(/\{[^}]+\}/g, '*');
+    const permissions = ofType(service.resources, 'AWS::Lambda::Permission')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === service.functions[name]?.logicalId);
+
+    expect(permissions).toHaveLength(1);
+    expect(permissions[0]).toMatchObject({
+      Action: 'lambda:InvokeFunction',
+      Principal: 'apigateway.amazonaws.com',
+    });
+    expect(render(permissions[0]?.SourceArn)).toBe(
+      `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:HttpApiRestApi/HttpApiRestApiDeploymentStageprod/${method}${asked}`,
+    );
+  });
+
+  test('nobody but the gateway may invoke a function by its own policy', () => {
+    expect(ofType(service.resources, 'AWS::Lambda::Permission')).toHaveLength(ROUTES.length);
+  });
+
+  test('is deployed once every method is there', () => {
+    const { DependsOn = [] } = onlyOne(service.resources, 'AWS::ApiGateway::Deployment');
+
+    const ids = ofType(service.resources, 'AWS::ApiGateway::Method').map(([logicalId]) => logicalId);
+    expect(DependsOn).toEqual(expect.arrayContaining(ids));
+  });
+});
+
+const methodAt = (method: string, path: string) => {
+  const found = methods.find((candidate) => candidate.method === method && candidate.path === path);
+  if (!found) throw new Error(`There is no ${method} ${path}.`);
+  return found;
+};
+
+describe('another method on a known path', () => {
+  test.each([...new Set(ROUTES.map(([, path]) => path))])('%s answers 405 by itself', (path) => {
+    const allowed = ROUTES.filter((route) => route[1] === path).map(([method]) => method);
+    const { Integration, MethodResponses } = methodAt('ANY', path).properties;
+
+    expect(Integration).toMatchObject({
+      Type: 'MOCK',
+      RequestTemplates: { 'application/json': '{"statusCode": 405}' },
+    });
+    expect(Integration.IntegrationResponses).toHaveLength(1);
+    const [response] = Integration.IntegrationResponses;
+    expect(response.StatusCode).toBe('405');
+    expect(errorIn(response.ResponseTemplates).code).toBe('not_found');
+    expect(response.ResponseParameters).toEqual({
+      'method.response.header.X-Request-Id': 'context.requestId',
+      'method.response.header.Allow': `'${allowed.join(', ')}'`,
+    });
+    expect(MethodResponses).toEqual([
+      {
+        StatusCode: '405',
+        ResponseParameters: {
+          'method.response.header.X-Request-Id': true,
+          'method.response.header.Allow': true,
+        },
+      },
+    ]);
+  });
+});
+
+describe('what the gateway answers by itself', () => {
+  const responses = () =>
+    ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => Properties);
+
+  test('covers everything it can refuse: what is not named falls to a default', () => {
+    expect(
+      responses()
+        .map(({ ResponseType }) => ResponseType)
+        .toSorted(),
+    ).toEqual(GATEWAY_ERRORS.map(([type]) => type).toSorted());
+  });
+
+  test.each(GATEWAY_ERRORS)('%s has the code %s with its status, and the API’s shape', (type, code) => {
+    const response = responses().find(({ ResponseType }) => ResponseType === type);
+
+    expect(errorIn(response?.ResponseTemplates).code).toBe(code);
+    expect(response?.StatusCode).toBe(type === 'UNSUPPORTED_MEDIA_TYPE' ? '405' : String(ERROR_STATUS[code]));
+    expect(response?.ResponseParameters).toEqual({
+      'gatewayresponse.header.X-Request-Id': 'context.requestId',
+      ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
+    });
+  });
+});

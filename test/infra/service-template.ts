@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { readContext } from '../../lib/context.ts';
+import { GenerationServiceStack } from '../../lib/generation-service-stack.ts';
+
+/** A resource as the template has it. Its properties are whatever CloudFormation says they are. */
+export interface Resource {
+  Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a template is JSON without a schema here
+  Properties: Record<string, any>;
+  DependsOn?: string[];
+  DeletionPolicy?: string;
+  UpdateReplacePolicy?: string;
+}
+
+/** A function of the service with its place in the template. */
+export interface TemplateFunction {
+  logicalId: string;
+  properties: Resource['Properties'];
+}
+
+/** The template of the real stack. */
+export interface ServiceTemplate {
+  template: Template;
+  resources: Record<string, Resource>;
+  outputs: Record<string, unknown>;
+  /** Each function by the name of its bundle, such as `api/get-balance`. */
+  functions: Record<string, TemplateFunction>;
+}
+
+/** The context of `cdk.json`: what every synthesis of the project starts from. */
+export const projectContext = (): Record<string, unknown> =>
+  JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')).context;
+
+/** Context under which the stack has all it can have: what is left out by default included. */
+export const EVERYTHING_CONFIGURED = { guardrailId: 'guardrail1' };
+
+/** Runs `use` with a folder that is gone afterwards. */
+export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
+  const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/**
+ * Synthesizes the real stack with the project's context and these overrides. A function is recognized in
+ * the template by its bundle.
+ */
+export const synthesizeService = (overrides: Record<string, unknown> = {}): ServiceTemplate =>
+  withTemporaryFolder((folder) => {
+    // The template rules cost most of a synthesis; they have a test of their own.
+    const app = new App({
+      outdir: join(folder, 'out'),
+      context: { ...projectContext(), ...overrides },
+      builtinCloudFormationValidation: false,
+    });
+    const template = Template.fromStack(addService(app, join(folder, 'bundles')));
+    const { Resources: resources, Outputs: outputs } = template.toJSON();
+    return { template, resources, outputs, functions: functionsByBundle(resources, app.outdir) };
+  });
+
+/** Adds the real stack to an app. Each function gets a file that says its name instead of its code. */
+export const addService = (app: App, bundlesFolder: string): GenerationServiceStack =>
+  new GenerationServiceStack(app, 'GenerationService', {
+    context: readContext(app.node),
+    bundleOf: (name) => placeholderBundle(bundlesFolder, name),
+  });
+
+const placeholderBundle = (bundlesFolder: string, name: string): string => {
+  const bundle = join(bundlesFolder, name);
+  mkdirSync(bundle, { recursive: true });
+  writeFileSync(join(bundle, 'index.mjs'), name);
+  return bundle;
+};
+
+const functionsByBundle = (
+  resources: Record<string, Resource>,
+  assemblyFolder: string,
+): Record<string, TemplateFunction> =>
+  Object.fromEntries(
+    ofType(resources, 'AWS::Lambda::Function').map(([logicalId, { Properties: properties }]) => {
+      const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
+      const name = readFileSync(join(assemblyFolder, asset, 'index.mjs'), 'utf8');
+      return [name, { logicalId, properties }];
+    }),
+  );
+
+/** The resources of a type, with their logical ids. */
+export const ofType = (resources: Record<string, Resource>, type: string): [string, Resource][] =>
+  Object.entries(resources).filter(([, resource]) => resource.Type === type);
+
+/** The one resource of a type. Throws when there are none or several. */
+export const onlyOne = (
+  resources: Record<string, Resource>,
+  type: string,
+): Resource & { logicalId: string } => {
+  const [first, ...more] = ofType(resources, type);
+  if (!first || more.length > 0) throw new Error(`Expected one ${type}.`);
+  return { logicalId: first[0], ...first[1] };
+};
+
+/**
+ * A value of the template as a reader would write it: logical ids without CDK's hash, references joined to
+ * text. `{ 'Fn::GetAtt': ['DataStoreTable1E9F5574', 'Arn'] }` is `DataStoreTable.Arn`.
+ */
+export const render = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const [[intrinsic, argument] = ['', undefined]] = Object.entries(value);
+  if (intrinsic === 'Ref') return withoutHash(String(argument));
+  if (intrinsic === 'Fn::GetAtt') {
+    const [logicalId, attribute] = argument as [string, string];
+    return `${withoutHash(logicalId)}.${attribute}`;
+  }
+  if (intrinsic === 'Fn::Join') {
+    const [separator, parts] = argument as [string, unknown[]];
+    return parts.map(render).join(separator);
+  }
+  throw new Error(`Not rendered: ${JSON.stringify(value)}`);
+};
+
+const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, jest, test } from '@jest/globals';
+import { App, CfnResource, Stack } from 'aws-cdk-lib';
+import { addService, projectContext, withTemporaryFolder } from './service-template.ts';
+
+const RULES_ARE_ERRORS = '@aws-cdk/core:validateAgainstDefaultRules';
+
+/** A table without a key: CloudFormation would refuse it at deploy time. */
+const addBadResource = (app: App): CfnResource =>
+  new CfnResource(new Stack(app, 'Bad'), 'KeylessTable', {
+    type: 'AWS::DynamoDB::Table',
+    properties: { BillingMode: 'PAY_PER_REQUEST' },
+  });
+
+/**
+ * Synthesizes an app under the project's context and gives what the rules reported, by plugin. Errors are
+ * thrown with the report in the message; under the CDK's command line they end it with exit code 1.
+ */
+const synthesize = (build: (app: App, folder: string) => unknown, overrides: Record<string, unknown> = {}) =>
+  withTemporaryFolder((folder): unknown[] => {
+    const app = new App({ outdir: join(folder, 'out'), context: { ...projectContext(), ...overrides } });
+    build(app, folder);
+    app.synth();
+    return JSON.parse(readFileSync(join(app.outdir, 'validation-report.json'), 'utf8')).pluginReports;
+  });
+
+describe('the template rules', () => {
+  test('are errors in this project', () => {
+    expect(projectContext()[RULES_ARE_ERRORS]).toBe(true);
+  });
+
+  test('find nothing to say about the service', () => {
+    expect(synthesize((app, folder) => addService(app, join(folder, 'bundles')))).toEqual([]);
+  });
+
+  test('fail the synthesis of a resource that CloudFormation would refuse, saying which and why', () => {
+    expect(() => synthesize(addBadResource)).toThrow(
+      /'KeySchema' is a required property[\s\S]*Bad\/KeylessTable/,
+    );
+  });
+
+  test('would only warn about it without the setting', () => {
+    const warn = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+
+    const reports = synthesize(addBadResource, { [RULES_ARE_ERRORS]: undefined });
+
+    expect(JSON.stringify(reports)).toContain("'KeySchema' is a required property");
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining(RULES_ARE_ERRORS));
+    warn.mockRestore();
+  });
+});

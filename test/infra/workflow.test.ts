@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  ofType,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+const FOLDER = new URL('../../statemachines/', import.meta.url);
+
+/** Each definition file and the function behind each of its placeholders. */
+const STATE_MACHINES = {
+  'generation.asl.json': {
+    DispatchRequestArn: 'workflow/dispatch-request',
+    PollProviderArn: 'workflow/poll-provider',
+    StoreOutputsArn: 'workflow/store-outputs',
+    SettleRequestArn: 'workflow/settle-request',
+    FailRequestArn: 'workflow/fail-request',
+  },
+} as const;
+const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];
+
+let service: ServiceTemplate;
+beforeAll(() => {
+  service = synthesizeService();
+});
+
+const stateMachineOf = (file: string): Resource => {
+  const text = readFileSync(new URL(file, FOLDER), 'utf8');
+  const found = ofType(service.resources, 'AWS::StepFunctions::StateMachine').filter(
+    ([, { Properties }]) => Properties.DefinitionString === text,
+  );
+  if (found.length !== 1) throw new Error(`${found.length} state machines are defined by ${file}.`);
+  return (found[0] as [string, Resource])[1];
+};
+
+const arnOf = (name: string) => ({ 'Fn::GetAtt': [service.functions[name]?.logicalId, 'Arn'] });
+
+test('every definition file is deployed, and nothing else', () => {
+  expect(readdirSync(FOLDER).toSorted()).toEqual(FILES.toSorted());
+  expect(ofType(service.resources, 'AWS::StepFunctions::StateMachine')).toHaveLength(FILES.length);
+});
+
+describe.each(FILES)('the state machine of %s', (file) => {
+  test('is a standard one, defined by the very text of the file', () => {
+    expect(stateMachineOf(file).Properties.StateMachineType).toBe('STANDARD');
+  });
+
+  test('has each placeholder filled with its own function', () => {
+    const expected = Object.entries(STATE_MACHINES[file]).map(([name, bundle]) => [name, arnOf(bundle)]);
+
+    expect(stateMachineOf(file).Properties.DefinitionSubstitutions).toEqual(Object.fromEntries(expected));
+  });
+
+  test('may invoke exactly these functions, and do nothing else', () => {
+    const roleId = stateMachineOf(file).Properties.RoleArn['Fn::GetAtt'][0];
+    const statements = ofType(service.resources, 'AWS::IAM::Policy')
+      .filter(([, { Properties }]) => Properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
+      .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
+
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).toMatchObject({ Effect: 'Allow', Action: 'lambda:InvokeFunction' });
+    expect(statements[0].Resource.map(render).toSorted()).toEqual(
+      Object.values(STATE_MACHINES[file])
+        .map((name) => render(arnOf(name)))
+        .toSorted(),
+    );
+  });
+
+  test('has a role of its own that only Step Functions of this account may take', () => {
+    const { 'Fn::GetAtt': [roleId] = [] } = stateMachineOf(file).Properties.RoleArn;
+    const role = service.resources[roleId]?.Properties ?? {};
+    const [statement, ...more] = role.AssumeRolePolicyDocument.Statement;
+
+    expect(more).toEqual([]);
+    expect(statement).toMatchObject({
+      Effect: 'Allow',
+      Action: 'sts:AssumeRole',
+      Principal: { Service: 'states.amazonaws.com' },
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    });
+    expect(role.ManagedPolicyArns).toBeUndefined();
+    expect(role.Policies).toBeUndefined();
+  });
+});

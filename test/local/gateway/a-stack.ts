@@ -1,0 +1,15 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** Synthesizes the fixture stack into `directory`, by the real CDK in a process of its own. */
+export const synthesizeFixture = (directory: string, context: Record<string, unknown> = {}): void => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL('./fixtures/stack.ts', import.meta.url))],
+    {
+      env: { ...process.env, CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify(context) },
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) throw new Error(stderr);
+};

@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AService, OPERATOR, runOps, startService, writeLocalRun } from './a-service.ts';
+
+let service: AService;
+let directory: string;
+beforeAll(async () => {
+  service = await startService();
+  directory = await mkdtemp(join(tmpdir(), 'ops-target-'));
+});
+beforeEach(() => service.callers.clear());
+afterAll(async () => {
+  await service.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** Above the largest process id that Linux gives. */
+const NOBODY = 4_194_305;
+
+/** The usual AWS credentials of somebody, with the endpoint of this service standing in for AWS. */
+const aws = () => ({
+  AWS_ENDPOINT_URL: service.endpointUrl,
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'SOMEBODY',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+});
+const list = ['accounts', 'list', '--json'];
+
+describe('where a command acts', () => {
+  test('the local run of .local, when no directory is given', async () => {
+    const home = await mkdtemp(join(directory, 'home-'));
+    await mkdir(join(home, '.local'));
+    await writeLocalRun(join(home, '.local'), service.endpointUrl);
+
+    expect(await runOps(list, {}, home)).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
+  });
+
+  test('the local run with its own credentials, whatever the shell says of AWS', async () => {
+    const environment = {
+      ...aws(),
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
+      AWS_PROFILE: 'nobody',
+      AWS_SESSION_TOKEN: 'token',
+      TABLE_NAME: 'another-table',
+    };
+
+    const outcome = await runOps(['--data-dir', service.dataDirectory, ...list], environment);
+
+    expect(outcome).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
+    expect([...service.callers]).toEqual([OPERATOR.accessKeyId]);
+  });
+
+  test('the stack, by the usual AWS credentials, when the local run is gone', async () => {
+    await writeLocalRun(directory, 'http://127.0.0.1:1', { pid: NOBODY });
+
+    const outcome = await runOps([...list, '--data-dir', directory, '--stack', 'Deployed'], aws());
+
+    expect(outcome).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
+    expect([...service.callers]).toEqual(['SOMEBODY']);
+  });
+
+  test('the stack with its routes and secrets', async () => {
+    const { stdout } = await runOps(['models', 'list', '--json', '--stack', 'Deployed'], aws());
+
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ id: 'xSD4.5', provider: 'modelark', dispatchable: true }),
+    );
+  });
+
+  test('the stack that is named, even while a local run is up', async () => {
+    const home = await mkdtemp(join(directory, 'home-'));
+    await mkdir(join(home, '.local'));
+    await writeLocalRun(join(home, '.local'), 'http://127.0.0.1:1');
+
+    expect(await runOps([...list, '--stack', 'Deployed'], aws(), home)).toMatchObject({ status: 0 });
+  });
+
+  test('the stack GenerationService, when none is named', async () => {
+    const outcome = await runOps([...list, '--data-dir', join(directory, 'none')], aws());
+
+    expect(outcome).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `No local run is up in ${join(directory, 'none')}, and stack GenerationService cannot be used: Stack with id GenerationService does not exist\n`,
+    });
+  });
+
+  test.each([
+    ['no region', { AWS_REGION: undefined }, /Region is missing/],
+    ['no credentials', { AWS_ACCESS_KEY_ID: undefined }, /credentials/],
+  ])('nowhere with %s: one line, status 1', async (_case, changes, message) => {
+    const outcome = await runOps([...list, '--data-dir', join(directory, 'none')], { ...aws(), ...changes });
+
+    expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(message) });
+    expect(outcome.stderr).toMatch(/^[^\n]+\n$/);
+  });
+
+  test('nowhere when the stack has no table', async () => {
+    service.stacks.set('Half', { BaseUrl: 'https://example.com' });
+
+    expect(await runOps([...list, '--stack', 'Half'], aws())).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'stack Half cannot be used: it has no output TableName\n',
+    });
+  });
+
+  test.each([
+    ['is no JSON', 'half a fi'],
+    ['lacks what is needed', '{"pid":1}'],
+  ])('nowhere when local.json %s', async (_case, content) => {
+    await writeFile(join(directory, 'local.json'), content);
+
+    expect(await runOps([...list, '--data-dir', directory], aws())).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${join(directory, 'local.json')} does not describe a local run.\n`,
+    });
+  });
+
+  test('a local run that does not answer gives one line', async () => {
+    await writeLocalRun(directory, 'http://127.0.0.1:1');
+
+    const outcome = await runOps([...list, '--data-dir', directory]);
+
+    expect(outcome).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^[^\n]*ECONNREFUSED[^\n]*\n$/),
+    });
+  });
+});

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import sharp from 'sharp';
+import { aSandbox, aStudioRequest, poll } from './sandbox-client.ts';
+
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+beforeAll(async () => {
+  sandbox = await aSandbox();
+});
+afterAll(() => sandbox.close());
+
+const Z_IMAGE = 'z-image-turbo';
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+const OUTPUT_URL = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/outputs\/[0-9a-f-]{36}\.png$/);
+
+type Choice = { message: { content: { image?: string; text?: string }[] } };
+type Task = { output: { task_id: string; task_status: string; choices?: Choice[] }; usage?: unknown };
+
+const urlsOf = (choices: Choice[] = []) =>
+  choices.flatMap(({ message }) => message.content.flatMap(({ image }) => image ?? []));
+const statusesOf = (urls: string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status));
+
+const answerOf = async (response: Response) => ({
+  status: response.status,
+  ...((await response.json()) as Record<string, unknown>),
+});
+
+const submit = async (request: ReturnType<typeof aStudioRequest>) => {
+  const response = await sandbox.studioTask(request);
+  const { output } = (await response.json()) as Task;
+  return output.task_id;
+};
+const taskOf = async (id: string) =>
+  (await (await sandbox.call('GET', `/api/v1/tasks/${id}`)).json()) as Task;
+const statusIs = (status: string) => (task: Task) => task.output.task_status === status;
+
+describe('Model Studio images, synchronous', () => {
+  test('answers several images as content items of one choice', async () => {
+    const request = aStudioRequest({
+      images: ['https://example.com/a.png', 'data:image/png;base64,iVBORw0KGgo='],
+      parameters: { size: '640*512', n: 3, prompt_extend: false },
+    });
+
+    const answer = await answerOf(await sandbox.studioImages(request));
+
+    expect(answer).toEqual({
+      status: 200,
+      request_id: UUID,
+      output: {
+        choices: [
+          {
+            finish_reason: 'stop',
+            message: {
+              role: 'assistant',
+              content: [{ image: OUTPUT_URL }, { image: OUTPUT_URL }, { image: OUTPUT_URL }],
+            },
+          },
+        ],
+      },
+      usage: {
+        output_image_count: 3,
+        output_image_type: 'qima_output_1k',
+        output_width: 640,
+        output_height: 512,
+        input_image_count: 2,
+        input_image_type: 'qima_input_1k',
+      },
+    });
+    const [url = ''] = urlsOf((answer as unknown as Task).output.choices);
+    const image = await fetch(url);
+    expect(image.headers.get('content-type')).toBe('image/png');
+    expect(await sharp(await image.arrayBuffer()).metadata()).toMatchObject({
+      width: 640,
+      height: 512,
+      format: 'png',
+    });
+  });
+
+  test('z-image answers one image with its text', async () => {
+    const request = aStudioRequest({
+      model: Z_IMAGE,
+      prompt: 'a red fox [delay=0]',
+      parameters: { size: '256*2560' },
+    });
+
+    const answer = await answerOf(await sandbox.studioImages(request));
+
+    expect(answer).toMatchObject({
+      output: {
+        choices: [
+          { message: { content: [{ image: OUTPUT_URL }, { text: 'a red fox' }], reasoning_content: '' } },
+        ],
+      },
+      usage: { image_count: 1, width: 256, height: 2560 },
+    });
+  });
+
+  test.each([
+    ['qwen-image-3.0-pro', '2048*2048', 'qima_output_2k'],
+    ['qwen-image-3.0', '1500*1500', 'qima_output_1k'],
+  ])('meters %s at %s as %s', async (model, size, type) => {
+    const answer = await answerOf(
+      await sandbox.studioImages(aStudioRequest({ model, parameters: { size } })),
+    );
+
+    expect(answer).toMatchObject({ status: 200, usage: { output_image_type: type } });
+  });
+
+  test.each([
+    ['no text', { ...aStudioRequest(), input: { messages: [{ role: 'user', content: [] }] } }],
+    [
+      'two texts',
+      {
+        ...aStudioRequest(),
+        input: { messages: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] },
+      },
+    ],
+    ['no message', { ...aStudioRequest(), input: {} }],
+    ['no model', { ...aStudioRequest(), model: undefined }],
+    [
+      'an item of another kind',
+      {
+        ...aStudioRequest(),
+        input: { messages: [{ role: 'user', content: [{ text: 'a' }, { video: 'b' }] }] },
+      },
+    ],
+    ['four input images', aStudioRequest({ images: Array(4).fill('https://example.com/a.png') })],
+    ['an input image that is no URL', aStudioRequest({ images: ['fox.png'] })],
+    ['seven images', aStudioRequest({ parameters: { n: 7 } })],
+    ['a number of images in text', aStudioRequest({ parameters: { n: '2' } })],
+    ['the wrong sign between the sides', aStudioRequest({ parameters: { size: '512x512' } })],
+    ['too few pixels', aStudioRequest({ parameters: { size: '511*512' } })],
+    ['too many pixels', aStudioRequest({ parameters: { size: '2048*2049' } })],
+    ['too long a side', aStudioRequest({ parameters: { size: '1800*200' } })],
+    ['a negative seed', aStudioRequest({ parameters: { seed: -1 } })],
+    ['two images of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { n: 2 } })],
+    ['an input image of z-image', aStudioRequest({ model: Z_IMAGE, images: ['https://example.com/a.png'] })],
+    ['too many pixels of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '2561*2560' } })],
+    ['too short a side of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '63*600' } })],
+  ])('refuses %s', async (_, request) => {
+    expect(await answerOf(await sandbox.studioImages(request))).toEqual({
+      status: 400,
+      code: 'InvalidParameter',
+      message: expect.any(String),
+      request_id: UUID,
+    });
+  });
+
+  test('knows no other model', async () => {
+    const answer = await answerOf(await sandbox.studioImages(aStudioRequest({ model: 'gpt-image-1' })));
+
+    expect(answer).toMatchObject({ status: 404, code: 'ModelNotFound' });
+  });
+
+  test('refuses to be called asynchronously', async () => {
+    const response = await sandbox.studioImages(aStudioRequest(), { 'x-dashscope-async': 'enable' });
+
+    expect(await answerOf(response)).toMatchObject({
+      status: 403,
+      code: 'AccessDenied',
+      message: expect.stringContaining('does not support asynchronous calls'),
+    });
+  });
+
+  test.each([
+    ['[fail=content_policy]', 400, 'DataInspectionFailed'],
+    ['[fail=provider_error]', 500, 'InternalError'],
+    ['[flaky=1]', 429, 'Throttling.RateQuota'],
+  ])('%s fails with %i %s', async (directive, status, code) => {
+    const response = await sandbox.studioImages(aStudioRequest({ prompt: `a red fox ${directive}` }));
+
+    expect(await answerOf(response)).toMatchObject({ status, code, request_id: UUID });
+  });
+
+  test('[flaky] works after its failures, [broken] takes the URL of that image', async () => {
+    const request = aStudioRequest({ prompt: 'a fox [flaky=2] [broken=1]', parameters: { n: 3 } });
+    const call = async () => answerOf(await sandbox.studioImages(request));
+
+    expect([(await call()).status, (await call()).status]).toEqual([429, 429]);
+    const answer = (await call()) as unknown as Task;
+    expect(await statusesOf(urlsOf(answer.output.choices))).toEqual([200, 404, 200]);
+  });
+});
+
+describe('Model Studio images, asynchronous', () => {
+  test('a task is seen pending, running and succeeded, with a choice for each image', async () => {
+    const created = await answerOf(
+      await sandbox.studioTask(aStudioRequest({ prompt: 'a fox [delay=0.5]', parameters: { n: 2 } })),
+    );
+    expect(created).toEqual({
+      status: 200,
+      request_id: UUID,
+      output: { task_id: UUID, task_status: 'PENDING' },
+    });
+    const { task_id: id } = (created as unknown as Task).output;
+
+    const pending = await taskOf(id);
+    expect(pending).toEqual({
+      request_id: UUID,
+      output: { task_id: id, task_status: 'PENDING', submit_time: TIME },
+    });
+    await poll(() => taskOf(id), statusIs('RUNNING'));
+    const succeeded = await poll(() => taskOf(id), statusIs('SUCCEEDED'));
+
+    expect(succeeded).toEqual({
+      request_id: UUID,
+      output: {
+        task_id: id,
+        task_status: 'SUCCEEDED',
+        submit_time: TIME,
+        scheduled_time: TIME,
+        end_time: TIME,
+        choices: [0, 1].map(() => ({
+          finish_reason: 'stop',
+          message: { role: 'assistant', content: [{ image: OUTPUT_URL }] },
+        })),
+      },
+      usage: expect.objectContaining({ output_image_count: 2, output_width: 512 }),
+    });
+    expect(await taskOf(id)).toMatchObject({ output: succeeded.output });
+    const [url = ''] = urlsOf(succeeded.output.choices);
+    const image = await sharp(await (await fetch(url)).arrayBuffer()).metadata();
+    expect(image).toMatchObject({ width: 512, height: 512, format: 'png' });
+  });
+
+  test.each([
+    ['content_policy', 'DataInspectionFailed'],
+    ['provider_error', 'InternalError'],
+  ])('[fail=%s] makes a task that fails with %s', async (kind, code) => {
+    const id = await submit(aStudioRequest({ prompt: `a fox [fail=${kind}] [delay=0.1]` }));
+
+    const failed = await poll(() => taskOf(id), statusIs('FAILED'));
+
+    expect(failed.output).toMatchObject({ code, message: expect.any(String), end_time: TIME });
+  });
+
+  test('[fail=timeout] makes a task that runs on', async () => {
+    const [forever, short] = [
+      await submit(aStudioRequest({ prompt: 'a fox [fail=timeout]' })),
+      await submit(aStudioRequest({ prompt: 'a fox [delay=1.2]' })),
+    ];
+
+    await poll(() => taskOf(short), statusIs('SUCCEEDED'));
+
+    expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
+  });
+
+  test('[flaky] refuses the creation, [broken=all] every URL', async () => {
+    const request = aStudioRequest({
+      prompt: 'a fox [flaky=1] [broken=all] [delay=0]',
+      parameters: { n: 2 },
+    });
+    expect(await answerOf(await sandbox.studioTask(request))).toMatchObject({
+      status: 429,
+      code: 'Throttling.RateQuota',
+    });
+
+    const task = await taskOf(await submit(request));
+
+    expect(await statusesOf(urlsOf(task.output.choices))).toEqual([404, 404]);
+  });
+
+  test('a pending task can be cancelled, any other not', async () => {
+    const id = await submit(aStudioRequest({ prompt: 'a fox [delay=30]' }));
+    const cancel = async (taskId: string) =>
+      answerOf(await sandbox.call('POST', `/api/v1/tasks/${taskId}/cancel`));
+
+    expect(await cancel(id)).toEqual({ status: 200, request_id: UUID });
+    expect((await taskOf(id)).output.task_status).toBe('CANCELED');
+    expect(await cancel(id)).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
+    expect(await cancel('unknown')).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
+  });
+
+  test('an unknown task has the status UNKNOWN', async () => {
+    const response = await sandbox.call('GET', '/api/v1/tasks/0b7e1f9e');
+
+    expect(await answerOf(response)).toEqual({
+      status: 200,
+      request_id: UUID,
+      output: { task_id: '0b7e1f9e', task_status: 'UNKNOWN' },
+    });
+  });
+
+  test('refuses to be called synchronously, and a model that is synchronous only', async () => {
+    expect(await answerOf(await sandbox.studioTask(aStudioRequest(), {}))).toMatchObject({
+      status: 403,
+      code: 'AccessDenied',
+      message: expect.stringContaining('does not support synchronous calls'),
+    });
+    expect(await answerOf(await sandbox.studioTask(aStudioRequest({ model: Z_IMAGE })))).toMatchObject({
+      status: 400,
+      code: 'InvalidParameter',
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import { jest } from '@jest/globals';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+
+interface EventOptions {
+  resource?: string;
+  headers?: Record<string, string>;
+  pathParameters?: Record<string, string>;
+  /** Each parameter with all its values. */
+  query?: Record<string, string[]>;
+  /** A text as it is, anything else as JSON. */
+  body?: unknown;
+  isBase64Encoded?: boolean;
+}
+
+/** The event API Gateway's proxy integration sends. */
+export const anApiEvent = (options: EventOptions = {}): APIGatewayProxyEvent => {
+  const { resource = '/v1/thing', headers = {}, pathParameters, query, body } = options;
+  const event: Partial<APIGatewayProxyEvent> = {
+    resource,
+    path: resource,
+    httpMethod: 'POST',
+    headers,
+    pathParameters: pathParameters ?? null,
+    queryStringParameters: query
+      ? Object.fromEntries(Object.entries(query).map(([name, values]) => [name, values.at(-1) ?? '']))
+      : null,
+    multiValueQueryStringParameters: query ?? null,
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    isBase64Encoded: options.isBase64Encoded ?? false,
+    requestContext: { requestId: 'http-request-1' } as APIGatewayProxyEvent['requestContext'],
+  };
+  return event as APIGatewayProxyEvent;
+};
+
+export const aLambdaContext = (): Context =>
+  ({
+    functionName: 'function',
+    functionVersion: '$LATEST',
+    memoryLimitInMB: '256',
+    invokedFunctionArn: 'arn:aws:lambda:us-east-1:111122223333:function:function',
+    awsRequestId: 'lambda-request-1',
+    logStreamName: 'stream-1',
+    getRemainingTimeInMillis: () => 29_000,
+  }) as Context;
+
+/** A response with its body read. */
+export const read = ({ statusCode, headers, body }: APIGatewayProxyResult) => ({
+  status: statusCode,
+  headers: headers ?? {},
+  body: JSON.parse(body),
+});
+
+/** Stops the clock at an instant and leaves every timer real. */
+export const stopTime = (now: Date): void => {
+  jest.useFakeTimers({
+    now,
+    doNotFake: [
+      'hrtime',
+      'nextTick',
+      'performance',
+      'queueMicrotask',
+      'setImmediate',
+      'clearImmediate',
+      'setInterval',
+      'clearInterval',
+      'setTimeout',
+      'clearTimeout',
+    ],
+  });
+};

@@ -1,0 +1,116 @@
+import type { Account } from '../../../core/accounts.ts';
+import type { EndUser } from '../../../core/end-users.ts';
+import {
+  endUserKey,
+  endUserListing,
+  requestKey,
+  requestListing,
+  requestStatusListing,
+} from '../../../core/keys.ts';
+import type { LedgerEntry } from '../../../core/ledger.ts';
+import type { ProviderAttempt } from '../../../core/provider-attempts.ts';
+import type { ImageRequest, StoredOutput } from '../../../core/requests.ts';
+import type { MemoryTable } from '../fakes/memory-table.ts';
+import { NOW } from './clocks.ts';
+
+export const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000000';
+export const REQUEST_ID = 'img_01JD4KXQ8M0000000000000001';
+export const EMAIL = 'ada@example.com';
+
+/** An account with 100 xTokens and three entries in its ledger. */
+export const anAccount = (overrides: Partial<Account> = {}): Account => ({
+  accountId: ACCOUNT_ID,
+  name: 'demo',
+  balanceThousandths: 100_000,
+  ledgerEntries: 3,
+  balanceUpdatedAt: '2026-11-19T09:00:00.000Z',
+  createdAt: '2026-11-01T09:00:00.000Z',
+  webhookSecret: 'whsec_c2VjcmV0',
+  limits: { requestsPerSecond: 50, burst: 100 },
+  ...overrides,
+});
+
+export const anEndUser = (overrides: Partial<EndUser> = {}): EndUser => ({
+  accountId: ACCOUNT_ID,
+  email: EMAIL,
+  createdAt: '2026-11-10T09:00:00.000Z',
+  lastActiveAt: '2026-11-19T09:00:00.000Z',
+  totalRequests: 2,
+  activeRequests: 1,
+  spentThousandths: 8_000,
+  ...overrides,
+});
+
+/** A queued request for one image of xQI3Pro at 4 xTokens, accepted at `NOW`. */
+export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequest => {
+  const images = overrides.images ?? 1;
+  const unitPriceThousandths = overrides.unitPriceThousandths ?? 4_000;
+  return {
+    requestId: REQUEST_ID,
+    accountId: ACCOUNT_ID,
+    endUserEmail: EMAIL,
+    model: 'xQI3Pro',
+    prompt: 'a lighthouse',
+    size: '1K',
+    aspectRatio: 'auto',
+    images,
+    sequential: false,
+    references: [],
+    unitPriceThousandths,
+    debitThousandths: unitPriceThousandths * images,
+    createdAt: NOW.toISOString(),
+    status: 'queued',
+    ...overrides,
+  };
+};
+
+/** An output with a file. */
+export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = {}): StoredOutput => ({
+  index,
+  objectKey: `outputs/${ACCOUNT_ID}/${REQUEST_ID}/${index}.png`,
+  contentType: 'image/png',
+  sizeBytes: 1234,
+  width: 1024,
+  height: 1024,
+  ...overrides,
+});
+
+/** A provider call that was claimed at `NOW` and whose outcome is not known. */
+export const anAttempt = (overrides: Partial<ProviderAttempt> = {}): ProviderAttempt => ({
+  requestId: REQUEST_ID,
+  call: 0,
+  attempt: 0,
+  startedAt: NOW.toISOString(),
+  aliveAt: NOW.toISOString(),
+  ...overrides,
+});
+
+/** The `number`-th entry of a ledger in which every entry credits 1 xToken. */
+export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  id: `led_${number}`,
+  accountId: ACCOUNT_ID,
+  number,
+  type: 'credit',
+  reason: 'topup',
+  amountThousandths: 1_000,
+  balanceAfterThousandths: 1_000 * number,
+  reference: 'invoice',
+  createdAt: NOW.toISOString(),
+  ...overrides,
+});
+
+/** Where a request stands in the indexes, as the service keeps it. */
+export const listingOf = ({ accountId, endUserEmail, status }: ImageRequest) => ({
+  ...requestListing(accountId, endUserEmail),
+  ...requestStatusListing(accountId, endUserEmail, status),
+});
+
+/** Puts a request into the table with its places in the indexes. */
+export const putRequest = (memory: MemoryTable, request: ImageRequest): void =>
+  memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
+
+/** Puts an end-user into the table with its place in the index. */
+export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {
+  const { accountId, createdAt, email } = endUser;
+  memory.put(endUserKey(accountId, email), { ...endUserListing(accountId, createdAt), ...endUser });
+};

@@ -1,0 +1,53 @@
+/**
+ * The environment the functions run in, as the infrastructure sets it. Import it before anything of `core`:
+ * the logger reads its level when it is made. No address in it leads anywhere, so that a call nobody mocked
+ * fails instead of reaching a network.
+ */
+Object.assign(process.env, {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+  TABLE_NAME: 'table',
+  BUCKET_NAME: 'bucket',
+  GENERATION_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:generation',
+  PUBLIC_BASE_URL: 'https://api.example.com',
+  DELIVERY_BASE_URL: 'https://files.example.com',
+  DELIVERY_KEY_PAIR_ID: 'K2EXAMPLE',
+  DELIVERY_KEY_SECRET_ARN: 'arn:delivery-key',
+  OUTPUT_TTL_SECONDS: '82800',
+  RETENTION_DAYS: '90',
+  PAUSE_SECONDS: '180',
+  IMAGE_DEADLINE_SECONDS: '600',
+  POLL_INTERVAL_SECONDS: '5',
+  ALLOW_PRIVATE_TARGETS: 'false',
+  MODEL_ROUTES: JSON.stringify({
+    'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream' },
+    xSD5Pro: { provider: 'modelark', upstreamModel: 'seedream-pro' },
+    xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' },
+    'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image' },
+  }),
+  MODELARK_BASE_URL: 'https://modelark.example.com/api/v3',
+  MODELARK_SECRET_ARN: 'arn:modelark-key',
+  MODELSTUDIO_BASE_URL: 'https://modelstudio.example.com',
+  MODELSTUDIO_SECRET_ARN: 'arn:modelstudio-key',
+});
+
+/** Sets a variable for as long as `run` takes. */
+export const withEnvironment = async <T>(
+  variables: Record<string, string>,
+  run: () => T | Promise<T>,
+): Promise<T> => {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, variables);
+  try {
+    return await run();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+};

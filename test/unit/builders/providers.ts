@@ -1,0 +1,32 @@
+import { jest } from '@jest/globals';
+import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../../../core/providers.ts';
+import type { Upstream } from '../../../core/workflow.ts';
+
+/** The `index`-th call of a plan. */
+export const aCall = (index: number): ProviderCall => ({ path: `/${index}`, headers: {}, body: { index } });
+
+export const aDone = (...urls: string[]): ProviderAnswer & { kind: 'done' } => ({
+  kind: 'done',
+  outputs: urls.map((url) => ({ url })),
+});
+
+/** A provider with a fixed plan, whose answers the test gives. */
+export const aProvider = (
+  mode: ProviderPlan['mode'],
+  calls: number,
+  submit: (call: ProviderCall, signal: AbortSignal) => Promise<ProviderAnswer> = async () => aDone('a'),
+  query: (taskId: string, signal: AbortSignal) => Promise<ProviderAnswer> = async () => ({ kind: 'waiting' }),
+) => {
+  const plan: ProviderPlan = { mode, calls: Array.from({ length: calls }, (_, index) => aCall(index)) };
+  return {
+    id: 'modelark',
+    planImages: jest.fn<Provider['planImages']>(() => plan),
+    submit: jest.fn<Provider['submit']>(submit),
+    query: jest.fn<Provider['query']>(query),
+  } satisfies Provider;
+};
+
+/** Leads every model to this provider. */
+export const leadingTo =
+  (provider: Provider) =>
+  async (model: string): Promise<Upstream> => ({ provider, upstreamModel: `upstream of ${model}` });

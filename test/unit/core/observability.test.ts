@@ -1,0 +1,55 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+
+process.env.POWERTOOLS_METRICS_DISABLED = 'false';
+// Metrics are then written with the console that a test can listen to.
+process.env.POWERTOOLS_DEV = 'true';
+const { countMetric, METRIC } = await import('../../../core/observability.ts');
+const { lost, refusal } = await import('../../../providers/failures.ts');
+
+const written = jest.spyOn(console, 'log').mockReturnValue(undefined);
+beforeEach(() => {
+  written.mockClear();
+});
+
+/** What was counted, in the form CloudWatch reads from the log. */
+const counted = () => written.mock.calls.map(([line]) => JSON.parse(String(line)));
+
+describe('a metric', () => {
+  test('is written at once, in the namespace and by the dimensions that alarms look at', () => {
+    countMetric(METRIC.outputStorageFailed, { model: 'xQI3Pro' });
+
+    expect(counted()).toMatchObject([
+      {
+        _aws: {
+          CloudWatchMetrics: [
+            {
+              Namespace: 'GenerationService',
+              Dimensions: [['service', 'model']],
+              Metrics: [{ Name: 'OutputStorageFailed', Unit: 'Count' }],
+            },
+          ],
+        },
+        service: 'generation-service',
+        model: 'xQI3Pro',
+        OutputStorageFailed: 1,
+      },
+    ]);
+  });
+
+  test('counts every refusal that the operator has to act on, and no other', () => {
+    for (const errorClass of ['content', 'busy', 'timeout', 'error'] as const) {
+      refusal('modelark', errorClass, { upstreamCode: 'x' });
+    }
+    expect(counted()).toEqual([]);
+
+    refusal('modelark', 'access', { upstreamCode: 'x' });
+    expect(counted()).toMatchObject([{ provider: 'modelark', ProviderAccessRefused: 1 }]);
+  });
+
+  test('counts every call whose outcome nobody can know', () => {
+    lost('modelstudio', 'reset');
+
+    expect(counted()).toMatchObject([{ provider: 'modelstudio', ProviderCallLost: 1 }]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * What DynamoDB's condition, key and update expressions mean, for the part of the language the service uses.
+ * Anything else is an error, as is a placeholder that is given and not used or used and not given: DynamoDB
+ * refuses both.
+ */
+
+export type Item = Record<string, unknown>;
+
+export interface Placeholders {
+  names?: Record<string, string> | undefined;
+  values?: Record<string, unknown> | undefined;
+}
+
+const TOKEN = /\s*([#:]?[A-Za-z_][A-Za-z0-9_.#-]*|<=|>=|<>|[=<>(),+-])/y;
+
+class Reader {
+  private readonly tokens: string[] = [];
+  private place = 0;
+  private readonly unused: Set<string>;
+  private readonly placeholders: Placeholders;
+
+  constructor(expressions: readonly string[], placeholders: Placeholders, unused: Set<string>) {
+    this.placeholders = placeholders;
+    this.unused = unused;
+    for (const text of expressions) {
+      TOKEN.lastIndex = 0;
+      while (TOKEN.lastIndex < text.trimEnd().length) {
+        const match = TOKEN.exec(text);
+        if (!match?.[1]) throw new Error(`Not understood: ${text}`);
+        this.tokens.push(match[1]);
+      }
+    }
+  }
+
+  peek(): string | undefined {
+    return this.tokens[this.place];
+  }
+
+  /** Takes the next token when it is one of these. */
+  take(...wanted: string[]): string | undefined {
+    const token = this.peek();
+    if (token === undefined || !wanted.includes(token)) return undefined;
+    this.place++;
+    return token;
+  }
+
+  expect(wanted: string): void {
+    if (!this.take(wanted)) throw new Error(`Expected ${wanted}, found ${this.peek()}`);
+  }
+
+  next(): string {
+    const token = this.tokens[this.place++];
+    if (token === undefined) throw new Error('The expression ends too early.');
+    return token;
+  }
+
+  /** The attribute names of a document path such as `#status` or `outcome.kind`. */
+  path(): string[] {
+    return this.next()
+      .split('.')
+      .map((part) => {
+        if (!part.startsWith('#')) return part;
+        const name = this.placeholders.names?.[part];
+        if (name === undefined) throw new Error(`Name ${part} is not given.`);
+        this.unused.delete(part);
+        return name;
+      });
+  }
+
+  operand(item: Item): unknown {
+    if (this.take('if_not_exists')) {
+      this.expect('(');
+      const stored = valueAt(item, this.path());
+      this.expect(',');
+      const otherwise = this.operand(item);
+      this.expect(')');
+      return stored === undefined ? otherwise : stored;
+    }
+    if (!this.peek()?.startsWith(':')) return valueAt(item, this.path());
+    const name = this.next();
+    const value = this.placeholders.values?.[name];
+    if (value === undefined) throw new Error(`Value ${name} is not given.`);
+    this.unused.delete(name);
+    return value;
+  }
+}
+
+const valueAt = (item: Item, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Item | undefined)?.[name], item);
+
+const compare = (left: unknown, operator: string, right: unknown): boolean => {
+  if (left === undefined || right === undefined || typeof left !== typeof right) return false;
+  const [a, b] = [left as number, right as number];
+  const results: Record<string, boolean> = {
+    '=': a === b,
+    '<>': a !== b,
+    '<': a < b,
+    '<=': a <= b,
+    '>': a > b,
+  };
+  return operator === '>=' ? a >= b : results[operator] === true;
+};
+
+const anyOf = (reader: Reader, item: Item): boolean => {
+  let result = allOf(reader, item);
+  while (reader.take('OR')) result = allOf(reader, item) || result;
+  return result;
+};
+
+const allOf = (reader: Reader, item: Item): boolean => {
+  let result = one(reader, item);
+  while (reader.take('AND')) result = one(reader, item) && result;
+  return result;
+};
+
+const one = (reader: Reader, item: Item): boolean => {
+  if (reader.take('(')) {
+    const result = anyOf(reader, item);
+    reader.expect(')');
+    return result;
+  }
+  const call = reader.take('attribute_exists', 'attribute_not_exists', 'begins_with');
+  if (call) {
+    reader.expect('(');
+    const value = valueAt(item, reader.path());
+    let result = (value !== undefined) === (call === 'attribute_exists');
+    if (call === 'begins_with') {
+      reader.expect(',');
+      result = String(value).startsWith(String(reader.operand(item)));
+    }
+    reader.expect(')');
+    return result;
+  }
+  const left = reader.operand(item);
+  const operator = reader.next();
+  if (operator === 'BETWEEN') {
+    const low = reader.operand(item);
+    reader.expect('AND');
+    const high = reader.operand(item);
+    return compare(left, '>=', low) && compare(left, '<=', high);
+  }
+  if (operator !== 'IN') return compare(left, operator, reader.operand(item));
+  reader.expect('(');
+  const choices = [reader.operand(item)];
+  while (reader.take(',')) choices.push(reader.operand(item));
+  reader.expect(')');
+  return choices.includes(left);
+};
+
+const assignments = (reader: Reader, item: Item): Item => {
+  const changed: Item = {};
+  do {
+    const [name = '', ...deeper] = reader.path();
+    if (deeper.length > 0) throw new Error('Only whole attributes are set.');
+    reader.expect('=');
+    let value = reader.operand(item);
+    const sign = reader.take('+', '-');
+    if (sign) {
+      const other = reader.operand(item);
+      if (typeof value !== 'number' || typeof other !== 'number') throw new Error(`${name} is no number.`);
+      value = sign === '+' ? value + other : value - other;
+    }
+    if (value === undefined) throw new Error(`${name} is set to an attribute that does not exist.`);
+    changed[name] = value;
+  } while (reader.take(','));
+  return changed;
+};
+
+const additions = (reader: Reader, item: Item): Item => {
+  const changed: Item = {};
+  do {
+    const [name = ''] = reader.path();
+    changed[name] = Number(item[name] ?? 0) + Number(reader.operand(item));
+  } while (reader.take(','));
+  return changed;
+};
+
+/** The attributes a REMOVE clause names. */
+const removals = (reader: Reader): string[] => {
+  const names: string[] = [];
+  do {
+    const [name = '', ...deeper] = reader.path();
+    if (deeper.length > 0) throw new Error('Only whole attributes are removed.');
+    names.push(name);
+  } while (reader.take(','));
+  return names;
+};
+
+const without = (item: Item, names: ReadonlySet<string>): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)));
+
+/** An item as an update leaves it, or undefined when the condition refuses it. An absent item is `{}`. */
+export const evaluate = (
+  item: Item,
+  expressions: { condition?: string | undefined; update?: string | undefined },
+  placeholders: Placeholders,
+): Item | undefined => {
+  const unused = new Set([
+    ...Object.keys(placeholders.names ?? {}),
+    ...Object.keys(placeholders.values ?? {}),
+  ]);
+  const condition = new Reader(expressions.condition ? [expressions.condition] : [], placeholders, unused);
+  const holds = condition.peek() === undefined || anyOf(condition, item);
+  if (condition.peek() !== undefined) throw new Error(`Not understood from ${condition.peek()} on.`);
+
+  const update = new Reader(expressions.update ? [expressions.update] : [], placeholders, unused);
+  let changed: Item = {};
+  const removed = new Set<string>();
+  // An update that its condition refuses may work on attributes that are not there.
+  while (holds && update.peek() !== undefined) {
+    const clause = update.next();
+    if (clause === 'SET') changed = { ...changed, ...assignments(update, item) };
+    else if (clause === 'ADD') changed = { ...changed, ...additions(update, item) };
+    else if (clause === 'REMOVE') for (const name of removals(update)) removed.add(name);
+    else throw new Error(`Clause ${clause} is not understood.`);
+  }
+  if (holds && unused.size > 0) throw new Error(`Given but not used: ${[...unused].join(', ')}`);
+  return holds ? without({ ...item, ...changed }, removed) : undefined;
+};

@@ -1,0 +1,89 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectsCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { mockClient } from 'aws-sdk-client-mock';
+
+export interface StoredObject {
+  bucket: string;
+  bytes: Buffer;
+  contentType: string;
+  /** The sizes of the parts it came in. */
+  parts: number[];
+}
+
+const bytesOf = (body: unknown): Buffer => {
+  if (!(body instanceof Uint8Array)) throw new Error('An object is uploaded in buffers of known size.');
+  return Buffer.from(body);
+};
+
+/** A bucket in memory behind every S3 client: an object is there once all of it is. */
+export class MemoryBucket {
+  readonly client = mockClient(S3Client);
+  readonly objects = new Map<string, StoredObject>();
+  readonly abortedUploads: string[] = [];
+  private readonly uploads = new Map<string, { contentType: string; parts: Map<number, Buffer> }>();
+
+  constructor() {
+    this.serve();
+  }
+
+  /** Forgets everything, for the next test. */
+  reset(): void {
+    this.objects.clear();
+    this.uploads.clear();
+    this.abortedUploads.length = 0;
+    this.client.reset();
+    this.serve();
+  }
+
+  /** Puts a file there. */
+  put(key: string): void {
+    const bytes = Buffer.from(key);
+    this.objects.set(key, { bucket: 'bucket', bytes, contentType: 'image/png', parts: [bytes.byteLength] });
+  }
+
+  private serve(): void {
+    this.client.on(DeleteObjectsCommand).callsFake(async ({ Delete }) => {
+      const keys: { Key: string }[] = Delete.Objects;
+      if (keys.length === 0 || keys.length > 1000) throw new Error('One call names 1 to 1000 objects.');
+      for (const { Key } of keys) this.objects.delete(Key);
+      return {};
+    });
+    this.client.on(PutObjectCommand).callsFake(async ({ Bucket, Key, Body, ContentType }) => {
+      const bytes = bytesOf(Body);
+      const object = { bucket: Bucket, bytes, contentType: ContentType, parts: [bytes.byteLength] };
+      this.objects.set(Key, object);
+      return {};
+    });
+    this.client.on(CreateMultipartUploadCommand).callsFake(async ({ Key, ContentType }) => {
+      this.uploads.set(Key, { contentType: ContentType, parts: new Map() });
+      return { UploadId: `upload of ${Key}` };
+    });
+    this.client.on(UploadPartCommand).callsFake(async ({ Key, PartNumber, Body }) => {
+      this.uploads.get(Key)?.parts.set(PartNumber, bytesOf(Body));
+      return { ETag: `part ${PartNumber}` };
+    });
+    this.client.on(AbortMultipartUploadCommand).callsFake(async ({ Key }) => {
+      this.abortedUploads.push(Key);
+      return {};
+    });
+    this.client.on(CompleteMultipartUploadCommand).callsFake(async ({ Bucket, Key }) => {
+      const upload = this.uploads.get(Key);
+      if (!upload) throw new Error(`There is no upload of ${Key}.`);
+      const parts = [...upload.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+      this.objects.set(Key, {
+        bucket: Bucket,
+        bytes: Buffer.concat(parts),
+        contentType: upload.contentType,
+        parts: parts.map(({ byteLength }) => byteLength),
+      });
+      return {};
+    });
+  }
+}

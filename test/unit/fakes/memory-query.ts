@@ -1,0 +1,81 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  LISTING_ATTRIBUTES,
+  LISTING_INDEX,
+  PRIMARY_KEY,
+  REQUEST_INDEX_ATTRIBUTES,
+  REQUEST_INDEXES,
+} from '../../../core/keys.ts';
+import { evaluate, type Item } from './expressions.ts';
+
+/** What a query answers; `LastEvaluatedKey` is there when it stopped before it knew that nothing follows. */
+export interface QueryAnswer {
+  Items: Item[];
+  Count: number;
+  ScannedCount: number;
+  LastEvaluatedKey?: Item;
+}
+
+interface Index {
+  partition: string;
+  sort: string;
+  /** The attributes it holds beside the keys; undefined for all of them. */
+  attributes: readonly string[] | undefined;
+}
+
+/** The table's own order, and its indexes as the infrastructure declares them. */
+const TABLE: Index = { ...PRIMARY_KEY, attributes: undefined };
+const INDEXES: ReadonlyMap<string, Index> = new Map<string, Index>([
+  [LISTING_INDEX.name, { ...LISTING_INDEX, attributes: LISTING_ATTRIBUTES }],
+  ...Object.values(REQUEST_INDEXES).map(
+    ({ name, partition }) =>
+      [name, { partition, sort: PRIMARY_KEY.partition, attributes: REQUEST_INDEX_ATTRIBUTES }] as const,
+  ),
+]);
+
+const indexOf = ({ IndexName, ConsistentRead }: QueryCommandInput): Index => {
+  if (IndexName === undefined) return TABLE;
+  const index = INDEXES.get(IndexName);
+  if (!index) throw new Error(`There is no index ${IndexName}.`);
+  if (ConsistentRead) throw new Error('An index is never read consistently.');
+  return index;
+};
+
+/** Only what the index holds of an item. */
+const projected = (item: Item, { partition, sort, attributes }: Index): Item => {
+  if (!attributes) return structuredClone(item);
+  const held = new Set([PRIMARY_KEY.partition, PRIMARY_KEY.sort, partition, sort, ...attributes]);
+  return Object.fromEntries(Object.entries(structuredClone(item)).filter(([name]) => held.has(name)));
+};
+
+/**
+ * What DynamoDB's Query does with these items: an index holds only the items that have its keys, and of each
+ * only what is projected; a page ends at the limit or at what fits into one call.
+ */
+export const query = (
+  items: readonly Item[],
+  input: QueryCommandInput,
+  itemsPerQuery: number,
+): QueryAnswer => {
+  const index = indexOf(input);
+  const placeholders = { names: input.ExpressionAttributeNames, values: input.ExpressionAttributeValues };
+  const place = (item: Item): string =>
+    [index.sort, PRIMARY_KEY.partition, PRIMARY_KEY.sort].map((name) => String(item[name])).join('\0');
+  const direction = input.ScanIndexForward === false ? -1 : 1;
+  const compare = (a: Item, b: Item): number => {
+    const [left, right] = [place(a), place(b)];
+    return left === right ? 0 : (left < right ? -1 : 1) * direction;
+  };
+  const start = input.ExclusiveStartKey;
+  const matching = items
+    .filter((item) => item[index.partition] !== undefined && item[index.sort] !== undefined)
+    .filter((item) => evaluate(item, { condition: input.KeyConditionExpression }, placeholders))
+    .filter((item) => start === undefined || compare(item, start) > 0)
+    .sort(compare);
+  const most = Math.min(input.Limit ?? Number.POSITIVE_INFINITY, itemsPerQuery);
+  const Items = matching.slice(0, most).map((item) => projected(item, index));
+  const last = Items.length === most ? matching[most - 1] : undefined;
+  const keys = { partition: index.partition, sort: index.sort, attributes: [] };
+  const answer = { Items, Count: Items.length, ScannedCount: Items.length };
+  return last ? { ...answer, LastEvaluatedKey: projected(last, keys) } : answer;
+};

@@ -1,0 +1,213 @@
+import {
+  type AttributeValue,
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type BatchGetCommandInput,
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  type PutCommandInput,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { evaluate, type Item } from './expressions.ts';
+import { query } from './memory-query.ts';
+
+interface Key {
+  PK: string;
+  SK: string;
+}
+type Write = Partial<Omit<UpdateCommandInput & PutCommandInput, 'Key' | 'ReturnValues'>> & {
+  Key?: Record<string, unknown> | undefined;
+};
+interface Effect {
+  key: string;
+  before: Item;
+  after: Item | undefined;
+}
+
+const keyText = ({ PK, SK }: Record<string, unknown>): string => `${PK}|${SK}`;
+const refused = { message: 'The conditional request failed', $metadata: {} };
+
+/**
+ * A table in memory behind a mocked document client: it does what the expressions say, one call at a time,
+ * so a use case can be run against it, twice or at once with others. `beforeTransaction` runs just before a
+ * transaction is judged, and is waited for: what another process did meanwhile. `afterTransaction` runs once
+ * it is committed: by throwing it loses the answer. Both are told the number of the try, from 1.
+ * `beforeCall` runs before every call, and is waited for: so a test can say in which order calls are served.
+ * `itemsPerQuery` is how many items fit into the 1 MB that one query gives.
+ */
+export class MemoryTable {
+  readonly client;
+  readonly transactions: TransactWriteCommandInput[] = [];
+  beforeTransaction: (attempt: number) => unknown = () => undefined;
+  beforeCall: () => unknown = () => undefined;
+  itemsPerQuery = Number.POSITIVE_INFINITY;
+  afterTransaction: (attempt: number) => void = () => undefined;
+  private readonly items = new Map<string, Item>();
+
+  constructor(documentClient: DynamoDBDocumentClient) {
+    this.client = mockClient(documentClient);
+    this.serve();
+  }
+
+  /** Forgets everything, for the next test. */
+  reset(): void {
+    this.items.clear();
+    this.transactions.length = 0;
+    this.beforeTransaction = () => undefined;
+    this.beforeCall = () => undefined;
+    this.itemsPerQuery = Number.POSITIVE_INFINITY;
+    this.afterTransaction = () => undefined;
+    this.client.reset();
+    this.serve();
+  }
+
+  put(key: Key, item: object): void {
+    this.items.set(keyText({ ...key }), structuredClone({ ...key, ...item }));
+  }
+
+  /** Changes attributes of an item that is there. */
+  patch(key: Key, attributes: object): void {
+    const item = this.get(key);
+    if (!item) throw new Error(`There is no ${keyText({ ...key })}.`);
+    this.put(key, { ...item, ...attributes });
+  }
+
+  remove(key: Key): void {
+    this.items.delete(keyText({ ...key }));
+  }
+
+  get(key: Key): Item | undefined {
+    return this.items.get(keyText({ ...key }));
+  }
+
+  /** The items of a partition, in the order of their sort keys. */
+  partition(PK: string): Item[] {
+    return [...this.items.values()]
+      .filter((item) => item.PK === PK)
+      .sort((a, b) => (String(a.SK) < String(b.SK) ? -1 : 1));
+  }
+
+  /** How many calls of each kind were made. */
+  calls(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const call of this.client.calls()) {
+      const name = call.args[0].constructor.name;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  private serve(): void {
+    const copy = (item: Item | undefined) => (item ? structuredClone(item) : undefined);
+    const paced =
+      <Input, Output>(answer: (input: Input) => Output | Promise<Output>) =>
+      async (input: Input): Promise<Output> => {
+        await this.beforeCall();
+        return answer(input);
+      };
+    this.client.on(GetCommand).callsFake(paced(({ Key }) => ({ Item: copy(this.items.get(keyText(Key))) })));
+    this.client.on(BatchGetCommand).callsFake(paced((input) => this.batchGet(input)));
+    this.client.on(PutCommand).callsFake(paced((input) => this.write(input)));
+    this.client.on(UpdateCommand).callsFake(paced((input) => this.write(input)));
+    this.client.on(DeleteCommand).callsFake(paced((input) => this.delete(input)));
+    this.client.on(BatchWriteCommand).callsFake(paced((input) => this.batchWrite(input)));
+    this.client
+      .on(QueryCommand)
+      .callsFake(paced((input) => query([...this.items.values()], input, this.itemsPerQuery)));
+    this.client.on(TransactWriteCommand).callsFake(paced((input) => this.transact(input)));
+  }
+
+  private batchGet({ RequestItems }: BatchGetCommandInput) {
+    const [[name, { Keys }]] = Object.entries(RequestItems ?? {}) as [[string, { Keys: Key[] }]];
+    refuseRepeated(Keys, 100);
+    const found = Keys.flatMap((key) => structuredClone(this.get(key)) ?? []);
+    return { Responses: { [name]: found.reverse() }, UnprocessedKeys: {} };
+  }
+
+  private batchWrite({ RequestItems }: BatchWriteCommandInput) {
+    const [writes = []] = Object.values(RequestItems ?? {});
+    const keys = writes.map(({ DeleteRequest }) => DeleteRequest?.Key as unknown as Key);
+    refuseRepeated(keys, 25);
+    for (const key of keys) this.remove(key);
+    return { UnprocessedItems: {} };
+  }
+
+  private effectOf(write: Write): Effect {
+    const key = keyText(write.Key ?? write.Item ?? {});
+    const before = this.items.get(key) ?? {};
+    const after = evaluate(
+      before,
+      { condition: write.ConditionExpression, update: write.UpdateExpression },
+      { names: write.ExpressionAttributeNames, values: write.ExpressionAttributeValues },
+    );
+    return { key, before, after: after && { ...(write.Item ?? { ...after, ...write.Key }) } };
+  }
+
+  private apply({ key, after }: Effect): void {
+    // As the client does, with `removeUndefinedValues`.
+    if (after) this.items.set(key, JSON.parse(JSON.stringify(after)));
+  }
+
+  private write(input: Write & { ReturnValues?: unknown }): { Attributes?: Item } {
+    const effect = this.effectOf(input);
+    if (!effect.after) throw new ConditionalCheckFailedException({ ...refused, ...itemOf(input, effect) });
+    this.apply(effect);
+    return input.ReturnValues === 'ALL_NEW' ? { Attributes: structuredClone(effect.after) } : {};
+  }
+
+  private delete(input: Write): Record<string, never> {
+    const effect = this.effectOf(input);
+    if (!effect.after) throw new ConditionalCheckFailedException({ ...refused, ...itemOf(input, effect) });
+    this.items.delete(effect.key);
+    return {};
+  }
+
+  private async transact(input: TransactWriteCommandInput): Promise<Record<string, never>> {
+    this.transactions.push(input);
+    const attempt = this.transactions.length;
+    await this.beforeTransaction(attempt);
+    const writes = (input.TransactItems ?? []).map((item) => (item.Put ?? item.Update ?? {}) as Write);
+    const effects = writes.map((write) => this.effectOf(write));
+    refuseRepeated(
+      writes.map((write) => write.Key ?? write.Item ?? {}),
+      100,
+    );
+    if (effects.some(({ after }) => !after)) {
+      const CancellationReasons: CancellationReason[] = effects.map((effect, index) =>
+        effect.after
+          ? { Code: 'None' }
+          : { Code: 'ConditionalCheckFailed', ...itemOf(writes[index] ?? {}, effect) },
+      );
+      throw new TransactionCanceledException({ ...refused, CancellationReasons });
+    }
+    for (const effect of effects) this.apply(effect);
+    this.afterTransaction(attempt);
+    return {};
+  }
+}
+
+/** DynamoDB takes so many keys in one call, and each once. */
+const refuseRepeated = (keys: readonly object[], most: number): void => {
+  const different = new Set(keys.map((key) => keyText({ ...key }))).size;
+  if (different < keys.length) throw new Error('One call names an item more than once.');
+  if (keys.length === 0 || keys.length > most) throw new Error(`One call names 1 to ${most} items.`);
+};
+
+const itemOf = (write: Write, { before }: Effect): { Item?: Record<string, AttributeValue> } =>
+  write.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && Object.keys(before).length > 0
+    ? { Item: marshall(before, { removeUndefinedValues: true }) }
+    : {};

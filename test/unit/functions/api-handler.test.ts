@@ -1,0 +1,133 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import {
+  ConflictError,
+  ERROR_STATUS,
+  type ErrorCode,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitedError,
+  ServiceError,
+  ValidationError,
+} from '../../../core/errors.ts';
+import { logger } from '../../../core/observability.ts';
+import { apiHandler } from '../../../functions/http/api-handler.ts';
+import { json } from '../../../functions/http/responses.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+
+const logged = jest.spyOn(logger, 'error');
+beforeEach(() => {
+  logged.mockClear();
+});
+
+const respond = async (route: Parameters<typeof apiHandler>[0]) =>
+  read(await apiHandler(route)(anApiEvent(), aLambdaContext()));
+const throwing = (error: unknown) =>
+  respond(async () => {
+    throw error;
+  });
+const STANDARD = { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' };
+
+describe('a response', () => {
+  test('carries the standard headers beside its own', async () => {
+    expect(await respond(async () => json(202, { ok: 1 }, { Location: '/x' }))).toEqual({
+      status: 202,
+      headers: { ...STANDARD, Location: '/x' },
+      body: { ok: 1 },
+    });
+  });
+
+  test('of an error carries them too', async () => {
+    expect((await throwing(new NotFoundError('no'))).headers).toEqual(STANDARD);
+    expect((await throwing(new Error('bug'))).headers).toEqual(STANDARD);
+  });
+});
+
+describe('an error', () => {
+  test.each(Object.entries(ERROR_STATUS) as [ErrorCode, number][])(
+    'with code %s answers with status %p, its code and its message',
+    async (code, status) => {
+      expect(await throwing(new ServiceError(code, 'A sentence.'))).toEqual({
+        status,
+        headers: STANDARD,
+        body: { error: { code, message: 'A sentence.' } },
+      });
+    },
+  );
+
+  test('answers with exactly the codes and statuses of the contract', () => {
+    expect(ERROR_STATUS).toStrictEqual({
+      validation_error: 400,
+      unauthorized: 401,
+      account_blocked: 401,
+      payment_required: 402,
+      forbidden: 403,
+      not_found: 404,
+      conflict: 409,
+      content_policy: 422,
+      rate_limited: 429,
+      provider_timeout: 500,
+      provider_error: 500,
+      internal_error: 500,
+      temporarily_unavailable: 503,
+    });
+  });
+
+  test('of validation names the fields', async () => {
+    const { status, body } = await throwing(new ValidationError({ 'references[2]': 'must be a string' }));
+
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: {
+        code: 'validation_error',
+        message: 'The request is not valid: references[2].',
+        fields: { 'references[2]': 'must be a string' },
+      },
+    });
+  });
+
+  test('that says when to come back does so in whole seconds', async () => {
+    const { status, headers } = await throwing(new RateLimitedError(7));
+
+    expect(status).toBe(429);
+    expect(headers).toEqual({ ...STANDARD, 'Retry-After': '7' });
+  });
+
+  test.each([
+    ['an error', new Error('table arn:aws:dynamodb is broken')],
+    ['a type error', new TypeError("Cannot read properties of undefined (reading 'arn')")],
+    ['an error with a code of ours', Object.assign(new Error('arn'), { code: 'not_found', fields: {} })],
+    ['no error at all', 'arn:aws'],
+    ['nothing', undefined],
+  ])('nobody expected, thrown as %s, says nothing of the inside and is logged', async (_, error) => {
+    expect(await throwing(error)).toEqual({
+      status: 500,
+      headers: STANDARD,
+      body: {
+        error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
+      },
+    });
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([new PaymentRequiredError(), new ConflictError('no'), new ValidationError({})])(
+    'a caller makes is not logged as ours: $name',
+    async (error) => {
+      await throwing(error);
+
+      expect(logged).not.toHaveBeenCalled();
+    },
+  );
+
+  test.each([
+    new ServiceError('conflict', ''),
+    new ValidationError({}),
+    new PaymentRequiredError(),
+    new RateLimitedError(1),
+    new NotFoundError(''),
+    new ConflictError(''),
+  ])('has a literal name that a bundle does not rename: $name', (error) => {
+    expect(Object.hasOwn(error, 'name')).toBe(true);
+    expect(error.name).toMatch(/Error$/);
+  });
+});

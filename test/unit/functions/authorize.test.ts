@@ -1,0 +1,186 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { revokeApiKey } from '../../../core/api-keys.ts';
+import { ValidationError } from '../../../core/errors.ts';
+import { accountKey, apiKeyKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { apiHandler } from '../../../functions/http/api-handler.ts';
+import { authorize } from '../../../functions/http/authorize.ts';
+import { json } from '../../../functions/http/responses.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const load = jest.fn(async (accountId: string) => `loaded for ${accountId}`);
+beforeEach(() => {
+  memory.reset();
+  load.mockReset();
+  load.mockImplementation(async (accountId) => `loaded for ${accountId}`);
+  stopTime(NOW);
+});
+
+/** A route that needs `balance:read`. */
+const route = apiHandler(async (request) => {
+  const { account, loaded } = await authorize(request, 'balance:read', load);
+  return json(200, { name: account.name, loaded });
+});
+const call = async (headers: Record<string, string>) =>
+  read(await route(anApiEvent({ headers }), aLambdaContext()));
+const UNAUTHORIZED = {
+  error: {
+    code: 'unauthorized',
+    message: 'A valid API key is required: Authorization: Bearer <API_KEY>.',
+  },
+};
+
+describe('a caller', () => {
+  test('with a key is known, and what the route needs is loaded for their account', async () => {
+    const { headers, keyId } = await aCaller(memory, { scopes: ['balance:read'] });
+
+    expect(await call(headers)).toMatchObject({
+      status: 200,
+      body: { name: 'demo', loaded: `loaded for ${ACCOUNT_ID}` },
+    });
+    expect(memory.get(apiKeyKey(keyId))).toMatchObject({ lastUsedAt: NOW.toISOString() });
+  });
+
+  test('may write the header in any case, and the scheme too', async () => {
+    const { headers } = await aCaller(memory);
+    const [, key] = String(headers.Authorization).split(' ');
+
+    expect((await call({ authorization: `bearer  ${key}` })).status).toBe(200);
+  });
+
+  test.each<[string, (key: string) => Record<string, string>]>([
+    ['no header', () => ({})],
+    ['an empty header', () => ({ Authorization: '' })],
+    ['no key', () => ({ Authorization: 'Bearer ' })],
+    ['another scheme', (key) => ({ Authorization: `Basic ${key}` })],
+    ['the bare key', (key) => ({ Authorization: key })],
+    ['something behind the key', (key) => ({ Authorization: `Bearer ${key} x` })],
+    ['a mistyped key', (key) => ({ Authorization: `Bearer ${key.slice(0, -1)}!` })],
+    ['the key in another header', (key) => ({ 'X-Api-Key': key })],
+  ])('with %s is refused without any call', async (_, headers) => {
+    const caller = await aCaller(memory);
+    memory.client.resetHistory();
+
+    const { status, body } = await call(headers(String(caller.headers.Authorization).slice(7)));
+
+    expect([status, body]).toEqual([401, UNAUTHORIZED]);
+    expect(memory.calls()).toEqual({});
+    expect(load).not.toHaveBeenCalled();
+  });
+
+  test('with a well-formed key that is unknown is refused', async () => {
+    const { headers } = await aCaller(memory);
+    memory.reset();
+
+    expect(await call(headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
+  });
+
+  test('with a revoked key is refused from the next request on', async () => {
+    const { headers, keyId } = await aCaller(memory);
+    expect((await call(headers)).status).toBe(200);
+    await revokeApiKey(keyId, NOW);
+
+    expect(await call(headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
+  });
+
+  test('with a key whose account is gone, or is not the one it was issued for, is refused', async () => {
+    const { headers, keyId } = await aCaller(memory);
+    memory.patch(apiKeyKey(keyId), { accountId: 'acc_01JD4KXQ8M0000000000000009' });
+    expect(await call(headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
+
+    const other = await aCaller(memory);
+    memory.remove(accountKey(ACCOUNT_ID));
+    expect(await call(other.headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
+  });
+
+  test.each([
+    ['a blocked account', { account: { blockedAt: NOW.toISOString() } }, 401, 'account_blocked'],
+    ['a key without the scope', { scopes: ['models:read'] as const }, 403, 'forbidden'],
+    ['an empty bucket', {}, 429, 'rate_limited'],
+    ['a bad query', {}, 400, 'validation_error'],
+  ])('with %s is told so', async (what, options, status, code) => {
+    const { headers } = await aCaller(memory, { ...options, burst: 1 });
+    if (what === 'an empty bucket') await call(headers);
+    if (what === 'a bad query') load.mockRejectedValue(new ValidationError({ page: 'wrong' }));
+
+    const answer = await call(headers);
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  });
+});
+
+describe('refusals', () => {
+  test('come in the order: key, account, scope, rate, and only then what loading found', async () => {
+    const { headers, keyId } = await aCaller(memory, {
+      account: { blockedAt: NOW.toISOString() },
+      scopes: [],
+      burst: 1,
+    });
+    await call(headers);
+    await revokeApiKey(keyId, NOW);
+    load.mockRejectedValue(new ValidationError({ page: 'wrong' }));
+    const codes: string[] = [];
+    const note = async () => codes.push((await call(headers)).body.error.code);
+
+    await note();
+    memory.put(apiKeyKey(keyId), { ...memory.get(apiKeyKey(keyId)), revokedAt: undefined });
+    await note();
+    memory.put(accountKey(ACCOUNT_ID), anAccount());
+    await note();
+    memory.patch(apiKeyKey(keyId), { scopes: ['balance:read'] });
+    await note();
+    stopTime(new Date(NOW.getTime() + 1000));
+    await note();
+
+    expect(codes).toEqual([
+      'unauthorized',
+      'account_blocked',
+      'forbidden',
+      'rate_limited',
+      'validation_error',
+    ]);
+  });
+
+  test('for the rate say when to come back', async () => {
+    const { headers } = await aCaller(memory, { requestsPerSecond: 0.1, burst: 1 });
+    await call(headers);
+
+    expect(await call(headers)).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '10', 'X-Request-Id': 'http-request-1' },
+      body: { error: { code: 'rate_limited' } },
+    });
+  });
+
+  test('hide what loading failed with, even when that was a bug', async () => {
+    const { headers } = await aCaller(memory, { scopes: [] });
+    load.mockRejectedValue(new TypeError('bug'));
+
+    expect((await call(headers)).status).toBe(403);
+  });
+
+  test('never stand for a table that does not answer: that is 500', async () => {
+    const { headers } = await aCaller(memory);
+    memory.client.rejects(new Error('no table'));
+
+    expect(await call(headers)).toMatchObject({ status: 500, body: { error: { code: 'internal_error' } } });
+  });
+});
+
+test('key, account and what the route needs are asked for at the same time', async () => {
+  const { headers } = await aCaller(memory);
+  memory.client.resetHistory();
+  let calls: Record<string, number> = {};
+  load.mockImplementation(async () => {
+    calls = memory.calls();
+    return '';
+  });
+  await call(headers);
+
+  expect(calls).toEqual({ UpdateCommand: 1, GetCommand: 1 });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { ValidationError } from '../../../core/errors.ts';
+import { checkAll, wrongFields } from '../../../functions/http/check-all.ts';
+
+const wrong = (field: string) => () => {
+  throw new ValidationError({ [field]: 'is wrong' });
+};
+const right = () => 'fine';
+
+describe('several checks of one request', () => {
+  test('name everything that any of them finds wrong, at once', () => {
+    expect(() => checkAll(wrong('page'), right, wrong('model'))).toThrow(
+      expect.objectContaining({ name: 'ValidationError', fields: { page: 'is wrong', model: 'is wrong' } }),
+    );
+  });
+
+  test('pass when none finds anything', () => {
+    expect(wrongFields(right, right)).toEqual({});
+    expect(() => checkAll(right)).not.toThrow();
+  });
+
+  test('hide no other error', () => {
+    const broken = () => {
+      throw new TypeError('a bug');
+    };
+
+    expect(() => wrongFields(wrong('page'), broken)).toThrow(TypeError);
+  });
+});

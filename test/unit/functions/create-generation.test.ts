@@ -1,0 +1,179 @@
+import '../builders/environment.ts';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { endUserKey, modelSettingsKey, requestKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { handler } from '../../../functions/api/create-generation.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aGenerationBody } from '../builders/bodies.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const stepFunctions = mockClient(SFNClient);
+let now = NOW;
+beforeEach(() => {
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:modelark-key', 'key');
+  secrets.set('arn:modelstudio-key', 'key');
+  stepFunctions.reset();
+  stepFunctions.on(StartExecutionCommand).resolves({});
+  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+});
+
+const create = async (body: unknown, options: Parameters<typeof aCaller>[1] = {}, rest = {}) => {
+  const { headers } = await aCaller(memory, options);
+  memory.client.resetHistory();
+  return read(await handler(anApiEvent({ headers, body, ...rest }), aLambdaContext()));
+};
+const nothingWritten = () => {
+  expect(memory.transactions).toEqual([]);
+  expect(stepFunctions.calls()).toHaveLength(0);
+};
+
+describe('POST /v1/generations', () => {
+  test('answers 202 with the queued record, where to look for it and when', async () => {
+    const { status, headers, body } = await create(aGenerationBody({ prompt: ' a lighthouse ', n: 2 }));
+
+    const pollUrl = `https://api.example.com/v1/generations/${body.requestId}`;
+    expect(status).toBe(202);
+    expect(body).toStrictEqual({
+      requestId: expect.stringMatching(/^img_[0-9A-HJKMNP-TV-Z]{26}$/),
+      model: 'xQI3Pro',
+      status: 'queued',
+      prompt: 'a lighthouse',
+      referencesCount: 0,
+      endUserEmail: EMAIL,
+      createdAt: now.toISOString(),
+      pollUrl,
+    });
+    expect(headers).toStrictEqual({
+      'Content-Type': 'application/json',
+      'X-Request-Id': 'http-request-1',
+      Location: pollUrl,
+      'Retry-After': '5',
+    });
+    expect(memory.get(requestKey(body.requestId))).toMatchObject({ status: 'queued', images: 2 });
+  });
+
+  test('takes three round trips: look-ups together, the transaction, the start', async () => {
+    await create(aGenerationBody());
+
+    expect(memory.calls()).toEqual({
+      UpdateCommand: 1,
+      GetCommand: 1,
+      BatchGetCommand: 1,
+      TransactWriteCommand: 1,
+    });
+    expect(stepFunctions.calls()).toHaveLength(1);
+  });
+
+  test('takes a body in base64', async () => {
+    const body = Buffer.from(JSON.stringify(aGenerationBody({ prompt: '🌊' }))).toString('base64');
+
+    expect((await create(body, {}, { isBase64Encoded: true })).body.prompt).toBe('🌊');
+  });
+
+  test.each([
+    ['no JSON', '{', { body: 'must be JSON' }],
+    ['no object', '[]', { body: 'must be a JSON object' }],
+    ['no body', undefined, { model: 'is required', prompt: 'is required', endUserEmail: 'is required' }],
+    [
+      'wrong fields',
+      aGenerationBody({ n: 7, size: '4K' }),
+      { n: expect.any(String), size: expect.any(String) },
+    ],
+    ['unknown fields', aGenerationBody({ seed: 1 }), { seed: 'is not a known field' }],
+  ])('answers 400 to %s, naming what is wrong', async (_, body, fields) => {
+    const answer = await create(body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_error', fields });
+    expect(Object.keys(answer.body.error.fields).sort()).toEqual(Object.keys(fields).sort());
+    nothingWritten();
+  });
+
+  test('answers 400 to a query', async () => {
+    const { status, body } = await create(aGenerationBody(), {}, { query: { n: ['2'] } });
+
+    expect([status, body.error.fields]).toEqual([400, { n: 'is not a known field' }]);
+    nothingWritten();
+  });
+
+  test.each([
+    ['its provider has no credential', () => secrets.set('arn:modelstudio-key', undefined)],
+    [
+      'the operator switched it off',
+      () => memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false }),
+    ],
+  ])('answers 400 on a model that cannot be dispatched now: %s', async (_, given) => {
+    given();
+    const problem = { model: 'cannot be dispatched now' };
+
+    for (const [body, fields] of [
+      [aGenerationBody(), problem],
+      [aGenerationBody({ n: 0 }), { ...problem, n: 'must be at least 1' }],
+    ] as const) {
+      const answer = await create(body);
+      expect([answer.status, answer.body.error.fields]).toEqual([400, fields]);
+    }
+    nothingWritten();
+  });
+
+  test('prices by the rate the operator set', async () => {
+    const rate = { perImage: [{ maxPixels: null, xTokens: 0.5 }] };
+    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', rate });
+
+    const { body } = await create(aGenerationBody({ n: 3 }));
+
+    expect(memory.get(requestKey(body.requestId))).toMatchObject({ debitThousandths: 1_500 });
+  });
+
+  test('refuses in the order: key, scope, rate, body, end-user, balance', async () => {
+    const blocked = () =>
+      memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: now.toISOString() }));
+    const poor = { account: { balanceThousandths: 5_999 } };
+    const wrong = aGenerationBody({ n: 0 });
+    const codeOf = async (answer: ReturnType<typeof create>) => {
+      const { status, body } = await answer;
+      return [status, body.error.code];
+    };
+
+    const anonymous = read(await handler(anApiEvent({ body: wrong }), aLambdaContext()));
+    expect([anonymous.status, anonymous.body.error.code]).toEqual([401, 'unauthorized']);
+    expect(await codeOf(create(wrong, { ...poor, scopes: ['generations:read'] }))).toEqual([
+      403,
+      'forbidden',
+    ]);
+    expect(await codeOf(create(wrong, { ...poor, isExhausted: true }))).toEqual([429, 'rate_limited']);
+    blocked();
+    expect(await codeOf(create(wrong, poor))).toEqual([400, 'validation_error']);
+    expect(await codeOf(create(aGenerationBody(), poor))).toEqual([403, 'forbidden']);
+    memory.remove(endUserKey(ACCOUNT_ID, EMAIL));
+    expect(await codeOf(create(aGenerationBody(), poor))).toEqual([402, 'payment_required']);
+    nothingWritten();
+  });
+
+  test('knows a blocked end-user however the address is written', async () => {
+    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: now.toISOString() }));
+
+    expect((await create(aGenerationBody({ endUserEmail: ' ADA@example.com ' }))).status).toBe(403);
+  });
+
+  test('answers 500, saying nothing of the inside, when the execution cannot be started', async () => {
+    stepFunctions.on(StartExecutionCommand).rejects(new Error('arn:aws:states is gone'));
+
+    expect(await create(aGenerationBody())).toMatchObject({
+      status: 500,
+      body: { error: { code: 'internal_error', message: 'The request could not be started.' } },
+    });
+  });
+});

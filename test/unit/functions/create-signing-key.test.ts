@@ -1,0 +1,80 @@
+import '../builders/environment.ts';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { handler } from '../../../functions/events/create-signing-key.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
+import { LoopbackServer } from '../fakes/loopback-server.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const secrets = new MemorySecrets();
+const server = await new LoopbackServer().start();
+beforeEach(() => {
+  secrets.reset();
+  secrets.client.on(PutSecretValueCommand).callsFake(async ({ SecretId, SecretString }) => {
+    secrets.set(SecretId, SecretString);
+    return {};
+  });
+  server.reset();
+  server.answer(200, '');
+});
+afterAll(() => server.close());
+
+const run = (RequestType: CloudFormationCustomResourceEvent['RequestType']) =>
+  handler(
+    {
+      RequestType,
+      ResponseURL: `${server.url}/answer?signature=x`,
+      StackId: 'stack-1',
+      RequestId: 'request-1',
+      LogicalResourceId: 'KeyPair',
+    } as CloudFormationCustomResourceEvent,
+    aLambdaContext(),
+  );
+const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
+const stored = () => secrets.client.commandCalls(PutSecretValueCommand).map(({ args }) => args[0].input);
+
+describe('the delivery key pair', () => {
+  test('is made when the stack is created: the public half is answered, the private half kept', async () => {
+    await run('Create');
+
+    expect(stored()).toMatchObject([{ SecretId: 'arn:delivery-key' }]);
+    const privateKey = createPrivateKey(String(stored()[0]?.SecretString));
+    expect(privateKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+    expect(server.requests).toMatchObject([{ method: 'PUT', path: '/answer?signature=x' }]);
+    expect(answer()).toStrictEqual({
+      StackId: 'stack-1',
+      RequestId: 'request-1',
+      LogicalResourceId: 'KeyPair',
+      PhysicalResourceId: 'delivery-key-pair',
+      Status: 'SUCCESS',
+      Data: { PublicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString() },
+    });
+  });
+
+  test.each(['Create', 'Update'] as const)('is made once: a later %s answers the same half', async (type) => {
+    await run('Create');
+    const first = answer();
+    await run(type);
+
+    expect(answer()).toEqual(first);
+    expect(stored()).toHaveLength(1);
+  });
+
+  test('needs nothing when the stack is deleted', async () => {
+    await run('Delete');
+
+    expect(answer()).toMatchObject({ Status: 'SUCCESS', Data: {} });
+    expect(secrets.client.calls()).toHaveLength(0);
+  });
+
+  test('that cannot be made fails the deployment, and says where to look and nothing else', async () => {
+    secrets.client.on(GetSecretValueCommand).rejects(new Error('no rights on arn:delivery-key'));
+    await run('Create');
+
+    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: 'See the logs: stream-1' });
+    expect(JSON.stringify(answer())).not.toContain('no rights');
+    expect(stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+import '../builders/environment.ts';
+import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import type { Account } from '../../../core/accounts.ts';
+import type { Scope } from '../../../core/api-keys.ts';
+import { endUserKey, pauseKey, requestKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { handler } from '../../../functions/api/create-generation.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aGenerationBody } from '../builders/bodies.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const stepFunctions = mockClient(SFNClient);
+const bedrock = mockClient(BedrockRuntimeClient);
+let now = NOW;
+beforeEach(() => {
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:modelark-key', 'key');
+  secrets.set('arn:modelstudio-key', 'key');
+  stepFunctions.reset();
+  stepFunctions.on(StartExecutionCommand).resolves({});
+  bedrock.reset();
+  bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
+  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+});
+
+/** All that can be wrong with a creation, each by itself. */
+interface Situation {
+  key?: 'absent';
+  account?: Partial<Account>;
+  scopes?: Scope[];
+  isExhausted?: boolean;
+  body?: Record<string, unknown>;
+}
+
+const pause = () =>
+  memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' }), {
+    until: new Date(now.getTime() + 61_500).toISOString(),
+  });
+const block = () => putEndUser(memory, anEndUser({ blockedAt: now.toISOString() }));
+const filter = () =>
+  bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED', assessments: [] } as never);
+
+const create = (situation: Situation = {}, headers: Record<string, string> = {}) =>
+  withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1' }, async () => {
+    const caller = await aCaller(memory, situation);
+    const own = situation.key === 'absent' ? {} : caller.headers;
+    memory.client.resetHistory();
+    memory.transactions.length = 0;
+    const body = aGenerationBody(situation.body);
+    return read(await handler(anApiEvent({ headers: { ...own, ...headers }, body }), aLambdaContext()));
+  });
+
+/** The refusals in their order: each stays hidden while any before it applies. */
+const REFUSALS: [number, string, Situation, () => unknown][] = [
+  [401, 'unauthorized', { key: 'absent' }, () => undefined],
+  [401, 'account_blocked', { account: { blockedAt: NOW.toISOString() } }, () => undefined],
+  [403, 'forbidden', { scopes: ['generations:read'] }, () => undefined],
+  [429, 'rate_limited', { isExhausted: true }, () => undefined],
+  [400, 'validation_error', { body: { n: 0 } }, () => undefined],
+  [403, 'forbidden', {}, block],
+  [503, 'temporarily_unavailable', {}, pause],
+  [422, 'content_policy', {}, filter],
+  [402, 'payment_required', { account: { balanceThousandths: 5_999 } }, () => undefined],
+];
+/** Everything from the `from`-th refusal on is wrong. */
+const wrongFrom = (from: number): Situation => {
+  const wrong = REFUSALS.slice(from);
+  for (const [, , , given] of wrong) given();
+  const account = Object.assign({}, ...wrong.map(([, , situation]) => situation.account));
+  return { ...Object.assign({}, ...wrong.map(([, , situation]) => situation)), account };
+};
+
+describe('a creation', () => {
+  test('of which nothing is wrong is accepted', async () => {
+    expect((await create()).status).toBe(202);
+  });
+
+  test.each(REFUSALS.map(([status, code], index) => [status, code, index] as const))(
+    'is refused with %p %s before anything later is told, and nothing is written',
+    async (status, code, index) => {
+      const answer = await create(wrongFrom(index));
+
+      expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+      expect(memory.transactions).toEqual([]);
+      expect(stepFunctions.calls()).toHaveLength(0);
+      // The content filter is asked only about what would be accepted but for the price.
+      expect(bedrock.calls()).toHaveLength(index >= 7 ? 1 : 0);
+    },
+  );
+
+  test.each(REFUSALS.map(([status, code, situation, given]) => [status, code, situation, given] as const))(
+    'is refused with %p %s for that alone',
+    async (status, code, situation, given) => {
+      given();
+      const answer = await create(situation);
+
+      expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+      expect(Object.keys(answer.body)).toEqual(['error']);
+      expect(memory.transactions).toEqual([]);
+    },
+  );
+
+  test('that is paused is told for how long, and so is one that comes too fast', async () => {
+    pause();
+    expect((await create()).headers).toMatchObject({ 'Retry-After': '62' });
+    expect(Number((await create({ isExhausted: true })).headers['Retry-After'])).toBeGreaterThanOrEqual(1);
+  });
+
+  test('is not paused by another model or another end-user', async () => {
+    pause();
+
+    expect((await create({ body: { model: 'xSD4.5' } })).status).toBe(202);
+    expect(
+      (await create({ account: { ledgerEntries: 4 }, body: { endUserEmail: 'bob@example.com' } })).status,
+    ).toBe(202);
+    expect((await create()).status).toBe(503);
+    stopTime(new Date(now.getTime() + 61_500));
+    expect((await create({ account: { ledgerEntries: 5 } })).status).toBe(202);
+  });
+
+  test('of an end-user who is being removed is a conflict, a blocked one is forbidden first', async () => {
+    putEndUser(memory, anEndUser({ deletingAt: now.toISOString() }));
+    expect(await create()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+
+    memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: now.toISOString() });
+    expect((await create()).status).toBe(403);
+  });
+
+  test('whose filter does not answer is an error of ours, and not debited', async () => {
+    bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
+
+    const { status, body } = await create();
+
+    expect([status, body.error.code]).toEqual([500, 'internal_error']);
+    expect(memory.transactions).toEqual([]);
+  });
+});
+
+describe('a creation with an Idempotency-Key', () => {
+  const key = { 'Idempotency-Key': 'key-1' };
+
+  test('answers the first 202 again, and says so', async () => {
+    const first = await create({}, key);
+    memory.patch(requestKey(first.body.requestId), { status: 'processing' });
+    const again = await create({}, { 'idempotency-key': 'key-1' });
+
+    expect(first.headers).not.toHaveProperty('Idempotency-Replayed');
+    expect(again).toStrictEqual({
+      ...first,
+      headers: { ...first.headers, 'Idempotency-Replayed': 'true' },
+    });
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('says who is refused before it answers again', async () => {
+    await create({}, key);
+
+    for (const [index, [status]] of REFUSALS.slice(0, 4).entries()) {
+      expect((await create({ ...REFUSALS[index]?.[2] }, key)).status).toBe(status);
+    }
+  });
+
+  test('answers again whatever today would refuse', async () => {
+    const { body } = await create({}, key);
+    block();
+    pause();
+    filter();
+
+    const again = await create({ account: { balanceThousandths: 0 } }, key);
+    expect([again.status, again.body.requestId]).toEqual([202, body.requestId]);
+    expect(bedrock.calls()).toHaveLength(1);
+  });
+
+  test.each<[string, Situation, number]>([
+    ['another body', { body: { n: 2 } }, 409],
+    ['another body that is wrong', { body: { n: 0 } }, 400],
+    ['the same body with a field of its default', { body: { n: 1 } }, 409],
+  ])('and %s is refused', async (_, situation, status) => {
+    await create({}, key);
+
+    expect((await create(situation, key)).status).toBe(status);
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('that is %j is refused as a field', async (text) => {
+    expect(await create({}, { 'Idempotency-Key': text })).toMatchObject({
+      status: 400,
+      body: {
+        error: { fields: { 'Idempotency-Key': 'must be 1 to 255 printable characters' } },
+      },
+    });
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('is read in the same round trip as all else', async () => {
+    await create({}, key);
+
+    expect(memory.calls()).toEqual({
+      UpdateCommand: 1,
+      GetCommand: 1,
+      BatchGetCommand: 1,
+      TransactWriteCommand: 1,
+    });
+  });
+});

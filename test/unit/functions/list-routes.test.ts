@@ -1,0 +1,188 @@
+import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ImageRequest } from '../../../core/requests.ts';
+import { table } from '../../../core/table.ts';
+import { handler as listEndUsers } from '../../../functions/api/list-end-users.ts';
+import { handler as listGenerations } from '../../../functions/api/list-generations.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aCaller } from '../builders/callers.ts';
+import { atSeconds, NOW } from '../builders/clocks.ts';
+import {
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putEndUser,
+  putRequest,
+} from '../builders/entities.ts';
+import { aRequestId } from '../builders/request-ids.ts';
+import { aSigningKey } from '../builders/signing-key.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
+  stopTime(NOW);
+});
+
+type Handler = typeof listGenerations;
+const call = async (handler: Handler, query: Record<string, string[]> = {}, caller = {}) => {
+  const { headers } = await aCaller(memory, caller);
+  memory.client.resetHistory();
+  return read(await handler(anApiEvent({ headers, query }), aLambdaContext()));
+};
+const given = (overrides: Partial<ImageRequest> = {}): string => {
+  const requestId = aRequestId(NOW);
+  putRequest(memory, anImageRequest({ requestId, ...overrides }));
+  return requestId;
+};
+
+describe('every list', () => {
+  test.each<[string, Handler]>([
+    ['GET /v1/generations', listGenerations],
+    ['GET /v1/end-users', listEndUsers],
+  ])('%s has the form of the contract, and refuses whom and what it should', async (_, handler) => {
+    expect(await call(handler)).toMatchObject({
+      status: 200,
+      body: { items: [], page: 1, pageSize: 20, hasMore: false },
+    });
+    expect(Object.keys((await call(handler)).body)).toEqual(['items', 'page', 'pageSize', 'hasMore']);
+    expect((await call(handler, {}, { scopes: ['generations:write', 'end-users:write'] })).status).toBe(403);
+    expect(await call(handler, { pageSize: ['51'], page: ['0'], cursor: ['x'] })).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          fields: {
+            page: 'must be at least 1',
+            pageSize: 'must be at most 50',
+            cursor: 'is not a known field',
+          },
+        },
+      },
+    });
+  });
+});
+
+describe('GET /v1/generations', () => {
+  const ids = async (query: Record<string, string[]>) =>
+    (await call(listGenerations, query)).body.items.map(({ requestId }: ImageRequest) => requestId);
+
+  test('answers the same records as a read of each, signed URLs included', async () => {
+    const queued = given();
+    const succeeded = given({
+      status: 'succeeded',
+      outputs: [aStoredOutput(0)],
+      finishedAt: NOW.toISOString(),
+      expiresAt: atSeconds(100).toISOString(),
+      costThousandths: 4_000,
+      ttl: NOW.getTime() / 1000 + 1000,
+    });
+
+    const { body } = await call(listGenerations, { pageSize: ['2'] });
+
+    expect(body).toMatchObject({ page: 1, pageSize: 2, hasMore: false });
+    expect(body.items).toMatchObject([
+      { requestId: succeeded, status: 'succeeded', cost: 4, images: [{ id: `${succeeded}_0` }] },
+      { requestId: queued, status: 'queued', pollUrl: `https://api.example.com/v1/generations/${queued}` },
+    ]);
+    expect(new URL(body.items[0].images[0].url).searchParams.get('Expires')).toBe(
+      String(NOW.getTime() / 1000 + 100),
+    );
+  });
+
+  test('takes two round trips to the table: with the caller, the index; then the records', async () => {
+    given();
+    await call(listGenerations);
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1, QueryCommand: 1, BatchGetCommand: 1 });
+  });
+
+  test('narrows down by every parameter, alone and together', async () => {
+    const first = given();
+    const second = given({ endUserEmail: 'bob@example.com' });
+    const third = given({ status: 'processing' });
+
+    expect(await ids({ endUserEmail: [' ADA@example.com '] })).toEqual([third, first]);
+    expect(await ids({ status: ['queued'] })).toEqual([second, first]);
+    expect(await ids({ status: ['queued'], endUserEmail: [EMAIL] })).toEqual([first]);
+    expect(await ids({ createdAfter: ['2026-11-20T09:59:59.999+01:00'] })).toEqual([third, second, first]);
+    expect(await ids({ createdAfter: ['2026-11-20T09:00:00.000Z'] })).toEqual([]);
+  });
+
+  test.each([
+    [{ status: ['done'] }, 'status'],
+    [{ status: [''] }, 'status'],
+    [{ status: ['queued', 'failed'] }, 'status'],
+    [{ endUserEmail: ['ada'] }, 'endUserEmail'],
+    [{ endUserEmail: [''] }, 'endUserEmail'],
+    [{ createdAfter: ['2026-11-20'] }, 'createdAfter'],
+    [{ createdAfter: ['2026-11-20T09:00:00'] }, 'createdAfter'],
+    [{ createdAfter: ['2026-02-30T09:00:00Z'] }, 'createdAfter'],
+    [{ createdAfter: ['2026-11-20T09:00:00.000 01:00'] }, 'createdAfter'],
+    [{ createdAfter: ['1795165200000'] }, 'createdAfter'],
+    [{ email: ['ada'] }, 'email'],
+  ])('refuses %j', async (query, field) => {
+    const { status, body } = await call(listGenerations, query as unknown as Record<string, string[]>);
+
+    expect([status, Object.keys(body.error.fields)]).toEqual([400, [field]]);
+    expect(memory.calls()).not.toHaveProperty('QueryCommand');
+  });
+
+  test.each(['1969-12-31T23:59:59Z', '0000-01-01T00:00:00Z', '1970-01-01T00:00:00+23:59'])(
+    'takes an instant before every other: %s',
+    async (createdAfter) => {
+      const requestId = given();
+
+      expect(await ids({ createdAfter: [createdAfter] })).toEqual([requestId]);
+    },
+  );
+});
+
+describe('GET /v1/end-users', () => {
+  const emails = async (query: Record<string, string[]>) =>
+    (await call(listEndUsers, query)).body.items.map(({ email }: { email: string }) => email);
+
+  test('answers each in the form of the contract', async () => {
+    putEndUser(memory, anEndUser({ spentThousandths: 8_125, deletingAt: NOW.toISOString() }));
+
+    expect((await call(listEndUsers)).body.items).toStrictEqual([
+      {
+        email: EMAIL,
+        createdAt: '2026-11-10T09:00:00.000Z',
+        lastActiveAt: '2026-11-19T09:00:00.000Z',
+        totalRequests: 2,
+        totalXTokensSpent: 8.125,
+        blockedAt: null,
+      },
+    ]);
+  });
+
+  test('narrows down by blocked and by a part of the address', async () => {
+    putEndUser(memory, anEndUser());
+    putEndUser(memory, anEndUser({ email: 'bob@example.com', blockedAt: NOW.toISOString() }));
+
+    expect(await emails({ blocked: ['true'] })).toEqual(['bob@example.com']);
+    expect(await emails({ blocked: ['false'] })).toEqual([EMAIL]);
+    expect(await emails({ email: ['ADA@'] })).toEqual([EMAIL]);
+    expect(await emails({ email: ['ADA@'], blocked: ['true'] })).toEqual([]);
+  });
+
+  test.each([
+    [{ blocked: ['yes'] }, 'blocked'],
+    [{ blocked: ['TRUE'] }, 'blocked'],
+    [{ blocked: ['1'] }, 'blocked'],
+    [{ blocked: [''] }, 'blocked'],
+    [{ email: ['x'.repeat(255)] }, 'email'],
+    [{ status: ['queued'] }, 'status'],
+  ])('refuses %j', async (query, field) => {
+    const { status, body } = await call(listEndUsers, query as unknown as Record<string, string[]>);
+
+    expect([status, Object.keys(body.error.fields)]).toEqual([400, [field]]);
+  });
+});

@@ -1,0 +1,229 @@
+import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { CATALOG } from '../../../core/catalog.ts';
+import { ledgerEntryKey, modelSettingsKey, requestKey } from '../../../core/keys.ts';
+import type { ImageRequest } from '../../../core/requests.ts';
+import { table } from '../../../core/table.ts';
+import { handler as getBalance } from '../../../functions/api/get-balance.ts';
+import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
+import { handler as listBalanceHistory } from '../../../functions/api/list-balance-history.ts';
+import { handler as listModels } from '../../../functions/api/list-models.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, aLedgerEntry, anImageRequest, aStoredOutput, REQUEST_ID } from '../builders/entities.ts';
+import { aSigningKey } from '../builders/signing-key.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+let now = NOW;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
+  secrets.set('arn:modelark-key', 'key');
+  secrets.set('arn:modelstudio-key', 'key');
+  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+});
+
+type Handler = typeof getBalance;
+const call = async (handler: Handler, event: Parameters<typeof anApiEvent>[0] = {}, caller = {}) => {
+  const { headers } = await aCaller(memory, caller);
+  memory.client.resetHistory();
+  return read(await handler(anApiEvent({ headers, ...event }), aLambdaContext()));
+};
+const inSeconds = (seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString();
+
+describe('every read', () => {
+  const pathParameters = { requestId: REQUEST_ID };
+  test.each<[string, Handler, object]>([
+    ['GET /v1/balance', getBalance, {}],
+    ['GET /v1/balance/history', listBalanceHistory, {}],
+    ['GET /v1/models', listModels, {}],
+    ['GET /v1/generations/{requestId}', getGeneration, { pathParameters }],
+  ])(
+    'refuses a caller without key or scope, and an unknown query parameter: %s',
+    async (_, handler, event) => {
+      memory.put(requestKey(REQUEST_ID), anImageRequest());
+      const statusOf = async (answer: ReturnType<typeof call>) => (await answer).status;
+
+      expect(await statusOf(call(handler, event))).toBe(200);
+      expect(await statusOf(call(handler, { ...event, headers: {} }))).toBe(401);
+      expect(await statusOf(call(handler, event, { scopes: ['generations:write'] }))).toBe(403);
+      expect(await call(handler, { ...event, query: { cursor: ['x'] } })).toMatchObject({
+        status: 400,
+        body: { error: { fields: { cursor: 'is not a known field' } } },
+      });
+    },
+  );
+});
+
+describe('GET /v1/balance', () => {
+  test('answers the balance as a decimal and when it last changed, and nothing else', async () => {
+    const account = { balanceThousandths: 12_345, balanceUpdatedAt: '2026-11-19T08:00:00.000Z' };
+
+    expect((await call(getBalance, {}, { account })).body).toStrictEqual({
+      xTokens: 12.345,
+      updatedAt: '2026-11-19T08:00:00.000Z',
+    });
+  });
+
+  test('takes one round trip', async () => {
+    await call(getBalance);
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
+  });
+});
+
+describe('GET /v1/balance/history', () => {
+  const history = (query: Record<string, string[]> = {}) => {
+    for (let number = 1; number <= 45; number++) {
+      memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
+    }
+    return call(listBalanceHistory, { query }, { account: { ledgerEntries: 45 } });
+  };
+  const numbers = (items: { id: string }[]) => items.map(({ id }) => Number(id.slice(4)));
+
+  test('answers the newest 20 entries first, in the form of the contract', async () => {
+    const { body } = await history();
+
+    expect(Object.keys(body)).toEqual(['items', 'page', 'pageSize', 'hasMore']);
+    expect(body).toMatchObject({ page: 1, pageSize: 20, hasMore: true });
+    expect(numbers(body.items)).toEqual(Array.from({ length: 20 }, (_, index) => 45 - index));
+    expect(body.items[0]).toStrictEqual({
+      id: 'led_45',
+      type: 'credit',
+      reason: 'topup',
+      amount: 1,
+      balanceAfter: 45,
+      reference: 'invoice',
+      createdAt: NOW.toISOString(),
+    });
+  });
+
+  test.each([
+    ['3', '20', [5, 4, 3, 2, 1], false],
+    ['9', '5', [5, 4, 3, 2, 1], false],
+    ['8', '5', [10, 9, 8, 7, 6], true],
+    ['4', '20', [], false],
+  ])('answers page %s of %s', async (page, pageSize, expected, hasMore) => {
+    const { body } = await history({ page: [page], pageSize: [pageSize] });
+
+    expect(numbers(body.items)).toEqual(expected);
+    expect(body).toMatchObject({ page: Number(page), pageSize: Number(pageSize), hasMore });
+  });
+
+  test('refuses a page it does not have the bounds for', async () => {
+    expect(await history({ page: ['0'], pageSize: ['51'] })).toMatchObject({
+      status: 400,
+      body: { error: { fields: { page: 'must be at least 1', pageSize: 'must be at most 50' } } },
+    });
+  });
+});
+
+describe('GET /v1/models', () => {
+  const ids = async () => (await call(listModels)).body.data.map(({ id }: { id: string }) => id);
+
+  test('answers the catalog entries of the models that have an upstream', async () => {
+    const { body } = await call(listModels);
+
+    expect(Object.keys(body)).toEqual(['data']);
+    expect(body.data).toStrictEqual(JSON.parse(JSON.stringify(CATALOG.slice(0, 4))));
+  });
+
+  test('leaves out what cannot be dispatched now', async () => {
+    secrets.set('arn:modelark-key', undefined);
+    memory.put(modelSettingsKey('xZI1.0Pro'), { model: 'xZI1.0Pro', enabled: false });
+
+    expect(await ids()).toEqual(['xQI3Pro']);
+  });
+
+  test('keeps what the operator gave a rate or switched on', async () => {
+    const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
+    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: true, rate });
+
+    expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro']);
+    expect(JSON.stringify((await call(listModels)).body)).not.toMatch(/xTokens|rate/i);
+  });
+});
+
+describe('GET /v1/generations/{requestId}', () => {
+  const get = (requestId = REQUEST_ID) => call(getGeneration, { pathParameters: { requestId } });
+  const given = (request: Partial<ImageRequest>) =>
+    memory.put(requestKey(REQUEST_ID), anImageRequest(request));
+  const succeeded = (expiresInSeconds: number): Partial<ImageRequest> => ({
+    status: 'succeeded',
+    outputs: [aStoredOutput(0), { index: 1 }],
+    finishedAt: inSeconds(-60),
+    expiresAt: inSeconds(expiresInSeconds),
+    costThousandths: 4_000,
+    ttl: Date.parse(inSeconds(expiresInSeconds + 86_400)) / 1000,
+  });
+
+  test('answers the record with a signed URL for each stored image', async () => {
+    given(succeeded(100));
+
+    const { status, body } = await get();
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'succeeded', cost: 4, finishedAt: inSeconds(-60) });
+    expect(body.images).toMatchObject([
+      { id: `${REQUEST_ID}_0`, expiresAt: inSeconds(100) },
+      { id: `${REQUEST_ID}_1`, error: { code: 'storage_failed' } },
+    ]);
+    const url = new URL(body.images[0].url);
+    expect(url.origin + url.pathname).toBe(`https://files.example.com/${aStoredOutput(0).objectKey}`);
+    expect(url.searchParams.get('Expires')).toBe(String(Date.parse(inSeconds(100)) / 1000));
+  });
+
+  test('answers a queued record with where to look for it', async () => {
+    given({});
+
+    expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/generations/${REQUEST_ID}`);
+  });
+
+  test.each([
+    [1, 200, 'succeeded'],
+    [0, 200, 'expired'],
+    [-86_399, 200, 'expired'],
+    [-86_400, 404, undefined],
+  ])('answers %p s before its expiry with %p %p', async (seconds, status, expected) => {
+    given(succeeded(seconds));
+    const answer = await get();
+
+    expect([answer.status, answer.body.status]).toEqual([status, expected]);
+  });
+
+  test.each<[string, string]>([
+    ['is unknown', 'img_01JD4KXQ8M0000000000000007'],
+    ['is a video', 'vid_01JD4KXQ8M0000000000000001'],
+    ['is no id at all', 'x'],
+  ])('answers 404 to an id that %s', async (_, requestId) => {
+    memory.put(requestKey('vid_01JD4KXQ8M0000000000000001'), anImageRequest());
+
+    expect(await get(requestId)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found', message: 'There is no such generation.' } },
+    });
+  });
+
+  test("answers 404 to another account's id", async () => {
+    given({ accountId: 'acc_01JD4KXQ8M0000000000000009' });
+
+    expect((await get()).status).toBe(404);
+  });
+
+  test('takes one round trip to the table and never writes to the request', async () => {
+    given({});
+    await get();
+
+    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 2 });
+    expect(memory.get(requestKey(REQUEST_ID))).toEqual({ ...requestKey(REQUEST_ID), ...anImageRequest() });
+  });
+});

@@ -1,0 +1,250 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { endUserKey, requestKey } from '../../../core/keys.ts';
+import type { ImageRequest } from '../../../core/requests.ts';
+import { table } from '../../../core/table.ts';
+import { handler as blockEndUser } from '../../../functions/api/block-end-user.ts';
+import { handler as bulkDelete } from '../../../functions/api/bulk-delete-generations.ts';
+import { handler as deleteEndUser } from '../../../functions/api/delete-end-user.ts';
+import { handler as deleteGeneration } from '../../../functions/api/delete-generation.ts';
+import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
+import { handler as unblockEndUser } from '../../../functions/api/unblock-end-user.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aCaller } from '../builders/callers.ts';
+import { atSeconds, NOW } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putEndUser,
+  putRequest,
+  REQUEST_ID,
+} from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const bucket = new MemoryBucket();
+beforeEach(() => {
+  memory.reset();
+  bucket.reset();
+  stopTime(NOW);
+});
+
+type Handler = typeof deleteGeneration;
+const call = async (handler: Handler, event: Parameters<typeof anApiEvent>[0] = {}, caller = {}) => {
+  const { headers } = await aCaller(memory, caller);
+  memory.client.resetHistory();
+  return read(await handler(anApiEvent({ headers, ...event }), aLambdaContext()));
+};
+const idOf = (index: number): string => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`;
+const given = (requestId: string, overrides: Partial<ImageRequest> = {}): void =>
+  putRequest(
+    memory,
+    anImageRequest({
+      requestId,
+      status: 'succeeded',
+      outputs: [aStoredOutput(0, { objectKey: `outputs/${requestId}` })],
+      expiresAt: atSeconds(100).toISOString(),
+      ttl: NOW.getTime() / 1000 + 1000,
+      ...overrides,
+    }),
+  );
+const ofRequest = (requestId: string) => ({ pathParameters: { requestId } });
+const ofEndUser = (email: string) => ({ pathParameters: { email } });
+
+describe('every change', () => {
+  const write = { scopes: ['generations:read', 'end-users:read', 'balance:read', 'models:read'] };
+
+  test.each<[string, Handler, Parameters<typeof anApiEvent>[0]]>([
+    ['DELETE /v1/generations/{requestId}', deleteGeneration, ofRequest(REQUEST_ID)],
+    ['POST /v1/generations/bulk-delete', bulkDelete, { body: { requestIds: [] } }],
+    ['POST /v1/end-users/{email}/block', blockEndUser, ofEndUser(EMAIL)],
+    ['POST /v1/end-users/{email}/unblock', unblockEndUser, ofEndUser(EMAIL)],
+    ['DELETE /v1/end-users/{email}', deleteEndUser, ofEndUser(EMAIL)],
+  ])('%s refuses who may only read, and a query', async (_, handler, event) => {
+    given(REQUEST_ID);
+    putEndUser(memory, anEndUser({ activeRequests: 0 }));
+
+    expect((await call(handler, { ...event, headers: {} })).status).toBe(401);
+    expect((await call(handler, event, write)).status).toBe(403);
+    expect(await call(handler, { ...event, query: { force: ['1'] } })).toMatchObject({
+      status: 400,
+      body: { error: { fields: { force: 'is not a known field' } } },
+    });
+    expect(memory.get(requestKey(REQUEST_ID))).toBeDefined();
+    expect((await call(handler, event)).status).toBe(200);
+  });
+
+  test.each<[string, Handler, object]>([
+    ['requestId', deleteGeneration, { requestId: '%zz' }],
+    ['requestId', getGeneration, { requestId: '%E0%A4%A' }],
+    ['email', blockEndUser, { email: 'a%' }],
+    ['email', unblockEndUser, { email: '%c3%28@example.com' }],
+    ['email', deleteEndUser, { email: '%' }],
+  ])('refuses a broken %s in its path, once it knows who asks', async (name, handler, pathParameters) => {
+    const event = { pathParameters: pathParameters as Record<string, string> };
+
+    expect(await call(handler, { ...event, headers: {} })).toMatchObject({ status: 401 });
+    expect(await call(handler, event)).toMatchObject({
+      status: 400,
+      body: { error: { fields: { [name]: 'is not URL-encoded UTF-8' } } },
+    });
+  });
+});
+
+describe('DELETE /v1/generations/{requestId}', () => {
+  const remove = (requestId = REQUEST_ID) => call(deleteGeneration, ofRequest(requestId));
+
+  test('answers how many files went, and a second time 404', async () => {
+    given(REQUEST_ID);
+
+    expect(await remove()).toMatchObject({ status: 200 });
+    expect(await remove()).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    given(REQUEST_ID);
+    expect((await remove()).body).toStrictEqual({ requestId: REQUEST_ID, deleted: true, removedObjects: 1 });
+  });
+
+  test('answers 409 while it is under way', async () => {
+    given(REQUEST_ID, { status: 'processing' });
+
+    expect(await remove()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+  });
+
+  test.each(['x', 'img_', `${REQUEST_ID}%00`, `${REQUEST_ID}#ATTEMPT`])(
+    'answers 404 to %j without a look',
+    async (requestId) => {
+      expect((await remove(requestId)).status).toBe(404);
+      expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
+    },
+  );
+});
+
+describe('POST /v1/generations/bulk-delete', () => {
+  const remove = (body: unknown) => call(bulkDelete, { body });
+
+  test('tells what became of each id, once, in the order given', async () => {
+    given(idOf(1));
+    given(idOf(2), { status: 'queued' });
+    given(idOf(3), { expiresAt: NOW.toISOString() });
+    given(idOf(4), { accountId: 'acc_01JD4KXQ8M0000000000000009' });
+    given(idOf(5), { status: 'processing' });
+    const ids = ['x', idOf(5), idOf(1), idOf(2), idOf(1), idOf(3), idOf(9), idOf(4), 'x', idOf(2), ''];
+
+    const { status, body } = await remove({ requestIds: ids });
+
+    expect(status).toBe(200);
+    expect(body).toStrictEqual({
+      requested: 8,
+      deleted: 2,
+      removedObjects: 1,
+      conflicts: [idOf(5), idOf(2)],
+      notFound: ['x', idOf(9), idOf(4), ''],
+    });
+    expect(memory.get(requestKey(idOf(4)))).toBeDefined();
+  });
+
+  test('looks for no id that is malformed, as long as it may be', async () => {
+    const requestIds = ['', 'x', `img_${'0'.repeat(5000)}`, 'img_01jd4kxq8m0000000000000001'];
+
+    expect((await remove({ requestIds })).body).toMatchObject({ requested: 4, notFound: requestIds });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
+  });
+
+  test('of nothing is fine, of 200 too, of 201 is not', async () => {
+    const ids = Array.from({ length: 201 }, (_, index) => idOf(index));
+    const nothing = { requested: 0, deleted: 0, removedObjects: 0, conflicts: [], notFound: [] };
+
+    expect((await remove({ requestIds: [] })).body).toStrictEqual(nothing);
+    expect((await remove({ requestIds: ids.slice(0, 200) })).body.notFound).toEqual(ids.slice(0, 200));
+    expect(await remove({ requestIds: ids })).toMatchObject({
+      status: 400,
+      body: { error: { fields: { requestIds: 'must hold at most 200 ids' } } },
+    });
+    expect((await remove({ requestIds: Array(201).fill('x') })).status).toBe(400);
+  });
+
+  test.each<[unknown, Record<string, string>]>([
+    [undefined, { requestIds: 'is required' }],
+    ['{', { body: 'must be JSON' }],
+    [{}, { requestIds: 'is required' }],
+    [{ requestIds: 'x' }, { requestIds: 'must be an array of request ids' }],
+    [{ requestIds: null }, { requestIds: 'must be an array of request ids' }],
+    [{ requestIds: ['x', 7] }, { 'requestIds[1]': 'must be a string' }],
+    [{ requestIds: [], ids: [] }, { ids: 'is not a known field' }],
+  ])('refuses %j', async (body, fields) => {
+    expect(await remove(body)).toMatchObject({ status: 400, body: { error: { fields } } });
+  });
+});
+
+describe('/v1/end-users/{email}', () => {
+  const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+
+  test('takes the address in any case and encoding', async () => {
+    const email = 'jürgen+tag%1@bücher.example';
+    putEndUser(memory, anEndUser({ email, activeRequests: 0 }));
+    const encoded = encodeURIComponent('JÜRGEN+tag%1@Bücher.example');
+
+    expect((await call(blockEndUser, ofEndUser(encoded))).body).toStrictEqual({
+      email,
+      blockedAt: NOW.toISOString(),
+    });
+    expect((await call(deleteEndUser, ofEndUser(` ${encoded}`))).body.email).toBe(email);
+  });
+
+  test('blocks and unblocks, again and again', async () => {
+    putEndUser(memory, anEndUser());
+    const blockedAt = NOW.toISOString();
+
+    expect((await call(blockEndUser, ofEndUser(EMAIL))).body).toStrictEqual({ email: EMAIL, blockedAt });
+    stopTime(atSeconds(5));
+    expect((await call(blockEndUser, ofEndUser(EMAIL))).body.blockedAt).toBe(atSeconds(5).toISOString());
+    for (let time = 0; time < 2; time++) {
+      expect(await call(unblockEndUser, ofEndUser(EMAIL))).toMatchObject({
+        status: 200,
+        body: { email: EMAIL, blockedAt: null },
+      });
+    }
+    expect(stored()).not.toHaveProperty('blockedAt');
+  });
+
+  test('is removed with what is theirs', async () => {
+    putEndUser(memory, anEndUser({ activeRequests: 0 }));
+    given(idOf(1));
+
+    expect((await call(deleteEndUser, ofEndUser(EMAIL))).body).toStrictEqual({
+      email: EMAIL,
+      deleted: true,
+      removedRequests: 1,
+      removedObjects: 1,
+    });
+    expect(stored()).toBeUndefined();
+  });
+
+  test('is not removed while work is under way', async () => {
+    putEndUser(memory, anEndUser({ activeRequests: 1 }));
+
+    expect(await call(deleteEndUser, ofEndUser(EMAIL))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conflict' } },
+    });
+  });
+
+  test.each<[string, Handler]>([
+    ['block', blockEndUser],
+    ['unblock', unblockEndUser],
+    ['DELETE', deleteEndUser],
+  ])('%s answers 404 for who is not there, 400 for what is no address', async (_, handler) => {
+    expect(await call(handler, ofEndUser(EMAIL))).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+    expect(await call(handler, ofEndUser('nobody'))).toMatchObject({
+      status: 400,
+      body: { error: { fields: { email: 'must be an email address' } } },
+    });
+    expect(stored()).toBeUndefined();
+  });
+});

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import type { Node } from 'constructs';
+import { readContext, type StackContext } from '../../../lib/context.ts';
+
+const ROUTES = { xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' } };
+const required = {
+  modelArkBaseUrl: 'https://modelark.example.com/api/v3',
+  modelStudioBaseUrl: 'https://modelstudio.example.com',
+  modelRoutes: ROUTES,
+};
+
+/** A node of an app to which this context was given. */
+const aNode = (given: Record<string, unknown>): Node =>
+  ({ tryGetContext: (key: string) => given[key] ?? null }) as Node;
+const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));
+
+describe('the context', () => {
+  test('has a default for everything but where the upstreams are', () => {
+    expect(read()).toEqual({
+      outputTtlSeconds: 82_800,
+      retentionDays: 90,
+      pauseSeconds: 180,
+      imageDeadlineSeconds: 600,
+      pollIntervalSeconds: 5,
+      publicBaseUrl: undefined,
+      deliveryBaseUrl: undefined,
+      allowPrivateTargets: false,
+      guardrailId: undefined,
+      guardrailVersion: 'DRAFT',
+      ...required,
+    });
+  });
+
+  test('is complete in cdk.json', () => {
+    const { context } = JSON.parse(readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'));
+
+    expect(Object.keys(readContext(aNode(context)).modelRoutes)).toEqual([
+      'xSD4.5',
+      'xSD5Pro',
+      'xQI3Pro',
+      'xZI1.0Pro',
+    ]);
+  });
+
+  test('is the same given as text, as on the command line', () => {
+    const typed = {
+      outputTtlSeconds: 10,
+      retentionDays: 0.5,
+      pauseSeconds: 3,
+      imageDeadlineSeconds: 840,
+      pollIntervalSeconds: 1,
+      allowPrivateTargets: true,
+      publicBaseUrl: 'http://127.0.0.1:3000',
+      guardrailId: 'abc',
+      guardrailVersion: '12',
+    };
+    const asText = Object.fromEntries(Object.entries(typed).map(([key, value]) => [key, String(value)]));
+
+    expect(read(typed)).toStrictEqual({ ...read(), ...typed });
+    expect(read({ ...asText, modelRoutes: JSON.stringify(ROUTES) })).toStrictEqual(read(typed));
+  });
+
+  test.each([
+    ['true', true],
+    ['false', false],
+    [true, true],
+    [false, false],
+  ])('allows private targets for %j: %p', (allowPrivateTargets, expected) => {
+    expect(read({ allowPrivateTargets }).allowPrivateTargets).toBe(expected);
+  });
+
+  test.each([
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['https://api.example.com/base//', 'https://api.example.com/base'],
+  ])('takes the base URL %s without its last slashes', (publicBaseUrl, expected) => {
+    expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
+  });
+
+  test.each<[keyof StackContext, unknown[]]>([
+    ['outputTtlSeconds', [0, 2_592_001, 1.5, 'soon', '', 'NaN']],
+    ['retentionDays', [-1, 3651, 'ninety', '']],
+    ['imageDeadlineSeconds', [0, 841, '600s', 0.5]],
+    ['pauseSeconds', [0, 3601, 0.5, '3m', '']],
+    ['pollIntervalSeconds', [0, 301, '5.5']],
+    ['guardrailId', ['', 7]],
+    ['guardrailVersion', ['draft', '0', '-1', '1.5', '', 'v1']],
+    ['publicBaseUrl', ['api.example.com', '', 7]],
+    ['deliveryBaseUrl', ['/files']],
+    ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
+    ['modelArkBaseUrl', [null, 'none']],
+    ['modelStudioBaseUrl', [null, '']],
+    [
+      'modelRoutes',
+      [
+        null,
+        '{',
+        'none',
+        '[]',
+        { xQI3Pro: { provider: 'other', upstreamModel: 'x' } },
+        { xQI3Pro: { provider: 'modelark', upstreamModel: '' } },
+        { xQI3Pro: { provider: 'modelark', upstreamModel: 'x', region: 'y' } },
+      ],
+    ],
+  ])('names %s when its value is wrong', (key, values) => {
+    for (const value of values) {
+      expect(() => read({ [key]: value })).toThrow(new RegExp(`The context is not valid.*at ${key}`, 's'));
+    }
+  });
+
+  test('names every wrong key at once', () => {
+    expect(() => read({ retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(
+      /at retentionDays.*at pollIntervalSeconds/s,
+    );
+  });
+
+  test.each([
+    ['outputTtlSeconds', 1],
+    ['outputTtlSeconds', 2_592_000],
+    ['retentionDays', 0],
+    ['retentionDays', 3650],
+    ['pauseSeconds', 1],
+    ['pauseSeconds', 3600],
+    ['imageDeadlineSeconds', 1],
+    ['imageDeadlineSeconds', 840],
+    ['pollIntervalSeconds', 1],
+    ['pollIntervalSeconds', 300],
+  ] as const)('takes %s at its bound %p', (key, value) => {
+    expect(read({ [key]: value })[key]).toBe(value);
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { insertApiKey } from '../../../core/api-keys.ts';
+import { accountKey, apiKeyKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { runCommand } from './run-command.ts';
+
+const memory = new MemoryTable(table);
+const shell = { ...process.env };
+let dataDirectory: string;
+beforeEach(() => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  dataDirectory = mkdtempSync(join(tmpdir(), 'ops-unit-'));
+  writeFileSync(
+    join(dataDirectory, 'local.json'),
+    JSON.stringify({
+      pid: process.pid,
+      awsEndpointUrl: 'http://127.0.0.1:1',
+      tableName: 'table',
+      operatorAccessKeyId: 'key',
+      operatorSecretAccessKey: 'secret',
+    }),
+  );
+});
+afterEach(() => {
+  rmSync(dataDirectory, { recursive: true });
+  process.env = { ...shell };
+});
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const ops = (verb: string, ...args: string[]) =>
+  runCommand('accounts', verb, '--account', ACCOUNT_ID, ...args, '--data-dir', dataDirectory);
+/** The value a verb answers with `--json`; it must succeed. */
+const jsonOf = async (verb: string, ...args: string[]) => {
+  const { status, stdout, stderr } = await ops(verb, ...args, '--json');
+  expect([status, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+};
+const LIMITS = ['--requests-per-second', '2.5', '--burst', '4'];
+
+describe('an operation on an account', () => {
+  test('block and unblock answer since when it is blocked, and nothing else', async () => {
+    const blocked = await jsonOf('block');
+
+    expect(blocked).toStrictEqual({ accountId: ACCOUNT_ID, blockedAt: expect.stringMatching(INSTANT) });
+    expect(account()).toMatchObject({ blockedAt: blocked.blockedAt });
+    expect(await jsonOf('block')).toStrictEqual(blocked);
+    expect(await jsonOf('show')).toMatchObject({ blockedAt: blocked.blockedAt });
+    expect(await jsonOf('unblock')).toStrictEqual({ accountId: ACCOUNT_ID, blockedAt: null });
+    expect(await jsonOf('unblock')).toStrictEqual({ accountId: ACCOUNT_ID, blockedAt: null });
+    expect(account()).not.toHaveProperty('blockedAt');
+  });
+
+  test('set-limits answers the limits, sets them, and tells every key', async () => {
+    const limits = { requestsPerSecond: 50, burst: 100 };
+    process.env.TABLE_NAME = 'table';
+    const keys = await Promise.all(
+      [1, 2].map(() => insertApiKey(ACCOUNT_ID, { scopes: [], label: '', limits }, NOW)),
+    );
+    for (const { apiKey } of keys) memory.patch(apiKeyKey(apiKey.keyId), { tat: 1, allowAt: 1 });
+
+    expect(await jsonOf('set-limits', ...LIMITS)).toStrictEqual({
+      accountId: ACCOUNT_ID,
+      limits: { requestsPerSecond: 2.5, burst: 4 },
+    });
+    expect(account()).toMatchObject({ limits: { requestsPerSecond: 2.5, burst: 4 } });
+    for (const { apiKey } of keys) {
+      const key = memory.get(apiKeyKey(apiKey.keyId));
+      expect(key).toMatchObject({ intervalMs: 400, spareMs: 800 });
+      expect(key).not.toHaveProperty('tat');
+      expect(key).not.toHaveProperty('allowAt');
+    }
+  });
+
+  test('rotate-webhook-secret answers the new secret and until when the one before is valid', async () => {
+    const value = await jsonOf('rotate-webhook-secret');
+
+    expect(value).toStrictEqual({
+      accountId: ACCOUNT_ID,
+      webhookSecret: expect.stringMatching(/^whsec_.{44}$/),
+      previousValidUntil: expect.stringMatching(INSTANT),
+    });
+    expect(account()).toMatchObject({
+      webhookSecret: value.webhookSecret,
+      previousWebhookSecret: anAccount().webhookSecret,
+    });
+    expect(JSON.stringify(value)).not.toContain(anAccount().webhookSecret);
+  });
+
+  test('is told people field by field', async () => {
+    expect((await ops('unblock')).stdout).toBe(`accountId  ${ACCOUNT_ID}\nblockedAt  -\n`);
+    expect((await ops('set-limits', ...LIMITS)).stdout).toBe(
+      `accountId          ${ACCOUNT_ID}\nrequestsPerSecond  2.5\nburst              4\n`,
+    );
+  });
+
+  test.each([
+    ['block', []],
+    ['unblock', []],
+    ['set-limits', LIMITS],
+    ['rotate-webhook-secret', []],
+  ])('%s of an account that does not exist is refused with one line', async (verb, args) => {
+    memory.remove(accountKey(ACCOUNT_ID));
+
+    expect(await ops(verb, ...args)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `There is no account ${ACCOUNT_ID}.\n`,
+    });
+    expect(account()).toBeUndefined();
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import type { Account } from '../../../core/accounts.ts';
+import { accountKey, ledgerEntryKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
+import { runCommand } from './run-command.ts';
+
+const dynamoDb = mockClient(table);
+const shell = { ...process.env };
+let dataDirectory: string;
+
+/** An account with nothing on its balance, unless told otherwise. */
+const account = (balance: Partial<Account> = {}): Account =>
+  anAccount({ balanceThousandths: 0, ledgerEntries: 0, ...balance });
+
+const refusedOverAccount = (found: Account) =>
+  new TransactionCanceledException({
+    message: 'refused',
+    $metadata: {},
+    CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: marshall(found) }, { Code: 'None' }],
+  });
+
+/** The entries that were put, in the order of the tries. */
+const triedEntries = (): Record<string, unknown>[] =>
+  dynamoDb
+    .commandCalls(TransactWriteCommand)
+    .map(
+      ({ args: [command] }) =>
+        (command.input as TransactWriteCommandInput).TransactItems?.[1]?.Put?.Item ?? {},
+    );
+
+const topUp = () =>
+  runCommand(
+    'balance',
+    'topup',
+    '--account',
+    ACCOUNT_ID,
+    '--amount',
+    '5',
+    '--data-dir',
+    dataDirectory,
+    '--json',
+  );
+
+beforeEach(() => {
+  dynamoDb.reset();
+  dataDirectory = mkdtempSync(join(tmpdir(), 'ops-unit-'));
+  writeFileSync(
+    join(dataDirectory, 'local.json'),
+    JSON.stringify({
+      pid: process.pid,
+      awsEndpointUrl: 'http://127.0.0.1:1',
+      tableName: 'the-table',
+      operatorAccessKeyId: 'key',
+      operatorSecretAccessKey: 'secret',
+    }),
+  );
+  dynamoDb.on(GetCommand, { Key: accountKey(ACCOUNT_ID) }).resolves({ Item: account() });
+});
+afterEach(() => {
+  rmSync(dataDirectory, { recursive: true });
+  process.env = { ...shell };
+});
+
+describe('a change of the balance', () => {
+  test('builds on what the refusal found when somebody else was faster', async () => {
+    const found = account({ balanceThousandths: 2_000, ledgerEntries: 1 });
+    dynamoDb
+      .on(GetCommand, { Key: ledgerEntryKey(ACCOUNT_ID, 1) })
+      .resolves({ Item: { id: 'led_of_another' } });
+    dynamoDb.on(TransactWriteCommand).rejectsOnce(refusedOverAccount(found)).resolves({});
+
+    const { status, stdout } = await topUp();
+
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ amount: 5, balanceAfter: 7 });
+    expect(triedEntries().map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  test('is not made twice when it was committed but its answer was lost', async () => {
+    const committed = account({ balanceThousandths: 5_000, ledgerEntries: 1 });
+    dynamoDb
+      .on(GetCommand, { Key: ledgerEntryKey(ACCOUNT_ID, 1) })
+      .callsFake(() => ({ Item: triedEntries()[0] }));
+    dynamoDb.on(TransactWriteCommand).rejects(refusedOverAccount(committed));
+
+    const { status, stdout } = await topUp();
+
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: triedEntries()[0]?.id, balanceAfter: 5 });
+    expect(triedEntries()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals';
+import { SCOPES } from '../../../core/api-keys.ts';
+import { runCommand } from './run-command.ts';
+
+/** Every verb with what it needs, so that each case below is wrong in one way only. */
+const VERBS: string[][] = [
+  ['accounts', 'create', '--name', 'Acme'],
+  ['accounts', 'list'],
+  ['accounts', 'show', '--account', 'acc_1'],
+  ['accounts', 'block', '--account', 'acc_1'],
+  ['accounts', 'unblock', '--account', 'acc_1'],
+  ['accounts', 'set-limits', '--account', 'acc_1', '--requests-per-second', '1', '--burst', '2'],
+  ['accounts', 'rotate-webhook-secret', '--account', 'acc_1'],
+  ['keys', 'create', '--account', 'acc_1'],
+  ['keys', 'list', '--account', 'acc_1'],
+  ['keys', 'revoke', '--key-id', 'key_1'],
+  ['balance', 'topup', '--account', 'acc_1', '--amount', '1'],
+  ['balance', 'adjust', '--account', 'acc_1', '--amount', '1'],
+  ['balance', 'history', '--account', 'acc_1'],
+  ['rates', 'list'],
+  ['rates', 'set', '--model', 'xW2.7S', '--value', '{"720p":1,"1080p":2}'],
+  ['models', 'list'],
+];
+const NOUNS = [...new Set(VERBS.map(([noun = '']) => noun))];
+
+describe('help', () => {
+  test('of the whole names every noun', async () => {
+    const { status, stdout, stderr } = await runCommand('--help');
+
+    expect([status, stderr]).toEqual([0, '']);
+    for (const noun of NOUNS) expect(stdout).toMatch(new RegExp(`^  ${noun} `, 'm'));
+  });
+
+  test.each(NOUNS)('of %s names its verbs and the options every verb takes', async (noun) => {
+    const { status, stdout, stderr } = await runCommand(noun, '--help');
+
+    expect([status, stderr]).toEqual([0, '']);
+    for (const [own, verb] of VERBS) if (own === noun) expect(stdout).toMatch(new RegExp(`^  ${verb} `, 'm'));
+    for (const option of ['--json', '--data-dir', '--stack']) expect(stdout).toContain(option);
+  });
+
+  test.each(VERBS)('of %s %s names its options', async (noun, verb, ...args) => {
+    const { status, stdout, stderr } = await runCommand(noun, verb, '--help');
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`Usage: ops ${noun} ${verb}`);
+    for (const option of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(`${option} <`);
+    expect(stdout).toContain('--data-dir');
+  });
+});
+
+describe('bad usage has exit status 2, and says what is wrong on standard error only', () => {
+  test.each([
+    ['nothing at all', [], /Usage: ops <noun> <verb>/],
+    ['an unknown noun', ['account', 'list'], /unknown command 'account'/],
+    ['no verb', ['accounts'], /Usage: ops accounts/],
+    ['no verb but --json', ['accounts', '--json'], /Usage: ops accounts/],
+    ['an unknown verb', ['accounts', 'delete'], /unknown command 'delete'/],
+    ['an unknown option', ['accounts', 'list', '--all'], /unknown option '--all'/],
+    ['one argument too many', ['accounts', 'list', 'acc_1'], /too many arguments/],
+    ['a missing option', ['accounts', 'create'], /--name <name>' not specified/],
+    ['an option without its value', ['accounts', 'create', '--name'], /argument missing/],
+    ['an option followed by another', ['accounts', 'create', '--name', '--json'], /argument missing/],
+    ['an option in place of a value', ['keys', 'list', '--account', '--all'], /value is missing/],
+    ['an empty name', ['accounts', 'create', '--name', ' '], /must not be empty/],
+    ['an unknown scope', ['keys', 'create', '--account', 'a', '--scopes', 'balance:read,x:y'], /"x:y"/],
+    ['an empty scope', ['keys', 'create', '--account', 'a', '--scopes', ''], /There is no ""/],
+    ['no account to block', ['accounts', 'block'], /--account <id>' not specified/],
+    ['no account to unblock', ['accounts', 'unblock'], /--account <id>' not specified/],
+    ['no account to rotate', ['accounts', 'rotate-webhook-secret'], /--account <id>' not specified/],
+    [
+      'limits without a rate',
+      ['accounts', 'set-limits', '--account', 'a', '--burst', '1'],
+      /-per-second <nu/,
+    ],
+    ['neither key nor id', ['keys', 'revoke'], /either --key-id or --key/],
+    ['a page size over the bound', ['balance', 'history', '--account', 'a', '--page-size', '51'], /1 to 50/],
+    ['a page before the first', ['balance', 'history', '--account', 'a', '--page', '0'], /from 1/],
+    ['a rate that is not JSON', ['rates', 'set', '--model', 'xW2.7S', '--value', '5,'], /must be JSON like/],
+    ['a rate of another model', ['rates', 'set', '--model', 'xW2.7S', '--value', '[]'], /billed per second/],
+    ['--json with a value', ['accounts', 'list', '--json=yes'], /unknown option '--json=yes'/],
+  ])('%s', async (_case, args, message) => {
+    const outcome = await runCommand(...args);
+
+    expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  test.each([
+    ['topup', '0'],
+    ['topup', '-5'],
+    ['topup', '1.2345'],
+    ['topup', '1e3'],
+    ['topup', '0x10'],
+    ['topup', '1,000'],
+    ['topup', ''],
+    ['topup', 'ten'],
+    ['topup', '99999999999999999999'],
+    ['adjust', '0'],
+    ['adjust', '-0.000'],
+    ['adjust', '-0.0001'],
+    ['adjust', '--5'],
+  ])('%s of %j xTokens', async (verb, amount) => {
+    const outcome = await runCommand('balance', verb, '--account', 'acc_1', '--amount', amount);
+
+    expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--amount') });
+  });
+
+  test.each([
+    ['--requests-per-second', '0', /above 0 and up to 10000/],
+    ['--requests-per-second', '-1', /above 0/],
+    ['--requests-per-second', '10000.001', /up to 10000/],
+    ['--requests-per-second', '1.2345', /above 0/],
+    ['--requests-per-second', '1e3', /above 0/],
+    ['--requests-per-second', '', /above 0/],
+    ['--burst', '0', /from 1 to 100000/],
+    ['--burst', '100001', /from 1 to 100000/],
+    ['--burst', '1.5', /from 1 to 100000/],
+    ['--burst', '-1', /from 1 to 100000/],
+  ])('limits with %s %j', async (option, value, message) => {
+    const valid = { '--requests-per-second': '1', '--burst': '1', [option]: value };
+    const outcome = await runCommand(
+      'accounts',
+      'set-limits',
+      '--account',
+      'a',
+      ...Object.entries(valid).flat(),
+    );
+
+    expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) });
+    expect(outcome.stderr).toContain(option);
+  });
+
+  test('an unknown scope is told which there are', async () => {
+    const { stderr } = await runCommand('keys', 'create', '--account', 'a', '--scopes', 'all');
+
+    for (const scope of SCOPES) expect(stderr).toContain(scope);
+  });
+
+  test('a key that is given is never repeated', async () => {
+    const { stderr } = await runCommand('keys', 'revoke', '--key', 'gsk_secret', '--key-id', 'key_1');
+
+    expect(stderr).not.toContain('secret');
+  });
+});
+
+describe('an unknown model is not found, whatever the target', () => {
+  test('exit status 1 with one line', async () => {
+    expect(await runCommand('rates', 'set', '--model', 'xW9', '--value', '{"720p":1}')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no model xW9.\n',
+    });
+  });
+});

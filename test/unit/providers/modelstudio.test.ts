@@ -1,0 +1,159 @@
+import '../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { ProviderAnswer } from '../../../core/providers.ts';
+import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
+import { anImageRequest } from '../builders/entities.ts';
+import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from '../builders/provider-suite.ts';
+import { aClosedUrl } from '../fakes/loopback-server.ts';
+
+const error = (code: string) => ({ request_id: 'r-1', code, message: 'In detail.' });
+describeUnansweredCreations(ModelStudio, error);
+
+const studio = () => new ModelStudio({ baseUrl: server.url, apiKey: 'secret-key' });
+const submit = () => studio().submit(A_CALL, patient());
+const query = (taskId = 'task-1') => studio().query(taskId, patient());
+const url = (name: string) => `https://studio.example.com/${name}.png`;
+/** A choice with these images, and the text that Z-Image puts beside them. */
+const choice = (...names: string[]) => ({
+  finish_reason: 'stop',
+  message: {
+    role: 'assistant',
+    content: [...names.map((name) => ({ image: url(name) })), { text: 'a lighthouse' }],
+  },
+});
+const NONE: ProviderAnswer = { kind: 'failed', failure: FAILURE.error };
+
+describe('images of Model Studio', () => {
+  test('are planned as its wire format says', () => {
+    expect(studio().planImages(anImageRequest(), 'qwen-image')).toMatchObject({ mode: 'asynchronous' });
+    expect(studio().planImages(anImageRequest(), 'z-image-turbo')).toMatchObject({ mode: 'synchronous' });
+  });
+
+  test.each<[string, unknown[], ProviderAnswer]>([
+    ['one', [choice('a')], { kind: 'done', outputs: [{ url: url('a') }] }],
+    [
+      'many in one choice',
+      [choice('a', 'b')],
+      { kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] },
+    ],
+    [
+      'one in each choice',
+      [choice('a'), choice('b')],
+      { kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] },
+    ],
+    ['none in any choice', [choice(), choice()], NONE],
+    ['no choice', [], NONE],
+  ])('come in the call as %s', async (_, choices, answer) => {
+    server.answer(200, { request_id: 'r-1', output: { choices }, usage: { image_count: 1 } });
+
+    expect(await submit()).toEqual(answer);
+  });
+
+  test('come as a task', async () => {
+    server.answer(200, { request_id: 'r-1', output: { task_id: 'task-1', task_status: 'PENDING' } });
+
+    expect(await submit()).toEqual({ kind: 'accepted', taskId: 'task-1' });
+  });
+
+  test.each<[number, string, ProviderAnswer]>([
+    [400, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content }],
+    [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error }],
+    [401, 'InvalidApiKey', { kind: 'failed', failure: FAILURE.access }],
+    [429, 'Throttling.AllocationQuota', { kind: 'failed', failure: FAILURE.access }],
+    [429, 'Throttling.RateQuota', { kind: 'busy', reason: 'modelstudio answered Throttling.RateQuota.' }],
+    [500, 'InternalError', { kind: 'failed', failure: FAILURE.error }],
+    [504, 'RequestTimeOut', { kind: 'failed', failure: FAILURE.timeout }],
+    [200, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content }],
+  ])('are refused with %p %s', async (status, code, answer) => {
+    server.answer(status, error(code));
+
+    expect(await submit()).toEqual(answer);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('never show the words of the provider to a caller', async () => {
+    server.answer(400, error('InvalidParameter'));
+
+    expect(JSON.stringify(await submit())).not.toMatch(/In detail|r-1|InvalidParameter/);
+  });
+});
+
+describe('a task of Model Studio', () => {
+  const task = (output: Record<string, unknown>) => ({
+    request_id: 'r-1',
+    output: { task_id: 'task-1', submit_time: '2026-11-20 17:00:00.000', ...output },
+  });
+
+  test('is asked for by its id, with the key', async () => {
+    server.answer(200, task({ task_status: 'RUNNING' }));
+    await query('a/b c');
+
+    expect(server.requests).toMatchObject([
+      {
+        method: 'GET',
+        path: '/api/v1/tasks/a%2Fb%20c',
+        body: undefined,
+        headers: { authorization: 'Bearer secret-key' },
+      },
+    ]);
+    expect(server.requests[0]?.headers).not.toHaveProperty('x-dashscope-async');
+  });
+
+  test.each<[string, Record<string, unknown>, ProviderAnswer]>([
+    ['PENDING', {}, { kind: 'waiting' }],
+    ['RUNNING', {}, { kind: 'waiting' }],
+    ['SUSPENDED', {}, { kind: 'waiting' }],
+    ['SOMETHING_NEW', {}, { kind: 'waiting' }],
+    [
+      'SUCCEEDED',
+      { choices: [choice('a'), choice('b')] },
+      { kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] },
+    ],
+    ['SUCCEEDED', { choices: [] }, NONE],
+    ['SUCCEEDED', {}, NONE],
+    [
+      'FAILED',
+      { code: 'DataInspectionFailed', message: 'blocked' },
+      { kind: 'failed', failure: FAILURE.content },
+    ],
+    ['FAILED', { code: 'InvalidParameter', message: 'mixed' }, { kind: 'failed', failure: FAILURE.error }],
+    ['FAILED', { code: 'InternalError.Timeout' }, { kind: 'failed', failure: FAILURE.timeout }],
+    ['FAILED', { code: 'Throttling' }, { kind: 'failed', failure: FAILURE.error }],
+    ['FAILED', {}, { kind: 'failed', failure: FAILURE.error }],
+    ['CANCELED', {}, { kind: 'failed', failure: FAILURE.error }],
+    ['UNKNOWN', {}, { kind: 'lost', failure: FAILURE.lost }],
+  ])('that is %s with %j is answered so', async (task_status, output, answer) => {
+    server.answer(200, task({ task_status, ...output }));
+
+    expect(await query()).toEqual(answer);
+  });
+
+  test.each([
+    [200, 'garbage'],
+    [200, '{}'],
+    [200, '{"output":{"task_id":"task-1"}}'],
+    [400, JSON.stringify(error('InvalidParameter'))],
+    [401, JSON.stringify(error('InvalidApiKey'))],
+    [404, JSON.stringify(error('NotFound'))],
+    [429, JSON.stringify(error('Throttling'))],
+    [500, JSON.stringify(error('InternalError'))],
+    [502, '<html></html>'],
+    [503, JSON.stringify(task({ task_status: 'FAILED', code: 'ServiceUnavailable' }))],
+  ])(
+    'whose query is answered with %p %s has learned nothing, and is asked for again',
+    async (status, body) => {
+      server.answer(status, body);
+
+      expect(await query()).toMatchObject({ kind: 'busy' });
+    },
+  );
+
+  test('whose query is not answered has learned nothing', async () => {
+    server.respond = (_, response) => response.socket?.destroy();
+    const closed = new ModelStudio({ baseUrl: await aClosedUrl(), apiKey: '' });
+
+    expect(await query()).toMatchObject({ kind: 'busy' });
+    expect(await closed.query('task-1', patient())).toMatchObject({ kind: 'busy' });
+    expect(await studio().query('task-1', AbortSignal.abort())).toMatchObject({ kind: 'busy' });
+  });
+});

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const folder = new URL('../../statemachines/', import.meta.url);
+
+/**
+ * What Lambda and its integration report for a fault that may be gone the next time: the names that AWS says
+ * to retry (https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html), a function
+ * that ran out of time, and one whose process died.
+ */
+export const LAMBDA_TRANSIENT_ERRORS = [
+  'Lambda.ClientExecutionTimeoutException',
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+  'Lambda.TooManyRequestsException',
+  'Lambda.Unknown',
+  'Sandbox.Timedout',
+  'Runtime.ExitError',
+];
+
+/** The names of all definition files. */
+export const definitionFiles = (): string[] => readdirSync(folder).toSorted();
+
+/** The text of a definition file, as it is deployed. */
+export const definitionText = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
+
+export interface Retrier {
+  ErrorEquals: string[];
+  IntervalSeconds?: number;
+  BackoffRate?: number;
+  MaxDelaySeconds?: number;
+  MaxAttempts?: number;
+  JitterStrategy?: string;
+}
+
+export interface Catcher {
+  ErrorEquals: string[];
+  ResultPath?: string;
+  Next: string;
+}
+
+/** A state of a definition: the fields that the tests look at. */
+export interface State {
+  Type: string;
+  Comment?: string;
+  Resource?: string;
+  Parameters?: { FunctionName?: string };
+  TimeoutSeconds?: number;
+  Retry?: Retrier[];
+  Catch?: Catcher[];
+  Choices?: { Next: string }[];
+  Default?: string;
+  Next?: string;
+  End?: boolean;
+}
+
+export interface Definition {
+  Comment?: string;
+  StartAt: string;
+  TimeoutSeconds?: number;
+  States: Record<string, State>;
+}
+
+/** A definition file, parsed. */
+export const readDefinition = (file: string): Definition => JSON.parse(definitionText(file));
+
+/** The names in the `${…}` placeholders of a definition. */
+export const placeholdersIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(/\$\{([^}]*)\}/g)].map(([, name = '']) => name)),
+];
+
+/** Every state that may follow a state, whichever way. */
+export const successorsOf = ({ Next, Default, Choices = [], Catch = [] }: State): string[] =>
+  [Next, Default, ...[...Choices, ...Catch].map((branch) => branch.Next)].filter(
+    (name): name is string => name !== undefined,
+  );
+
+/** The states that an execution can come to. */
+export const reachableStates = ({ StartAt, States }: Definition): Set<string> => {
+  const reached = new Set<string>();
+  const open = [StartAt];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    const state = States[name];
+    if (reached.has(name) || !state) continue;
+    reached.add(name);
+    open.push(...successorsOf(state));
+  }
+  return reached;
+};

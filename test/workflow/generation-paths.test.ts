@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { REQUEST_ID } from '../unit/builders/entities.ts';
+import { done, fail, givenTo, INPUT, invoked, runGeneration, stop, store, wait } from './generation.ts';
+import {
+  balanceThousandths,
+  failRequest,
+  ledgerAmounts,
+  putRequest,
+  storedRequest,
+} from './stored-request.ts';
+
+/** What an account has that was debited for the request, and what it has once that is given back. */
+const DEBITED = 100_000;
+const REFUNDED = 104_000;
+
+beforeEach(() => putRequest());
+
+describe('a provider that answers at once', () => {
+  test('is asked, its outputs are stored, and the request is settled', async () => {
+    const execution = await runGeneration({
+      'dispatch-request': [store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ]);
+    expect(execution.invocations).toEqual([
+      { functionName: 'dispatch-request', payload: { requestId: REQUEST_ID } },
+      { functionName: 'store-outputs', payload: { requestId: REQUEST_ID } },
+      { functionName: 'settle-request', payload: { requestId: REQUEST_ID } },
+    ]);
+  });
+
+  test('costs four state transitions', async () => {
+    const { transitions, retries } = await runGeneration({
+      'dispatch-request': [store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    expect(retries).toEqual([]);
+    expect(transitions).toBe(4);
+  });
+
+  test('leaves nothing but the id and the last step in the state', async () => {
+    const { visits } = await runGeneration({
+      'dispatch-request': [store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    const afterDispatch = { requestId: REQUEST_ID, step: { result: { next: 'store' } } };
+    expect(visits).toEqual([
+      { state: 'Dispatch request', input: INPUT, output: afterDispatch, seconds: 0 },
+      { state: 'Choose next step', input: afterDispatch, output: afterDispatch, seconds: 0 },
+      { state: 'Store outputs', input: afterDispatch, output: afterDispatch, seconds: 0 },
+      { state: 'Settle request', input: afterDispatch, output: afterDispatch, seconds: 0 },
+    ]);
+  });
+});
+
+describe('a provider that takes a task', () => {
+  test('is asked again after each wait, as long as the step before said', async () => {
+    const execution = await runGeneration({
+      'dispatch-request': [wait(5)],
+      'poll-provider': [wait(7), wait(300), store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    const look = ['Wait for provider', 'Poll provider', 'Choose next step'];
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toEqual([
+      ...['Dispatch request', 'Choose next step'],
+      ...[...look, ...look, ...look],
+      ...['Store outputs', 'Settle request'],
+    ]);
+    expect(waitsOf(execution)).toEqual([5, 7, 300]);
+    expect(givenTo(execution, 'poll-provider')).toEqual([INPUT, INPUT, INPUT]);
+    expect(givenTo(execution, 'store-outputs')).toEqual([INPUT]);
+  });
+
+  test('costs three state transitions for each look', async () => {
+    const { transitions } = await runGeneration({
+      'dispatch-request': [wait(5)],
+      'poll-provider': [wait(5), store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    expect(transitions).toBe(4 + 2 * 3);
+  });
+
+  test('is remembered by its last answer only, however often it is asked', async () => {
+    const execution = await runGeneration({
+      'dispatch-request': [wait(5)],
+      'poll-provider': [...Array.from({ length: 20 }, () => wait(6)), store],
+      'store-outputs': [done],
+      'settle-request': [done],
+    });
+
+    expect(execution.visits.at(-1)?.output).toEqual({ ...INPUT, step: { result: { next: 'store' } } });
+  });
+});
+
+describe('a step that says "fail"', () => {
+  const refusal = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
+
+  test.each([
+    ['dispatch', { 'dispatch-request': [fail(refusal)] }, ['Dispatch request', 'Choose next step']],
+    [
+      'poll',
+      { 'dispatch-request': [wait(5)], 'poll-provider': [fail(refusal)] },
+      [
+        ...['Dispatch request', 'Choose next step'],
+        ...['Wait for provider', 'Poll provider', 'Choose next step'],
+      ],
+    ],
+  ])('at %s fails and refunds the request with the reason it gave', async (_step, script, path) => {
+    const execution = await runGeneration({ ...script, 'fail-request': failRequest });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toEqual([...path, 'Fail request']);
+    expect(givenTo(execution, 'fail-request')).toEqual([
+      { requestId: REQUEST_ID, step: { result: { next: 'fail', error: refusal } } },
+    ]);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: refusal, refundThousandths: 4_000 });
+    expect(balanceThousandths()).toBe(REFUNDED);
+    expect(ledgerAmounts()).toEqual([4_000]);
+  });
+});
+
+describe('a step that says "stop"', () => {
+  test.each([
+    ['dispatch', { 'dispatch-request': [stop] }, ['dispatch-request']],
+    [
+      'poll',
+      { 'dispatch-request': [wait(5)], 'poll-provider': [stop] },
+      ['dispatch-request', 'poll-provider'],
+    ],
+  ])('at %s ends the execution and touches the request no more', async (_step, script, functions) => {
+    const execution = await runGeneration(script);
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Nothing left to do']);
+    expect(invoked(execution)).toEqual(functions);
+    expect(storedRequest().status).toBe('queued');
+    expect(balanceThousandths()).toBe(DEBITED);
+  });
+});
+
+const waitsOf = ({ visits }: Awaited<ReturnType<typeof runGeneration>>): number[] =>
+  visits.flatMap(({ state, seconds }) => (state === 'Wait for provider' ? [seconds] : []));

@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { REQUEST_ID } from '../unit/builders/entities.ts';
+import { LAMBDA_TRANSIENT_ERRORS } from './asl.ts';
+import { done, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
+import { type Behaviour, type Execution, fails, type Script } from './harness.ts';
+import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
+
+const busy = fails('ProviderBusyError', 'modelark answered 429.');
+const inFlight = fails('ProviderCallInFlightError');
+const contended = fails('RateLimitedError');
+const transient = fails('Lambda.ServiceException');
+
+const times = (count: number, behaviour: Behaviour): Behaviour[] =>
+  Array.from({ length: count }, () => behaviour);
+const secondsOf = ({ retries }: Execution): number[] => retries.map(({ seconds }) => seconds);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** A script that comes to a task and then ends well. */
+const SCRIPTS = {
+  'dispatch-request': { 'store-outputs': done, 'settle-request': done },
+  'poll-provider': { 'dispatch-request': wait(5), 'store-outputs': done, 'settle-request': done },
+  'store-outputs': { 'dispatch-request': store, 'settle-request': done },
+  'settle-request': { 'dispatch-request': store, 'store-outputs': done },
+  'fail-request': { 'dispatch-request': fails('TypeError') },
+} satisfies Record<string, Script>;
+type Task = keyof typeof SCRIPTS;
+const TASKS = Object.keys(SCRIPTS) as Task[];
+
+/** What the task's function answers when it works. */
+const working = (task: Task): Behaviour =>
+  task === 'dispatch-request' || task === 'poll-provider' ? store : done;
+
+beforeEach(() => putRequest());
+
+describe('a provider that takes nothing for now', () => {
+  test('is tried again, each time after up to twice as long', async () => {
+    const execution = await runGeneration({
+      ...SCRIPTS['dispatch-request'],
+      'dispatch-request': [...times(3, busy), store],
+    });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ]);
+    expect(execution.retries).toEqual(
+      [1, 2, 4].map((seconds) => ({ state: 'Dispatch request', error: 'ProviderBusyError', seconds })),
+    );
+    expect(givenTo(execution, 'dispatch-request')).toEqual(Array(4).fill({ requestId: REQUEST_ID }));
+  });
+
+  test('for good is given up after 12 retries, up to 4 min in all, and the request refunded', async () => {
+    const execution = await runGeneration({ 'dispatch-request': busy, 'fail-request': failRequest });
+
+    expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30]);
+    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
+    expect(givenTo(execution, 'fail-request')).toEqual([
+      {
+        requestId: REQUEST_ID,
+        failure: { Error: 'ProviderBusyError', Cause: expect.stringContaining('modelark answered 429.') },
+      },
+    ]);
+    expect(storedRequest()).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
+    });
+    expect(balanceThousandths()).toBe(104_000);
+  });
+});
+
+describe('a call that another run is making', () => {
+  test('is waited for in even steps of 5 s', async () => {
+    const execution = await runGeneration({
+      ...SCRIPTS['dispatch-request'],
+      'dispatch-request': [...times(3, inFlight), store],
+    });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(secondsOf(execution)).toEqual([5, 5, 5]);
+  });
+
+  test('is waited for as long as a function can run, 15 min, and no longer', async () => {
+    const execution = await runGeneration({ 'dispatch-request': inFlight, 'fail-request': failRequest });
+
+    expect(sum(secondsOf(execution))).toBe(900);
+    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+  });
+});
+
+test('each reason to retry is counted by itself', async () => {
+  const execution = await runGeneration({
+    ...SCRIPTS['dispatch-request'],
+    'dispatch-request': [...times(12, busy), ...times(2, inFlight), ...times(6, transient), store],
+  });
+
+  expect(execution.status).toBe('SUCCEEDED');
+  expect(execution.retries).toHaveLength(20);
+});
+
+describe.each(TASKS)('a fault of Lambda at %s', (task) => {
+  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried when it is %s', async (error) => {
+    const execution = await runGeneration({ ...SCRIPTS[task], [task]: [fails(error), working(task)] });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: 2 }]);
+    const [first, second] = givenTo(execution, task);
+    expect(second).toEqual(first);
+  });
+});
+
+describe('a fault of Lambda that lasts', () => {
+  test.each([
+    ['dispatch-request', 'Dispatch request'],
+    ['poll-provider', 'Poll provider'],
+    ['store-outputs', 'Store outputs'],
+  ] as const)('at %s fails and refunds the request after 6 retries', async (task, state) => {
+    const execution = await runGeneration({
+      ...SCRIPTS[task],
+      [task]: transient,
+      'fail-request': failRequest,
+    });
+
+    expect(secondsOf(execution)).toEqual([2, 4, 8, 16, 30, 30]);
+    expect(execution.path.slice(-2)).toEqual([state, 'Fail request']);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(balanceThousandths()).toBe(104_000);
+  });
+
+  test.each(['settle-request', 'fail-request'] as const)(
+    'at %s ends the execution as failed after 6 retries',
+    async (task) => {
+      const execution = await runGeneration({ ...SCRIPTS[task], [task]: transient });
+
+      expect(secondsOf(execution)).toEqual([2, 4, 8, 16, 30, 30]);
+      expect(execution.status).toBe('FAILED');
+      expect(execution.failure?.Error).toBe('Lambda.ServiceException');
+    },
+  );
+});
+
+describe('an account that many change at once', () => {
+  test.each(['settle-request', 'fail-request'] as const)('is tried again by %s', async (task) => {
+    const execution = await runGeneration({ ...SCRIPTS[task], [task]: [...times(3, contended), done] });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(secondsOf(execution)).toEqual([1, 2, 4]);
+  });
+
+  test.each([
+    ['settle-request', 'Settle request'],
+    ['fail-request', 'Fail request'],
+  ] as const)(
+    'for good ends the execution at %s as failed after 10 retries, for the reconciler',
+    async (task, state) => {
+      const execution = await runGeneration({ ...SCRIPTS[task], [task]: contended });
+
+      expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30]);
+      expect(execution.status).toBe('FAILED');
+      expect(execution.failure).toEqual({
+        Error: 'RateLimitedError',
+        Cause: expect.stringContaining('RateLimitedError happened.'),
+      });
+      expect(execution.path.at(-1)).toBe(state);
+      expect(invoked(execution).slice(-11)).toEqual(Array(11).fill(task));
+      expect(storedRequest().status).toBe('queued');
+    },
+  );
+});

@@ -1,0 +1,221 @@
+import '../unit/builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { dispatchRequest } from '../../core/dispatch-request.ts';
+import { pollProvider } from '../../core/poll-provider.ts';
+import type { ProviderAnswer } from '../../core/providers.ts';
+import { recordOutputs } from '../../core/requests.ts';
+import { atSeconds } from '../unit/builders/clocks.ts';
+import { ACCOUNT_ID, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
+import { runGeneration } from './generation.ts';
+import type { Behaviour, Execution, Script } from './harness.ts';
+import {
+  activeRequests,
+  balanceThousandths,
+  failRequest,
+  pausedUntil,
+  putRequest,
+  settleRequest,
+  statusPartitions,
+  storedRequest,
+} from './stored-request.ts';
+import { stubUpstream } from './stub-upstream.ts';
+
+const CONTENT = {
+  prompt: 'a lighthouse nobody else may read of',
+  references: ['https://caller.example/reference.png'],
+  webhookUrl: 'https://caller.example/hook',
+};
+const FILE_URL = 'https://files.provider.example/output.png?signature=secret';
+const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: FILE_URL }] };
+const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
+const waiting: ProviderAnswer = { kind: 'waiting' };
+
+/** The real functions of every task but storing, which only records here that the file was stored. */
+const realFunctions = (upstreamOf: ReturnType<typeof stubUpstream>): Script => ({
+  'dispatch-request': () => dispatchRequest(REQUEST_ID, upstreamOf),
+  'poll-provider': () => pollProvider(REQUEST_ID, upstreamOf),
+  'store-outputs': storeOneOutput,
+  'settle-request': settleRequest,
+  'fail-request': failRequest,
+});
+const storeOneOutput: Behaviour = () => recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+
+/** Seconds from the start of each look at the provider. */
+const looksAt = ({ visits }: Execution): number[] => {
+  let elapsed = 0;
+  return visits.flatMap(({ state, seconds }) => {
+    elapsed += seconds;
+    return state === 'Poll provider' ? [elapsed] : [];
+  });
+};
+
+/** Where the indexes that follow a request's status have it. */
+const partitionsOf = (status: string) => ({
+  GSI3PK: `${ACCOUNT_ID}#${status}`,
+  GSI5PK: `${ACCOUNT_ID}#${EMAIL}#${status}`,
+});
+
+const expectNoContent = ({ history, invocations }: Execution): void => {
+  const everything = history + JSON.stringify(invocations);
+  for (const content of [CONTENT.prompt, EMAIL, 'https://', 'http://']) {
+    expect(everything).not.toContain(content);
+  }
+};
+
+beforeEach(() => putRequest(CONTENT));
+
+describe('with the real functions', () => {
+  test('an image that is there at once is paid for and delivered', async () => {
+    const execution = await runGeneration(realFunctions(stubUpstream('synchronous', { submit: [finished] })));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.transitions).toBe(4);
+    expect(storedRequest()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: 4_000,
+      refundThousandths: 0,
+      expiresAt: atSeconds(82_800).toISOString(),
+    });
+    expect(balanceThousandths()).toBe(100_000);
+    expect(activeRequests()).toBe(0);
+    expect(pausedUntil()).toBeUndefined();
+    expectNoContent(execution);
+  });
+
+  test('the indexes have a request under the status it is in, at every step', async () => {
+    const seen: unknown[] = [statusPartitions()];
+    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [finished] });
+    const script = realFunctions(upstream);
+    const look: Behaviour = async () => {
+      seen.push(statusPartitions());
+      return pollProvider(REQUEST_ID, upstream);
+    };
+
+    await runGeneration({ ...script, 'poll-provider': look });
+
+    expect([...seen, statusPartitions()]).toEqual(['queued', 'processing', 'succeeded'].map(partitionsOf));
+  });
+
+  test('a task is looked at ever more seldom, and its end found at most a quarter late', async () => {
+    const upstream = stubUpstream('asynchronous', {
+      submit: [accepted],
+      query: [...Array<ProviderAnswer>(11).fill(waiting), finished],
+    });
+
+    const execution = await runGeneration(realFunctions(upstream));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(looksAt(execution)).toEqual([5, 10, 15, 20, 25, 32, 40, 50, 63, 79, 99, 124]);
+    expect(storedRequest()).toMatchObject({
+      status: 'succeeded',
+      finishedAt: atSeconds(124).toISOString(),
+    });
+    expectNoContent(execution);
+  });
+
+  test('a task that never ends fails at the deadline, 10 min after its creation, and is refunded', async () => {
+    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [waiting] });
+
+    const execution = await runGeneration(realFunctions(upstream));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(looksAt(execution).at(-1)).toBe(600);
+    expect(looksAt(execution)).toHaveLength(20);
+    expect(storedRequest()).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
+      finishedAt: atSeconds(600).toISOString(),
+      refundThousandths: 4_000,
+    });
+    expect(balanceThousandths()).toBe(104_000);
+    expect(activeRequests()).toBe(0);
+    expect(statusPartitions()).toEqual(partitionsOf('failed'));
+    expectNoContent(execution);
+  });
+
+  test('a time-out pauses its end-user with that model, for three minutes from the failure', async () => {
+    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [waiting] });
+
+    await runGeneration(realFunctions(upstream));
+
+    expect(pausedUntil()).toBe(atSeconds(600 + 180).toISOString());
+  });
+
+  test.each(['synchronous', 'asynchronous'] as const)(
+    'a %s provider that is busy twice takes the third call',
+    async (mode) => {
+      const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.' };
+      const last = mode === 'synchronous' ? finished : accepted;
+      const upstream = stubUpstream(mode, { submit: [busy, busy, last], query: [finished] });
+
+      const execution = await runGeneration(realFunctions(upstream));
+
+      expect(execution.retries.map(({ error }) => error)).toEqual(['ProviderBusyError', 'ProviderBusyError']);
+      expect(storedRequest().status).toBe('succeeded');
+      expectNoContent(execution);
+    },
+  );
+
+  test('a provider that stays busy fails the request, which is refunded', async () => {
+    const upstream = stubUpstream('synchronous', {
+      submit: [{ kind: 'busy', reason: 'modelstudio answered 429.' }],
+    });
+
+    const execution = await runGeneration(realFunctions(upstream));
+
+    expect(execution.retries).toHaveLength(12);
+    expect(storedRequest()).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
+    });
+    expect(balanceThousandths()).toBe(104_000);
+    expectNoContent(execution);
+  });
+
+  test.each([
+    ['at once', 'synchronous', 'submit'],
+    ['at the end of its task', 'asynchronous', 'query'],
+  ] as const)('what a provider refuses %s is recorded as it says', async (_when, mode, where) => {
+    const failure = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
+    const refused: ProviderAnswer = { kind: 'failed', failure };
+    const upstream = stubUpstream(mode, { submit: [accepted], [where]: [refused] });
+
+    const execution = await runGeneration(realFunctions(upstream));
+
+    expect(execution.path.at(-1)).toBe('Fail request');
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: failure });
+    expect(balanceThousandths()).toBe(104_000);
+    expect(pausedUntil()).toBeUndefined();
+    expectNoContent(execution);
+  });
+
+  test('a request without an upstream ends as an error of ours, and is refunded', async () => {
+    const execution = await runGeneration(
+      realFunctions(() => Promise.reject(new Error('No upstream is configured for xQI3Pro.'))),
+    );
+
+    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(balanceThousandths()).toBe(104_000);
+  });
+
+  test('outputs of which none was stored are refunded in full', async () => {
+    const execution = await runGeneration({
+      ...realFunctions(stubUpstream('synchronous', { submit: [finished] })),
+      'store-outputs': () => recordOutputs(REQUEST_ID, [{ index: 0 }]),
+    });
+
+    expect(execution.path.at(-1)).toBe('Settle request');
+    expect(storedRequest()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
+    expect(balanceThousandths()).toBe(104_000);
+  });
+
+  test('a request that was ended meanwhile is left as it is', async () => {
+    putRequest({ ...CONTENT, status: 'failed' });
+
+    const execution = await runGeneration(realFunctions(stubUpstream('synchronous', { submit: [finished] })));
+
+    expect(execution.path).toEqual(['Dispatch request', 'Choose next step', 'Nothing left to do']);
+    expect(balanceThousandths()).toBe(100_000);
+  });
+});

@@ -1,0 +1,212 @@
+import { jest } from '@jest/globals';
+import {
+  ExecutionError,
+  ExecutionTimeoutError,
+  StateMachine,
+  type StateMachineDefinition,
+} from 'aws-local-stepfunctions';
+import { NOW } from '../unit/builders/clocks.ts';
+
+type Json = Parameters<StateMachine['run']>[0];
+type RunEvent =
+  ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never;
+
+/** One invocation of a function: gives what it returns, throws what it throws, or never comes back. */
+export type Behaviour = (payload: Json) => unknown;
+
+/** What each function does, by its name: one behaviour for each invocation in turn, or one for all of them. */
+export type Script = Record<string, Behaviour | readonly Behaviour[]>;
+
+/** The function returns this. */
+export const answers =
+  (result: unknown): Behaviour =>
+  () =>
+    result;
+
+/** The function, or Lambda in its stead, fails with an error of this name. */
+export const fails =
+  (name: string, message = `${name} happened.`): Behaviour =>
+  () => {
+    throw Object.assign(new Error(message), { name });
+  };
+
+/** The function never answers, so that the task's own time limit ends it. */
+export const hangs: Behaviour = () => new Promise(() => {});
+
+/** A state that was entered: its whole input and output, and the seconds from one to the other, retries included. */
+export interface Visit {
+  state: string;
+  input: Json;
+  output: Json | undefined;
+  seconds: number;
+}
+
+/** A retry: which error it follows and after how many seconds. */
+export interface Retry {
+  state: string;
+  error: string;
+  seconds: number;
+}
+
+/** What became of an execution. */
+export interface Execution {
+  status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT';
+  /** The error that ended a failed execution, as Step Functions words it. */
+  failure: { Error: string; Cause: string } | undefined;
+  /** The names of the visited states. */
+  path: string[];
+  visits: Visit[];
+  retries: Retry[];
+  /** Every payload a function was given, in order. */
+  invocations: { functionName: string; payload: Json }[];
+  /** What Step Functions bills: each state entered and each retry. */
+  transitions: number;
+  /** How long it took. */
+  seconds: number;
+  /** Everything that the execution's history holds, as text. */
+  history: string;
+}
+
+/** Longest chain of timers a scenario may need: an execution that is not over by then never will be. */
+const MAX_TIMERS = 5_000;
+
+/**
+ * Runs a workflow from its ASL text, in virtual time from `NOW` on: waits, retries and time limits are those
+ * of the file, and take no time. Retries with jitter wait their longest. A placeholder `${DispatchRequestArn}` stands for
+ * the function `dispatch-request`, which does what the script says. Throws when a function is invoked that
+ * the script does not have, or more often than the script says.
+ */
+export const runWorkflow = async (aslText: string, input: Json, script: Script): Promise<Execution> => {
+  jest.useFakeTimers({
+    now: NOW,
+    doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'hrtime'],
+  });
+  const random = jest.spyOn(Math, 'random').mockReturnValue(1 - 1e-9);
+  try {
+    const { machine, handlers, invocations, scriptErrors } = prepare(aslText, script);
+    const run = machine.run(input, { overrides: { taskResourceLocalHandlers: handlers } });
+    const ended = Promise.all([endOf(run.result), collect(run.eventLogs)]);
+    await passTimeUntil(ended);
+    const [end, events] = await ended;
+    if (scriptErrors[0]) throw scriptErrors[0];
+    return { ...end, ...readEvents(events), invocations };
+  } finally {
+    random.mockRestore();
+    jest.useRealTimers();
+  }
+};
+
+/** The machines made so far: to check a definition takes longer than to run it. */
+const machines = new Map<string, { machine: StateMachine; tasks: string[] }>();
+
+const machineOf = (aslText: string) => {
+  const known = machines.get(aslText);
+  if (known) return known;
+  const definition: StateMachineDefinition = JSON.parse(
+    aslText.replace(/\$\{(\w+)Arn\}/g, (_placeholder, stem: string) => functionArn(kebabCase(stem))),
+  );
+  const tasks = Object.keys(definition.States).filter((name) => definition.States[name]?.Type === 'Task');
+  const made = { machine: new StateMachine(definition), tasks };
+  machines.set(aslText, made);
+  return made;
+};
+
+const prepare = (aslText: string, script: Script) => {
+  const { machine, tasks } = machineOf(aslText);
+  const invocations: Execution['invocations'] = [];
+  const scriptErrors: Error[] = [];
+  const invoke = async (taskInput: Json): Promise<Json> => {
+    const { FunctionName, Payload } = taskInput as { FunctionName: string; Payload: Json };
+    const functionName = FunctionName.split(':').at(-1) ?? '';
+    const earlier = invocations.filter((invocation) => invocation.functionName === functionName).length;
+    invocations.push({ functionName, payload: structuredClone(Payload) });
+    const behaviours = script[functionName];
+    const behaviour = typeof behaviours === 'function' ? behaviours : behaviours?.[earlier];
+    if (!behaviour) {
+      const error = new Error(`The script has no invocation ${earlier + 1} of ${functionName}.`);
+      scriptErrors.push(error);
+      throw error;
+    }
+    return invokeLambda(behaviour, Payload);
+  };
+  const handlers = Object.fromEntries(tasks.map((name) => [name, invoke]));
+  return { machine, handlers, invocations, scriptErrors };
+};
+
+const functionArn = (name: string): string => `arn:aws:lambda:eu-west-1:123456789012:function:${name}`;
+
+const kebabCase = (pascal: string): string =>
+  pascal.replace(/\B[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+
+/** The `lambda:invoke` integration: a result wrapped as Lambda's response, an error worded as Lambda words it. */
+const invokeLambda = async (behaviour: Behaviour, payload: Json): Promise<Json> => {
+  try {
+    const result = (await behaviour(payload)) ?? null;
+    const Payload: Json = JSON.parse(JSON.stringify(result));
+    return { ExecutedVersion: '$LATEST', Payload, SdkHttpMetadata: { HttpStatusCode: 200 }, StatusCode: 200 };
+  } catch (error) {
+    const { name, message } = error as Error;
+    const cause = JSON.stringify({ errorType: name, errorMessage: message, trace: [`${name}: ${message}`] });
+    throw Object.assign(new Error(cause), { name });
+  }
+};
+
+const passTimeUntil = async (ended: Promise<unknown>): Promise<void> => {
+  let open = true;
+  const close = (): void => {
+    open = false;
+  };
+  ended.then(close, close);
+  for (let timers = 0; open; timers++) {
+    if (timers > MAX_TIMERS) throw new Error('The execution does not end.');
+    await jest.advanceTimersToNextTimerAsync();
+  }
+};
+
+const endOf = async (result: Promise<Json>): Promise<Pick<Execution, 'status' | 'failure'>> => {
+  try {
+    await result;
+    return { status: 'SUCCEEDED', failure: undefined };
+  } catch (error) {
+    if (error instanceof ExecutionTimeoutError) return { status: 'TIMED_OUT', failure: undefined };
+    if (!(error instanceof ExecutionError)) throw error;
+    const { name, message } = error.cause as Error;
+    return { status: 'FAILED', failure: { Error: name, Cause: message } };
+  }
+};
+
+const collect = async (events: AsyncIterable<RunEvent>): Promise<RunEvent[]> => {
+  const collected: RunEvent[] = [];
+  for await (const event of events) collected.push(event);
+  return collected;
+};
+
+const readEvents = (events: readonly RunEvent[]): Omit<Execution, 'status' | 'failure' | 'invocations'> => {
+  const visits: (Visit & { enteredAt: number })[] = [];
+  const retries: Retry[] = [];
+  let lastError = { name: '', at: 0 };
+  for (const event of events) {
+    if (event.type === 'StateEntered') {
+      const { name: state, input } = event.state;
+      visits.push({ state, input, output: undefined, seconds: 0, enteredAt: event.timestamp });
+    } else if (event.type === 'StateFailed') {
+      lastError = { name: event.Error, at: event.timestamp };
+    } else if (event.type === 'StateRetried') {
+      const seconds = (event.timestamp - lastError.at) / 1000;
+      retries.push({ state: event.state.name, error: lastError.name, seconds });
+    } else if (event.type === 'StateExited') {
+      const visit = visits.at(-1);
+      if (!visit) throw new Error('A state was left that was never entered.');
+      visit.output = event.state.output;
+      visit.seconds = (event.timestamp - visit.enteredAt) / 1000;
+    }
+  }
+  return {
+    path: visits.map(({ state }) => state),
+    visits: visits.map(({ enteredAt: _, ...visit }) => visit),
+    retries,
+    transitions: visits.length + retries.length,
+    seconds: ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0)) / 1000,
+    history: JSON.stringify(events),
+  };
+};
