@@ -17,7 +17,7 @@ export default {
   maxWorkers: 2,
   testTimeout: 60_000,
   projects: [
-    ...['unit', 'workflow', 'infra', 'local'].map((name) => project(name)),
+    ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
     project('contract', {
       globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',

@@ -157,3 +157,9 @@ export const findImageModel = (id: string): ImageModel | undefined => {
   const model = byId.get(id);
   return model?.type === 'image' ? model : undefined;
 };
+
+/** The video model with this id; undefined for an image model too. */
+export const findVideoModel = (id: string): VideoModel | undefined => {
+  const model = byId.get(id);
+  return model?.type === 'video' ? model : undefined;
+};

@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { ASPECT_RATIOS, type AspectRatio, findImageModel, type ImageModel } from './catalog.ts';
-import { allowPrivateTargets } from './environment.ts';
+import {
+  COMMON_FIELDS,
+  checkUrls,
+  type NewCreation,
+  optionalUrls,
+  type ParsedCreation,
+} from './creation-fields.ts';
 import { type FieldErrors, ValidationError } from './errors.ts';
 import { parseExplicitSize, sizeProblem } from './image-sizes.ts';
-import { emailField, optionalInteger, optionalText, parseFields, text, urlProblem } from './validation.ts';
-
-/** Longest prompt, in characters (code points) after trimming. */
-export const MAX_PROMPT_CHARACTERS = 4000;
+import { optionalInteger, optionalText, parseFields } from './validation.ts';
 
 /** What a creation of images asks for, with every default applied. */
-export interface NewGeneration {
-  model: ImageModel;
-  prompt: string;
-  endUserEmail: string;
+export interface NewGeneration extends NewCreation<ImageModel> {
   /** A preset of the model, or `<width>x<height>`. */
   size: string;
   aspectRatio: AspectRatio;
@@ -20,84 +20,34 @@ export interface NewGeneration {
   images: number;
   sequential: boolean;
   references: string[];
-  webhookUrl: string | undefined;
 }
 
-const urls = () =>
-  z.array(z.string({ error: 'must be a string' }), {
-    error: 'must be an array of URLs',
-  });
-
-const promptField = () =>
-  z.pipe(
-    z.pipe(
-      text(),
-      z.transform((prompt: string) => prompt.trim()),
-    ),
-    z.string().check(
-      z.refine((prompt) => prompt.length > 0, { error: 'must not be empty' }),
-      z.refine((prompt) => [...prompt].length <= MAX_PROMPT_CHARACTERS, {
-        error: `must be at most ${MAX_PROMPT_CHARACTERS} characters`,
-      }),
-      z.refine((prompt) => prompt.isWellFormed(), { error: 'must be well-formed Unicode' }),
-    ),
-  );
-
 const shape = {
-  model: text(),
-  prompt: promptField(),
-  endUserEmail: emailField(),
+  ...COMMON_FIELDS,
   size: optionalText(),
   aspectRatio: z.optional(z.enum(ASPECT_RATIOS, { error: `must be one of ${ASPECT_RATIOS.join(', ')}` })),
   n: optionalInteger(1, 'must be at least 1'),
-  references: z.optional(urls()),
+  references: optionalUrls(),
   sequential: z.optional(z.literal('auto', { error: 'must be auto' })),
   sequentialOptions: z.optional(
     z.strictObject({ maxImages: optionalInteger(1, 'must be at least 1') }, { error: 'must be an object' }),
   ),
-  webhookUrl: optionalText(),
 };
 
 type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
 
-/** A body that has been read: complete, or what is wrong with it, field by field. */
-export type ParsedGeneration =
-  | { ok: true; generation: NewGeneration }
-  | { ok: false; error: ValidationError; model: string | undefined; endUserEmail: string | undefined };
-
 /** Reads the body of a creation of images. Finds every wrong field at once; never throws. */
-export const parseGeneration = (body: Record<string, unknown>): ParsedGeneration => {
+export const parseGeneration = (body: Record<string, unknown>): ParsedCreation<NewGeneration> => {
   const { values, fields } = parseFields(shape, body);
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
-  checkUrls(body, values, fields);
+  checkUrls(body, ['references'], fields);
   if (model) checkAgainstModel(model, values, fields);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
     return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
   }
-  return { ok: true, generation: withDefaults(model, { ...values, prompt, endUserEmail }) };
-};
-
-/** The same creation when something beside its body is wrong as well, or nothing is. */
-export const alsoWrong = (parsed: ParsedGeneration, fields: FieldErrors): ParsedGeneration => {
-  if (Object.keys(fields).length === 0) return parsed;
-  const { model, endUserEmail, wrong } = parsed.ok
-    ? { model: parsed.generation.model.id, endUserEmail: parsed.generation.endUserEmail, wrong: {} }
-    : { ...parsed, wrong: parsed.error.fields };
-  return { ok: false, error: new ValidationError({ ...wrong, ...fields }), model, endUserEmail };
-};
-
-/** Looks at the references as they were given: one that is no text must not hide what is wrong with the others. */
-const checkUrls = (body: Record<string, unknown>, { webhookUrl }: Values, fields: FieldErrors): void => {
-  const allowLoopbackHttp = allowPrivateTargets();
-  const references: unknown[] = Array.isArray(body.references) ? body.references : [];
-  references.forEach((reference, index) => {
-    const problem = typeof reference === 'string' ? urlProblem(reference, allowLoopbackHttp) : undefined;
-    if (problem) fields[`references[${index}]`] ??= problem;
-  });
-  const problem = webhookUrl === undefined ? undefined : urlProblem(webhookUrl, allowLoopbackHttp);
-  if (problem) fields.webhookUrl ??= problem;
+  return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
 
 const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldErrors): void => {

@@ -1,5 +1,4 @@
-import { removeObjects } from './object-removal.ts';
-import { removeAttempts } from './provider-attempts.ts';
+import { finishDeletion } from './finish-deletion.ts';
 import { isRemoved, statusAt } from './records.ts';
 import { findRequest, isTerminal, removeRequest } from './requests.ts';
 
@@ -13,21 +12,18 @@ export type Deletion =
  * Deletes one request of an account with its files and everything kept of it.
  *
  * 1. Leave alone what is not there, is another's, or is not terminal.
- * 2. Remove the files, as well as it can. A terminal request gets no new ones.
- * 3. Remove the record. Of several calls at once, the one that removes it counts it.
- * 4. Remove the provider calls kept for operators.
+ * 2. Remove the record, leaving a mark that names its files. Of several calls at once, the one that removes it
+ *    counts it.
+ * 3. Remove the files and what is kept for operators. Whatever interrupts this, the reconciler goes on.
  */
 export const deleteRequest = async (accountId: string, requestId: string, now: Date): Promise<Deletion> => {
   const request = await findRequest(requestId);
   if (request?.accountId !== accountId) return { outcome: 'not_found' };
   if (!isTerminal(request)) return { outcome: 'conflict' };
 
-  const files = (request.outputs ?? []).flatMap(({ objectKey }) =>
-    objectKey === undefined ? [] : [objectKey],
-  );
-  const removed = await removeObjects(files);
-  if (!(await removeRequest(requestId))) return { outcome: 'not_found' };
-  await removeAttempts(requestId);
+  const deleted = await removeRequest(request, now);
+  if (!deleted) return { outcome: 'not_found' };
+  const removed = await finishDeletion(deleted);
   // One past its retention reads as absent already; what was left of it is gone now too.
   if (isRemoved(request, now)) return { outcome: 'not_found' };
   // The files of an expired request count as gone, whether or not they were.

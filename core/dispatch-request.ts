@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from './clock.ts';
-import { requiredNumberEnv } from './environment.ts';
 import { logger } from './observability.ts';
 import {
   claimAttempt,
@@ -8,6 +7,7 @@ import {
   type ProviderAttempt,
   recordOutcome,
 } from './provider-attempts.ts';
+import { callbackUrl } from './provider-callbacks.ts';
 import type { Provider, ProviderAnswer, ProviderCall } from './providers.ts';
 import { findRequest, isTerminal, markProcessing } from './requests.ts';
 import { toInstant } from './time.ts';
@@ -18,14 +18,17 @@ import {
   type NextStep,
   ProviderBusyError,
   ProviderCallInFlightError,
-  pollWaitSeconds,
   stepAfterCalls,
   type Upstream,
+  waitTimeOf,
 } from './workflow.ts';
 
 /** How often whoever makes a call says that it is alive, and after how long a silence it counts as dead. */
 const ALIVE_INTERVAL_MS = 5_000;
 const DEAD_AFTER_MS = 20_000;
+
+/** How long a provider may take to accept a task: that is no work, only a note of it. */
+const ACCEPT_TIMEOUT_MS = 60_000;
 
 /**
  * Hands a request to its provider: every call of its plan is made once, whatever runs this again.
@@ -46,15 +49,16 @@ export const dispatchRequest = async (
 ): Promise<NextStep> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
-  const deadline = deadlineOf(request, requiredNumberEnv('IMAGE_DEADLINE_SECONDS'));
+  const deadline = deadlineOf(request);
   if (toInstant(clock.now()) >= deadline) return { next: 'fail', error: DEADLINE_FAILURE };
 
   const { provider, upstreamModel } = await upstreamOf(request.model);
-  const { mode, calls } = provider.planImages(request, upstreamModel);
+  const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
   const latest = latestAttempts(await listAttempts(requestId));
-  const signal = AbortSignal.timeout(Math.max(0, Date.parse(deadline) - clock.now().getTime()));
+  const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
+  const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
   const settled = await Promise.allSettled(
     calls.map((call, place) =>
       ensureCall({ requestId, place, call, provider, signal, clock }, latest.get(place)),
@@ -69,9 +73,7 @@ export const dispatchRequest = async (
 
   const taken = attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
   if (mode === 'asynchronous' && taken) await markProcessing(request);
-  return stepAfterCalls(attempts, () =>
-    pollWaitSeconds(request.createdAt, clock.now(), requiredNumberEnv('POLL_INTERVAL_SECONDS'), deadline),
-  );
+  return stepAfterCalls(attempts, () => waitTimeOf(request, provider.callsBack(request.kind), clock.now()));
 };
 
 interface PlannedCall {

@@ -86,26 +86,33 @@ const updateEndUser = async (
 };
 
 /**
- * Claims an end-user for removal: from here on they cannot create. False while any of their requests is
- * queued or processing; then nothing has changed. Throws `NotFoundError`.
+ * Claims an end-user for removal: from here on they cannot create. Gives the time from which on no request can
+ * be theirs, which stays the same when claimed again; undefined while any of their requests is queued or
+ * processing: then nothing has changed. Throws `NotFoundError`.
  */
-export const claimForRemoval = async ({ accountId, email }: EndUserId, now: Date): Promise<boolean> => {
+export const claimForRemoval = async (
+  { accountId, email }: EndUserId,
+  now: Date,
+): Promise<Instant | undefined> => {
   try {
-    await table.send(
+    const { Attributes } = await table.send(
       new UpdateCommand({
         TableName: tableName(),
         Key: endUserKey(accountId, email),
         UpdateExpression: 'SET deletingAt = if_not_exists(deletingAt, :now)',
         ConditionExpression: 'attribute_exists(PK) AND activeRequests = :none',
         ExpressionAttributeValues: { ':now': toInstant(now), ':none': 0 },
+        ReturnValues: 'ALL_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
-    return true;
+    const { deletingAt = '', lastActiveAt } = toEndUser(Attributes ?? {});
+    // The clock that stamped the last creation may be a little ahead of the one that stamped the claim.
+    return deletingAt > lastActiveAt ? deletingAt : lastActiveAt;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     if (!error.Item) throw notFound();
-    return false;
+    return undefined;
   }
 };
 

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
-import { allowPrivateTargets } from './environment.ts';
+import { guardedRequest, TargetRefusedError } from './guarded-http.ts';
 
 /** A file that cannot be had from its URL. `retryable` says whether asking again may help. */
 export class FileUnavailableError extends Error {
@@ -13,27 +12,17 @@ export class FileUnavailableError extends Error {
   }
 }
 
-/** Longest silence of a server that sends a file. */
-const SILENCE_LIMIT_MS = 30_000;
-const agent = new Agent({
-  connect: { timeout: 5_000 },
-  headersTimeout: SILENCE_LIMIT_MS,
-  bodyTimeout: SILENCE_LIMIT_MS,
-});
-
 /**
  * The body of a file as it arrives, without redirects. Reading it fails when the connection ends before the
- * announced length. Throws `FileUnavailableError` for any answer but 200.
+ * announced length. Throws `FileUnavailableError` for any answer but 200, and for a URL that is not called.
  */
 export const openFile = async (url: string, signal: AbortSignal): Promise<Readable> => {
-  const { protocol } = new URL(url);
-  if (protocol !== 'https:' && !(protocol === 'http:' && allowPrivateTargets())) {
-    throw new FileUnavailableError(`A file is not fetched over ${protocol}`, false);
-  }
-  let response: Awaited<ReturnType<typeof request>>;
+  let response: Awaited<ReturnType<typeof guardedRequest>>;
   try {
-    response = await request(url, { dispatcher: agent, signal });
+    response = await guardedRequest(url, { signal });
   } catch (error) {
+    if (error instanceof TargetRefusedError)
+      throw new FileUnavailableError('The file is not fetched from there.', false, error);
     throw new FileUnavailableError('The file server did not answer.', !signal.aborted, error);
   }
   if (response.statusCode !== 200) {

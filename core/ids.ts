@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ulid } from 'ulid';
+import { decodeTime, ulid } from 'ulid';
+import { type Instant, toInstant } from './time.ts';
 
 export type RequestKind = 'image' | 'video';
 
@@ -19,6 +20,10 @@ export const requestKindOf = (requestId: string): RequestKind | undefined => {
   if (!REQUEST_ID.test(requestId)) return undefined;
   return requestId.startsWith(PREFIX.image) ? 'image' : 'video';
 };
+
+/** When a request of this id was created, to the millisecond. */
+export const creationTimeOf = (requestId: string): Instant =>
+  toInstant(new Date(decodeTime(requestId.slice(requestId.indexOf('_') + 1))));
 
 /** The id of a request's output; `index` counts from 0. */
 export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;

@@ -28,7 +28,11 @@ export interface ItemKey {
   SK: string;
 }
 
-export const accountKey = (accountId: string): ItemKey => ({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
+export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
+export const accountKey = (accountId: string): ItemKey => ({
+  PK: accountPartition(accountId),
+  SK: 'ACCOUNT',
+});
 
 /** Every account by creation time. */
 export const accountListing = (accountId: string, createdAt: Instant) => ({
@@ -55,7 +59,7 @@ export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
 });
 
 export const endUserKey = (accountId: string, email: string): ItemKey => ({
-  PK: `ACCOUNT#${accountId}`,
+  PK: accountPartition(accountId),
   SK: `END_USER#${email}`,
 });
 
@@ -86,6 +90,25 @@ export const requestStatusListing = (accountId: string, email: string, status: s
   GSI5PK: `${accountId}#${email}#${status}`,
 });
 
+/** Requests that are not over with everything that follows their end are listed in so many partitions. */
+export const OPEN_WORK_SHARDS = 8;
+/** Where a request stands among the open work, oldest first. Spread, as all requests pass through here. */
+export const openWorkListing = (requestId: string, createdAt: Instant) => ({
+  GSI1PK: openWorkPartition(shardOf(requestId)),
+  GSI1SK: createdAt,
+});
+export const openWorkPartition = (shard: number): string => `OPEN_WORK#${shard}`;
+/** The end of an id is random. */
+const shardOf = (requestId: string): number =>
+  (requestId.codePointAt(requestId.length - 1) ?? 0) % OPEN_WORK_SHARDS;
+
+/** What stays of a request that was deleted: that it was, for the ledger's sake. */
+export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
+  PK: ledgerPartition(accountId),
+  SK: `${DELETED_REQUEST_PREFIX}${requestId}`,
+});
+export const DELETED_REQUEST_PREFIX = 'DELETED#';
+
 /** While it is there and not over, an end-user cannot create with a model. */
 export const pauseKey = ({
   accountId,
@@ -96,13 +119,13 @@ export const pauseKey = ({
   email: string;
   model: string;
 }): ItemKey => ({
-  PK: `ACCOUNT#${accountId}`,
+  PK: accountPartition(accountId),
   SK: `PAUSE#${email}#${model}`,
 });
 
 /** What a caller's `Idempotency-Key` led to; `digest` is that of the key, whose text can be anything. */
 export const idempotencyKey = (accountId: string, digest: string): ItemKey => ({
-  PK: `ACCOUNT#${accountId}`,
+  PK: accountPartition(accountId),
   SK: `IDEMPOTENCY#${digest}`,
 });
 
@@ -112,6 +135,19 @@ export const providerAttemptKey = (requestId: string, call: number, attempt: num
   SK: `ATTEMPT#${String(call).padStart(2, '0')}#${String(attempt).padStart(2, '0')}`,
 });
 export const PROVIDER_ATTEMPT_PREFIX = 'ATTEMPT#';
+
+/** How a request waits for its provider. */
+export const providerWaitKey = (requestId: string): ItemKey => ({
+  PK: requestPartition(requestId),
+  SK: 'WAIT',
+});
+
+/** A try to deliver a request's webhook: `number` counts those of its delivery from 1. */
+export const webhookTryKey = (requestId: string, delivery: string, number: number): ItemKey => ({
+  PK: requestPartition(requestId),
+  SK: `${WEBHOOK_TRY_PREFIX}${delivery}#${String(number).padStart(3, '0')}`,
+});
+export const WEBHOOK_TRY_PREFIX = 'WEBHOOK#';
 
 /** What the operator set for a model: its rate and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });

@@ -32,14 +32,24 @@ export const listModelSettings = async (): Promise<Map<string, ModelSettings>> =
 };
 
 /** Stores the operator's rate for a model; requests already created keep the price they were created with. */
-export const putRate = async (modelId: string, rate: Rate): Promise<void> => {
+export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
+
+/** Switches a model on or off for creations from now on; requests already created go on. */
+export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
+  putSetting(modelId, 'enabled', enabled);
+
+const putSetting = async <Name extends 'rate' | 'enabled'>(
+  modelId: string,
+  name: Name,
+  value: NonNullable<ModelSettings[Name]>,
+): Promise<void> => {
   await table.send(
     new UpdateCommand({
       TableName: tableName(),
       Key: modelSettingsKey(modelId),
-      UpdateExpression: 'SET #model = :model, #rate = :rate',
-      ExpressionAttributeNames: { '#model': 'model', '#rate': 'rate' },
-      ExpressionAttributeValues: { ':model': modelId, ':rate': rate },
+      UpdateExpression: 'SET #model = :model, #setting = :value',
+      ExpressionAttributeNames: { '#model': 'model', '#setting': name },
+      ExpressionAttributeValues: { ':model': modelId, ':value': value },
     }),
   );
 };

@@ -1,8 +1,8 @@
-import { DeleteObjectsCommand, S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import { bucket } from './bucket.ts';
 import { requiredEnv } from './environment.ts';
 import { logger } from './observability.ts';
-
-const objects = new S3Client({ maxAttempts: 3 });
+import { listStoredFiles } from './stored-files.ts';
 
 /** Most keys S3 takes in one DeleteObjects. */
 const MAX_KEYS = 1000;
@@ -16,7 +16,7 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<numb
   for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {
     const Objects = objectKeys.slice(start, start + MAX_KEYS).map((Key) => ({ Key }));
     try {
-      const { Errors = [] } = await objects.send(
+      const { Errors = [] } = await bucket.send(
         new DeleteObjectsCommand({ Bucket: requiredEnv('BUCKET_NAME'), Delete: { Objects, Quiet: true } }),
       );
       removed += Objects.length - Errors.length;
@@ -27,4 +27,17 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<numb
     }
   }
   return removed;
+};
+
+/**
+ * Removes whatever is stored for a request that delivers nothing, though nobody recorded it: what was stored
+ * before storing failed. As well as it can, like `removeObjects`. A request has at most 15 files.
+ */
+export const removeUnrecordedFiles = async (accountId: string, requestId: string): Promise<void> => {
+  try {
+    const files = await listStoredFiles({ accountId, requestId });
+    await removeObjects(files.map(({ objectKey }) => objectKey));
+  } catch (error) {
+    logger.warn('files could not be listed', { requestId, error: error as Error });
+  }
 };

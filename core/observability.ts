@@ -10,8 +10,20 @@ export const METRIC = {
   providerAccessRefused: 'ProviderAccessRefused',
   /** A provider call whose outcome nobody can know. */
   providerCallLost: 'ProviderCallLost',
+  /** A task in a state that no adapter knows: it is waited for. */
+  unknownProviderState: 'UnknownProviderState',
+  /** A request that had no execution when one was looked for. */
+  executionLost: 'ExecutionLost',
+  /** A request that could not be looked after. */
+  reconcileFailed: 'ReconcileFailed',
+  /** A webhook that will not be delivered. */
+  webhookGivenUp: 'WebhookGivenUp',
   /** An output the provider produced that could not be stored. */
   outputStorageFailed: 'OutputStorageFailed',
+  /** Something in a ledger that does not add up. */
+  ledgerProblem: 'LedgerProblem',
+  /** A verification of all ledgers that found no problem. */
+  ledgerVerified: 'LedgerVerified',
 } as const;
 export type MetricName = (typeof METRIC)[keyof typeof METRIC];
 

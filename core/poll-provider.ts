@@ -1,24 +1,21 @@
 import { type Clock, systemClock } from './clock.ts';
-import { requiredNumberEnv } from './environment.ts';
-import { listAttempts, type ProviderAttempt, recordOutcome } from './provider-attempts.ts';
-import type { Provider } from './providers.ts';
+import { lookAtTasks } from './provider-tasks.ts';
 import { findRequest, isTerminal } from './requests.ts';
 import { toInstant } from './time.ts';
 import {
   DEADLINE_FAILURE,
   deadlineOf,
-  latestAttempts,
   type NextStep,
-  pollWaitSeconds,
   stepAfterCalls,
   type Upstream,
+  waitTimeOf,
 } from './workflow.ts';
 
 /** A task query is a small look-up: an answer that takes longer than this counts as none. */
 const QUERY_TIMEOUT_MS = 15_000;
 
 /**
- * Asks the provider for every open task of a request and records what it says. An answer that cannot be had
+ * Asks the provider for every open task of a request and says what follows. An answer that cannot be had
  * changes nothing: the next look asks again, until the deadline fails the request.
  */
 export const pollProvider = async (
@@ -28,25 +25,10 @@ export const pollProvider = async (
 ): Promise<NextStep> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
-  const { provider } = await upstreamOf(request.model);
-  const latest = [...latestAttempts(await listAttempts(requestId)).values()];
-  const attempts = await Promise.all(latest.map((attempt) => lookAt(attempt, provider, clock)));
-
-  const deadline = deadlineOf(request, requiredNumberEnv('IMAGE_DEADLINE_SECONDS'));
+  const { provider, attempts } = await lookAtTasks(request, upstreamOf, clock, QUERY_TIMEOUT_MS);
   const step = stepAfterCalls(attempts, () =>
-    pollWaitSeconds(request.createdAt, clock.now(), requiredNumberEnv('POLL_INTERVAL_SECONDS'), deadline),
+    waitTimeOf(request, provider.callsBack(request.kind), clock.now()),
   );
-  const late = toInstant(clock.now()) >= deadline;
+  const late = toInstant(clock.now()) >= deadlineOf(request);
   return step.next === 'wait' && late ? { next: 'fail', error: DEADLINE_FAILURE } : step;
-};
-
-const lookAt = async (
-  attempt: ProviderAttempt,
-  provider: Provider,
-  clock: Clock,
-): Promise<ProviderAttempt> => {
-  if (attempt.outcome?.kind !== 'accepted') return attempt;
-  const answer = await provider.query(attempt.outcome.taskId, AbortSignal.timeout(QUERY_TIMEOUT_MS));
-  const open = answer.kind === 'waiting' || answer.kind === 'busy' || answer.kind === 'accepted';
-  return open ? attempt : recordOutcome(attempt, answer, clock.now());
 };

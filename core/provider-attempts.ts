@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod/mini';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import { PROVIDER_ATTEMPT_PREFIX, providerAttemptKey, requestPartition, TTL_ATTRIBUTE } from './keys.ts';
 import type { ProviderAnswer } from './providers.ts';
-import { deleteItems, queryAll, table, tableName } from './table.ts';
+import { queryAll, table, tableName } from './table.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from './time.ts';
 
 const Failure = z.object({
@@ -43,7 +45,7 @@ export const ProviderAttempt = z.object({
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
 /** Attempts are for operators and outlive a record of the default retention: 23 h, then 90 days. */
-const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
+export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
 
 /** Access pattern 8: the provider calls of a request in the order of its plan, then of their tries. Consistent. */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
@@ -70,6 +72,8 @@ export const claimAttempt = async (
 ): Promise<ProviderAttempt | undefined> => {
   const startedAt = toInstant(now);
   const claimed: ProviderAttempt = { requestId, call, attempt, startedAt, aliveAt: startedAt };
+  // The client tries again when an answer is lost: then what refuses the claim may be the claim itself.
+  const claimId = randomUUID();
   try {
     await table.send(
       new PutCommand({
@@ -77,15 +81,17 @@ export const claimAttempt = async (
         Item: {
           ...providerAttemptKey(requestId, call, attempt),
           ...claimed,
+          claimId,
           [TTL_ATTRIBUTE]: toEpochSeconds(startedAt) + ATTEMPT_RETENTION_SECONDS,
         },
         ConditionExpression: 'attribute_not_exists(PK)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
     return claimed;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return error.Item && unmarshall(error.Item).claimId === claimId ? claimed : undefined;
   }
 };
 
@@ -137,10 +143,4 @@ export const recordOutcome = async (
     if (!stored) throw error;
     return stored;
   }
-};
-
-/** Removes everything kept of a request's provider calls. */
-export const removeAttempts = async (requestId: string): Promise<void> => {
-  const attempts = await listAttempts(requestId);
-  await deleteItems(attempts.map(({ call, attempt }) => providerAttemptKey(requestId, call, attempt)));
 };

@@ -1,5 +1,6 @@
 import type { Failure } from './errors.ts';
-import type { ImageRequest } from './requests.ts';
+import type { RequestKind } from './ids.ts';
+import type { StoredRequest } from './requests.ts';
 
 export const PROVIDER_IDS = ['modelark', 'modelstudio'] as const;
 export type ProviderId = (typeof PROVIDER_IDS)[number];
@@ -38,8 +39,13 @@ export interface ProviderPlan {
 /** An upstream, behind one face. None of these reject for an answer or a network fault: they classify it. */
 export interface Provider {
   readonly id: ProviderId;
-  /** The calls for a request; the same request always gives the same calls in the same order. */
-  planImages(request: ImageRequest, upstreamModel: string): ProviderPlan;
+  /** Whether it calls back when a request of this kind is finished. */
+  callsBack(kind: RequestKind): boolean;
+  /**
+   * The calls for a request; the same request always gives the same calls in the same order. `callbackUrl` is
+   * where the provider is asked to call back, if it can.
+   */
+  plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan;
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
 }

@@ -56,6 +56,13 @@ export const imagePrice = (rate: ImageRate, pixels: number): Thousandths => {
   return toThousandths(tier.xTokens);
 };
 
+/** The price of one second of video at a resolution. */
+export const videoPrice = (rate: VideoRate, resolution: string): Thousandths => {
+  const xTokens = rate.perSecond[resolution];
+  if (xTokens === undefined) throw new Error(`The rate has no price for ${resolution}.`);
+  return toThousandths(xTokens);
+};
+
 /** Why a rate cannot be the model's, or undefined when it can. Prices are decimals above 0 with at most 3 places: every request has its debit. */
 export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined => {
   if (model.type === 'image') {

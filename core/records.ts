@@ -2,40 +2,60 @@ import { type Failure, STORAGE_FAILED } from './errors.ts';
 import { outputId } from './ids.ts';
 import { dimensionsOf } from './image-sizes.ts';
 import { toXTokens } from './money.ts';
-import { type ImageRequest, STORED_STATUSES, type StoredOutput } from './requests.ts';
+import {
+  type ImageRequest,
+  STORED_STATUSES,
+  type StoredOutput,
+  type StoredRequest,
+  type VideoRequest,
+} from './requests.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from './time.ts';
 
 /** What a request reads as: a stored status, or `expired` once its files are past their time. */
 export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
-/** One image of a succeeded record: exactly one of `url` and `error`. */
-export interface ImageItem {
+/** What every output of a succeeded record has: exactly one of `url` and `error`. */
+interface OutputItem {
   id: string;
-  size: string;
   expiresAt: Instant;
   url?: string;
   error?: { code: typeof STORAGE_FAILED };
+}
+
+/** One image of a succeeded record. */
+export interface ImageItem extends OutputItem {
+  size: string;
+}
+
+/** The video of a succeeded record; `duration` is in seconds, `resolution` the label that was asked for. */
+export interface VideoItem extends OutputItem {
+  duration: number;
+  resolution: string;
 }
 
 interface RecordBase {
   requestId: string;
   model: string;
   prompt: string;
-  referencesCount: number;
   endUserEmail: string;
   createdAt: Instant;
 }
 
-/** A request for images as the API shows it; each status has exactly these fields. */
-export type GenerationRecord = RecordBase &
-  (
-    | { status: 'queued'; pollUrl: string }
-    | { status: 'processing' }
-    | { status: 'succeeded'; images: ImageItem[]; cost: number; finishedAt: Instant }
-    | { status: 'failed'; error: Failure; finishedAt: Instant }
-    | { status: 'expired'; finishedAt: Instant }
-  );
+type ByStatus<Outputs> =
+  | { status: 'queued'; pollUrl: string }
+  | { status: 'processing' }
+  | ({ status: 'succeeded'; cost: number; finishedAt: Instant } & Outputs)
+  | { status: 'failed'; error: Failure; finishedAt: Instant }
+  | { status: 'expired'; finishedAt: Instant };
+
+/**
+ * A request as the API shows it; each status has exactly these fields. `referencesCount` is on records of
+ * images only, whose outputs are `images`.
+ */
+export type RequestRecord = RecordBase & { referencesCount?: number } & ByStatus<
+    { images: ImageItem[] } | { videos: VideoItem[] }
+  >;
 
 /** What rendering a record needs beside the request. */
 export interface RenderContext {
@@ -46,7 +66,7 @@ export interface RenderContext {
 }
 
 /** How a request reads at `now`, whether or not the store has been told of its expiry. */
-export const statusAt = (request: Pick<ImageRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
+export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
   request.status === 'succeeded' && request.expiresAt !== undefined && toInstant(now) >= request.expiresAt
     ? 'expired'
     : request.status;
@@ -59,30 +79,31 @@ export const removalTime = (endedAt: Instant, retentionDays: number): number =>
   Math.ceil(Date.parse(addSeconds(endedAt, retentionDays * SECONDS_PER_DAY)) / 1000);
 
 /** Whether what a request was has been over for so long that it reads as absent, swept or not. */
-export const isRemoved = ({ ttl }: Pick<ImageRequest, 'ttl'>, now: Date): boolean =>
+export const isRemoved = ({ ttl }: Pick<StoredRequest, 'ttl'>, now: Date): boolean =>
   ttl !== undefined && now.getTime() >= ttl * 1000;
 
-export const generationUrl = (publicBaseUrl: string, requestId: string): string =>
-  `${publicBaseUrl}/v1/generations/${requestId}`;
+/** Where a request is read. */
+export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
+  `${publicBaseUrl}/v1/${kind === 'image' ? 'generations' : 'videos'}/${requestId}`;
 
 /** The record of a request that was just accepted. */
-export const renderQueued = (request: ImageRequest, publicBaseUrl: string): GenerationRecord => ({
+export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => ({
   ...baseOf(request),
   status: 'queued',
-  pollUrl: generationUrl(publicBaseUrl, request.requestId),
+  pollUrl: recordUrl(publicBaseUrl, request),
 });
 
-const baseOf = (request: ImageRequest): RecordBase => ({
+const baseOf = (request: StoredRequest) => ({
   requestId: request.requestId,
   model: request.model,
   prompt: request.prompt,
-  referencesCount: request.references.length,
+  ...(request.kind === 'image' ? { referencesCount: request.references.length } : {}),
   endUserEmail: request.endUserEmail,
   createdAt: request.createdAt,
 });
 
 /** The record of a request as it reads at `context.now`. */
-export const renderGeneration = (request: ImageRequest, context: RenderContext): GenerationRecord => {
+export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord => {
   const base = baseOf(request);
   const status = statusAt(request, context.now);
   switch (status) {
@@ -91,10 +112,10 @@ export const renderGeneration = (request: ImageRequest, context: RenderContext):
     case 'processing':
       return { ...base, status };
     case 'succeeded': {
-      const { outputs = [], costThousandths, finishedAt, expiresAt } = request;
+      const { costThousandths, finishedAt, expiresAt } = request;
       if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
-      const images = outputs.map((output) => renderImage(request, output, expiresAt, context));
-      return { ...base, status, images, cost: toXTokens(costThousandths), finishedAt };
+      const outputs = renderOutputs(request, expiresAt, context);
+      return { ...base, status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
     }
     case 'failed': {
       const { error, finishedAt } = request;
@@ -108,24 +129,34 @@ export const renderGeneration = (request: ImageRequest, context: RenderContext):
   }
 };
 
-const renderImage = (
-  request: ImageRequest,
-  output: StoredOutput,
+const renderOutputs = (
+  request: StoredRequest,
   expiresAt: Instant,
   { signUrl }: RenderContext,
-): ImageItem => {
-  const { objectKey, width, height } = output;
-  const item = { id: outputId(request.requestId, output.index), expiresAt };
-  return objectKey !== undefined && width !== undefined && height !== undefined
-    ? { ...item, size: `${width}x${height}`, url: signUrl(objectKey, expiresAt) }
-    : { ...item, size: expectedSize(request), error: { code: STORAGE_FAILED } };
+): { images: ImageItem[] } | { videos: VideoItem[] } => {
+  const { outputs = [], requestId } = request;
+  const itemOf = ({ index, objectKey }: StoredOutput): OutputItem => ({
+    id: outputId(requestId, index),
+    expiresAt,
+    ...(objectKey === undefined
+      ? { error: { code: STORAGE_FAILED } }
+      : { url: signUrl(objectKey, expiresAt) }),
+  });
+  return request.kind === 'image'
+    ? { images: outputs.map((output) => ({ ...itemOf(output), size: sizeOf(request, output) })) }
+    : { videos: outputs.map((output) => ({ ...itemOf(output), ...lengthOf(request, output) })) };
 };
 
-/** The size of an image that has no file to measure: what was asked for. */
-const expectedSize = (request: ImageRequest): string => {
-  const { width, height } = dimensionsOf(request.size, request.aspectRatio);
-  return `${width}x${height}`;
+/** The size of the stored image; of one that has no file to measure, what was asked for. */
+const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {
+  const asked = dimensionsOf(request.size, request.aspectRatio);
+  return `${stored.width ?? asked.width}x${stored.height ?? asked.height}`;
 };
 
-const incomplete = (request: ImageRequest): Error =>
+const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutput) => ({
+  duration: stored.durationSec ?? durationSec,
+  resolution,
+});
+
+const incomplete = (request: StoredRequest): Error =>
   new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);

@@ -10,7 +10,7 @@ import {
 } from './keys.ts';
 import { type Page, type PageRequest, pageOf } from './pages.ts';
 import { isRemoved, type RecordStatus, statusAt } from './records.ts';
-import { type ImageRequest, type StoredStatus, toImageRequest } from './requests.ts';
+import { type StoredRequest, type StoredStatus, toRequest } from './requests.ts';
 import { batchGet, FILTERED_FIRST_LIMIT, queryAll, type StoredItem, tableName } from './table.ts';
 import type { Instant } from './time.ts';
 
@@ -42,7 +42,7 @@ export const listImageRequests = async (
   filter: RequestFilter,
   page: PageRequest,
   now: Date,
-): Promise<Page<ImageRequest>> => {
+): Promise<Page<StoredRequest>> => {
   const skipped = (page.page - 1) * page.pageSize;
   const end = skipped + page.pageSize;
   const entries = await readIndex(accountId, filter, end + 1, now);
@@ -50,7 +50,7 @@ export const listImageRequests = async (
   const items = await batchGet(onPage.map(({ PK }) => ({ ...requestKey(''), PK })));
   const requests = items
     .filter((item): item is StoredItem => item !== undefined)
-    .map(toImageRequest)
+    .map(toRequest)
     .filter((request) => !isRemoved(request, now))
     .filter((request) => filter.status === undefined || statusAt(request, now) === filter.status);
   return pageOf(requests, page, entries.length > end);

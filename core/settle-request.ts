@@ -3,11 +3,19 @@ import { type Clock, systemClock } from './clock.ts';
 import { countSettlementWrite } from './end-users.ts';
 import { requiredNumberEnv } from './environment.ts';
 import type { Failure } from './errors.ts';
+import { followUp } from './follow-up.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from './ledger.ts';
 import type { Thousandths } from './money.ts';
 import { pauseWrite } from './pauses.ts';
 import { removalTime } from './records.ts';
-import { type Ending, endRequestWrite, findRequest, type ImageRequest, isTerminal } from './requests.ts';
+import {
+  costOf,
+  type Ending,
+  endRequestWrite,
+  findRequest,
+  isTerminal,
+  type StoredRequest,
+} from './requests.ts';
 import { refusedBy, type TransactItem, transact } from './table.ts';
 import { addSeconds, type Instant, toInstant } from './time.ts';
 
@@ -16,28 +24,38 @@ const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the 
 
 /**
  * Ends a request whose outputs are recorded: succeeded, charged for the outputs that have a file and
- * refunded for the rest; failed and refunded in full when none has. Harmless when it is terminal already.
+ * refunded for the rest; failed and refunded in full when none has. Then starts what follows its end. Harmless
+ * when it is terminal already: what follows is made sure of.
  */
 export const settleRequest = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request)) return;
-  const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;
   const now = clock.now();
-  if (delivered === 0) return finalize(request, { status: 'failed', error: NOTHING_STORED }, now);
-  const expiresAt = addSeconds(toInstant(now), requiredNumberEnv('OUTPUT_TTL_SECONDS'));
-  const costThousandths = request.unitPriceThousandths * delivered;
-  return finalize(request, { status: 'succeeded', costThousandths, expiresAt }, now);
+  if (request && !isTerminal(request)) await finalize(request, endingOf(request, now), now);
+  await followUp(requestId);
 };
 
-/** Ends a request without outputs and refunds it in full. Harmless when it is terminal already. */
+const endingOf = (request: StoredRequest, now: Date): Ending => {
+  const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;
+  if (delivered === 0) return { status: 'failed', error: NOTHING_STORED };
+  const expiresAt = addSeconds(toInstant(now), requiredNumberEnv('OUTPUT_TTL_SECONDS'));
+  return { status: 'succeeded', costThousandths: costOf(request, delivered), expiresAt };
+};
+
+/**
+ * Ends a request without outputs and refunds it in full, then starts what follows its end. Harmless when it is
+ * terminal already. `operatorNote` is why an operator ended it.
+ */
 export const failRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
+  operatorNote?: string,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request)) return;
-  await finalize(request, { status: 'failed', error }, clock.now());
+  if (request && !isTerminal(request)) {
+    await finalize(request, { status: 'failed', error }, clock.now(), operatorNote);
+  }
+  await followUp(requestId);
 };
 
 /**
@@ -45,18 +63,24 @@ export const failRequest = async (
  * end-user's counters are one transaction, claimed by the condition that the request is not terminal: of
  * all who try, one ends it and the others find it ended.
  */
-const finalize = async (request: ImageRequest, ending: Ending, now: Date): Promise<void> => {
+const finalize = async (
+  request: StoredRequest,
+  ending: Ending,
+  now: Date,
+  operatorNote?: string,
+): Promise<void> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, ending);
   const endedAt = ending.status === 'succeeded' ? ending.expiresAt : finishedAt;
   const ttl = removalTime(endedAt, requiredNumberEnv('RETENTION_DAYS'));
+  const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
 
   await transact((refusals): TransactItem[] => {
     if (refusedBy(refusals, 0)) return [];
     const writes = [
-      endRequestWrite(request, ending, { finishedAt, refundThousandths: refund, ttl }),
+      endRequestWrite(request, ending, { finishedAt, refundThousandths: refund, ttl, ...noted }),
       countSettlementWrite(owner, refund),
       ...pauseAfter(request, ending, finishedAt),
     ];
@@ -68,13 +92,13 @@ const finalize = async (request: ImageRequest, ending: Ending, now: Date): Promi
 };
 
 /** A time-out at the provider pauses the end-user's creations with that model, and nothing else. */
-const pauseAfter = (request: ImageRequest, ending: Ending, finishedAt: Instant): TransactItem[] => {
+const pauseAfter = (request: StoredRequest, ending: Ending, finishedAt: Instant): TransactItem[] => {
   if (ending.status !== 'failed' || ending.error.code !== 'provider_timeout') return [];
   const { accountId, endUserEmail: email, model } = request;
   return [pauseWrite({ accountId, email, model }, finishedAt, requiredNumberEnv('PAUSE_SECONDS'))];
 };
 
-const refundOf = (request: ImageRequest, ending: Ending): Thousandths =>
+const refundOf = (request: StoredRequest, ending: Ending): Thousandths =>
   ending.status === 'succeeded'
     ? request.debitThousandths - ending.costThousandths
     : request.debitThousandths;

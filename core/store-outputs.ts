@@ -2,40 +2,57 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
 import { FileUnavailableError, openFile } from './http-files.ts';
 import { outputObjectKey } from './keys.ts';
-import { storeImage } from './objects.ts';
+import { removeObjects } from './object-removal.ts';
+import { storeImage, storeVideo } from './objects.ts';
 import { countMetric, logger, METRIC } from './observability.ts';
 import { listAttempts } from './provider-attempts.ts';
-import { findRequest, type ImageRequest, isTerminal, recordOutputs, type StoredOutput } from './requests.ts';
+import {
+  findRequest,
+  isTerminal,
+  maxOutputs,
+  recordOutputs,
+  type StoredOutput,
+  type StoredRequest,
+} from './requests.ts';
 import { latestAttempts, producedOutputs } from './workflow.ts';
 
 /** How many files are on their way at once: each holds up to three parts of 5 MiB. */
 const CONCURRENT_FILES = 4;
-/** How long one file may take, and how often its server is asked: 15 files, four at once, are done within 12 min. */
-const FILE_TIMEOUT_MS = 60_000;
+/**
+ * How long one file may take, and how often its server is asked: 15 images, four at once, or one video are
+ * done within 12 min.
+ */
+const FILE_TIMEOUT_MS = { image: 60_000, video: 240_000 } as const;
 const MAX_TRIES = 3;
 const RETRY_PAUSE_MS = 500;
 
 /**
  * Copies every output the provider produced to the bucket, each under a key of its own, and records what
  * became of each. One that cannot be had is recorded without a file; the others are stored all the same.
- * Run again, it stores the same files under the same keys.
+ * Run again, it stores the same files under the same keys. Files of a request that was failed or deleted
+ * meanwhile are removed again.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return;
   const attempts = latestAttempts(await listAttempts(requestId)).values();
-  const produced = producedOutputs(attempts).slice(0, request.images);
+  const produced = producedOutputs(attempts).slice(0, maxOutputs(request));
   const queue = produced.entries();
   const outputs: StoredOutput[] = [];
   const worker = async (): Promise<void> => {
     for (const [index, { url }] of queue) outputs[index] = await storeOutput(request, index, url, clock);
   };
   await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
-  await recordOutputs(requestId, outputs);
+  if (await recordOutputs(requestId, outputs)) return;
+  // Ended by somebody else meanwhile: nobody will ever hear of these files, unless another run stored the same ones.
+  const ended = await findRequest(requestId);
+  if (ended?.status !== 'succeeded') await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
 };
 
+const STORE = { image: storeImage, video: storeVideo };
+
 const storeOutput = async (
-  request: ImageRequest,
+  request: StoredRequest,
   index: number,
   url: string,
   clock: Clock,
@@ -43,11 +60,11 @@ const storeOutput = async (
   for (let attempt = 1; ; attempt++) {
     const startedAt = clock.now().getTime();
     try {
-      const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS));
-      const { objectKey, contentType, sizeBytes, width, height } = await storeImage(file, ({ extension }) =>
-        outputObjectKey(request.accountId, request.requestId, index, extension),
-      );
-      return { index, objectKey, contentType, sizeBytes, width, height };
+      const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
+      const keyOf = ({ extension }: { extension: string }): string =>
+        outputObjectKey(request.accountId, request.requestId, index, extension);
+      const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
+      return { index, ...stored };
     } catch (error) {
       const final = error instanceof FileUnavailableError && !error.retryable;
       if (!final && attempt < MAX_TRIES) {

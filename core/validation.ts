@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { FieldErrors } from './errors.ts';
+import { hostProblem } from './target-rules.ts';
 
 /** A path of a body as its dotted form, with indexes in brackets: `references[2]`, `sequentialOptions.maxImages`. */
 export const fieldPath = (path: readonly PropertyKey[]): string =>
@@ -122,3 +123,7 @@ export const urlProblem = (url: string, allowLoopbackHttp: boolean): string | un
   const loopback = allowLoopbackHttp && protocol === 'http:' && LOOPBACK_HOSTS.test(hostname);
   return protocol === 'https:' || loopback ? undefined : 'must be an absolute https URL';
 };
+
+/** Why a URL for webhooks is refused, or undefined: a host that is never dialled is refused at once. */
+export const webhookUrlProblem = (url: string, allowPrivate: boolean): string | undefined =>
+  urlProblem(url, allowPrivate) ?? hostProblem(new URL(url).hostname, allowPrivate);

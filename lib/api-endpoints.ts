@@ -10,6 +10,8 @@ const ROUTES = {
   'create-generation': ['POST', '/v1/generations'],
   'list-generations': ['GET', '/v1/generations'],
   'get-generation': ['GET', '/v1/generations/{requestId}'],
+  'create-video': ['POST', '/v1/videos'],
+  'get-video': ['GET', '/v1/videos/{requestId}'],
   'delete-generation': ['DELETE', '/v1/generations/{requestId}'],
   'bulk-delete-generations': ['POST', '/v1/generations/bulk-delete'],
   'list-models': ['GET', '/v1/models'],
@@ -19,6 +21,7 @@ const ROUTES = {
   'unblock-end-user': ['POST', '/v1/end-users/{email}/unblock'],
   'get-balance': ['GET', '/v1/balance'],
   'list-balance-history': ['GET', '/v1/balance/history'],
+  'receive-callback': ['POST', '/callbacks/{provider}/{requestId}/{token}'],
 } as const satisfies Record<string, readonly [ApiRoute['method'], string]>;
 
 export type EndpointName = keyof typeof ROUTES;

@@ -17,6 +17,11 @@ const flag = z
 const guardrailVersion = z.coerce
   .string()
   .regex(/^(DRAFT|[1-9]\d{0,7})$/, 'Expected DRAFT or the number of a version');
+/** Pauses between tries, in seconds, the first one first: at most 20 of at most a day each. */
+const retrySeconds = z.coerce
+  .string()
+  .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
+  .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
 const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
@@ -33,6 +38,9 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
 /** Longest that a synchronous provider call may take: a Lambda function runs for 15 min at most. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
+/** Longest that a video may take: the execution, which stores it too, has 2 h. */
+const MAX_VIDEO_SECONDS = 5400;
+
 /**
  * The one list of context keys, with their defaults: what an operator can set at `cdk deploy -c key=value`
  * and at the local run alike. Each is described in the README.
@@ -42,7 +50,11 @@ export const StackContext = z.object({
   retentionDays: number(0, 3650).default(90),
   pauseSeconds: seconds(1, 3600).default(180),
   imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
+  videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
   pollIntervalSeconds: seconds(1, 300).default(5),
+  callbackWaitSeconds: seconds(1, 3600).default(300),
+  reconcileIntervalSeconds: seconds(1, 3600).default(60),
+  webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
   publicBaseUrl: baseUrl.optional(),
   deliveryBaseUrl: baseUrl.optional(),
   allowPrivateTargets: flag,
@@ -51,6 +63,7 @@ export const StackContext = z.object({
     .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')
     .optional(),
   guardrailVersion: guardrailVersion.default('DRAFT'),
+  alarmEmail: z.email().optional(),
   modelArkBaseUrl: baseUrl,
   modelStudioBaseUrl: baseUrl,
   modelRoutes: json(ModelRoutes),

@@ -1,15 +1,26 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ArnFormat, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { LISTING_INDEX, OUTPUT_PREFIX, REQUEST_INDEXES } from '../core/keys.ts';
+import {
+  accountPartition,
+  LISTING_INDEX,
+  OUTPUT_PREFIX,
+  REQUEST_INDEXES,
+  requestPartition,
+} from '../core/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import type { StackContext } from './context.ts';
 import { DataStore } from './data-store.ts';
 import { Delivery } from './delivery.ts';
+import { ExpiryWorkflow } from './expiry-workflow.ts';
 import { GenerationWorkflow } from './generation-workflow.ts';
+import { allow, allowLater, allowOnIndexes, allowOnItems, allowOnTable } from './grants.ts';
 import { HttpApi } from './http-api.ts';
+import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
+import { Reconciler } from './reconciler.ts';
 import type { ServiceFunction } from './service-function.ts';
+import { WebhookWorkflow } from './webhook-workflow.ts';
 
 export interface GenerationServiceStackProps extends StackProps {
   context: StackContext;
@@ -44,110 +55,194 @@ export class GenerationServiceStack extends Stack {
     } as const;
     const targets = { ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets) } as const;
 
-    const workflow = new GenerationWorkflow(this, 'GenerationWorkflow', {
-      bundleOf,
-      imageDeadlineSeconds: context.imageDeadlineSeconds,
-      environment: tableAccess,
-    });
-    const watching = {
-      IMAGE_DEADLINE_SECONDS: String(context.imageDeadlineSeconds),
-      POLL_INTERVAL_SECONDS: String(context.pollIntervalSeconds),
+    const callbackAccess = {
+      PUBLIC_BASE_URL: httpApi.baseUrl,
+      CALLBACK_SECRET_ARN: secrets.callbacks.secretArn,
     } as const;
-    workflow.dispatchRequest.addEnvironment({ ...providerAccess, ...watching });
-    workflow.pollProvider.addEnvironment({ ...providerAccess, ...watching });
-    workflow.storeOutputs.addEnvironment({ BUCKET_NAME: dataStore.bucket.bucketName, ...targets });
-    workflow.settleRequest.addEnvironment({
-      ...ending,
-      OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds),
-    });
-    workflow.failRequest.addEnvironment(ending);
-
-    const endpoints = new ApiEndpoints(this, 'Api', { bundleOf, environment: tableAccess });
-    const api = endpoints.functions;
-    httpApi.addRoutes(endpoints.routes);
     const reading = {
       PUBLIC_BASE_URL: httpApi.baseUrl,
       DELIVERY_BASE_URL: delivery.baseUrl,
       DELIVERY_KEY_PAIR_ID: delivery.keyPairId,
       DELIVERY_KEY_SECRET_ARN: delivery.signingKey.secretArn,
     } as const;
-    api['create-generation'].addEnvironment({
-      ...providerAccess,
-      ...targets,
-      ...ending,
-      PUBLIC_BASE_URL: httpApi.baseUrl,
-      GENERATION_STATE_MACHINE_ARN: workflow.stateMachine.stateMachineArn,
-    });
-    api['get-generation'].addEnvironment(reading);
-    api['list-generations'].addEnvironment(reading);
-    api['list-models'].addEnvironment(providerAccess);
-    const deleting = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
-    for (const endpoint of deleting) endpoint.addEnvironment({ BUCKET_NAME: dataStore.bucket.bucketName });
+    const files = { BUCKET_NAME: dataStore.bucket.bucketName } as const;
 
-    const allow = (to: readonly ServiceFunction[], actions: string[], resources: string[]): void => {
-      for (const { lambda } of to) lambda.addToRolePolicy(new PolicyStatement({ actions, resources }));
-    };
+    const workflow = new GenerationWorkflow(this, 'GenerationWorkflow', {
+      bundleOf,
+      imageDeadlineSeconds: context.imageDeadlineSeconds,
+      environment: tableAccess,
+    });
+    const expiry = new ExpiryWorkflow(this, 'ExpiryWorkflow', {
+      bundleOf,
+      environment: { ...tableAccess, ...files },
+    });
+    const webhooks = new WebhookWorkflow(this, 'WebhookWorkflow', {
+      bundleOf,
+      environment: {
+        ...tableAccess,
+        ...targets,
+        ...reading,
+        WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
+      },
+    });
+    const watching = {
+      IMAGE_DEADLINE_SECONDS: String(context.imageDeadlineSeconds),
+      VIDEO_DEADLINE_SECONDS: String(context.videoDeadlineSeconds),
+      POLL_INTERVAL_SECONDS: String(context.pollIntervalSeconds),
+    } as const;
+    const owning = { GENERATION_STATE_MACHINE_ARN: workflow.stateMachine.stateMachineArn } as const;
+    const following = {
+      EXPIRY_STATE_MACHINE_ARN: expiry.stateMachine.stateMachineArn,
+      WEBHOOK_DELIVERY_STATE_MACHINE_ARN: webhooks.stateMachine.stateMachineArn,
+    } as const;
+    const lasting = { OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds) } as const;
+    const reconciler = new Reconciler(this, 'Reconciler', {
+      bundleOf,
+      environment: {
+        ...tableAccess,
+        ...files,
+        ...providerAccess,
+        ...owning,
+        ...following,
+        ...ending,
+        ...lasting,
+        CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
+      },
+      intervalSeconds: context.reconcileIntervalSeconds,
+      watched: {
+        Generation: { machine: workflow.stateMachine, lostWhen: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+        // One that failed has tried for hours: that is for the operator to see.
+        Expiry: { machine: expiry.stateMachine, lostWhen: ['TIMED_OUT', 'ABORTED'] },
+      },
+    });
+    const { dispatchRequest, awaitProvider, pollProvider, storeOutputs, settleRequest, failRequest } =
+      workflow;
+    const { expireRequest } = expiry;
+    const { sendWebhook } = webhooks;
+    const { reconcile } = reconciler;
+    dispatchRequest.addEnvironment({ ...providerAccess, ...watching, ...callbackAccess });
+    awaitProvider.addEnvironment(providerAccess);
+    pollProvider.addEnvironment({ ...providerAccess, ...watching });
+    storeOutputs.addEnvironment({ ...files, ...targets });
+    settleRequest.addEnvironment({ ...ending, ...following, ...lasting });
+    failRequest.addEnvironment({ ...ending, ...following, ...files });
+
+    const endpoints = new ApiEndpoints(this, 'Api', { bundleOf, environment: tableAccess });
+    const api = endpoints.functions;
+    httpApi.addRoutes(endpoints.routes);
+    const creating = [api['create-generation'], api['create-video']];
+    for (const endpoint of creating) {
+      endpoint.addEnvironment({ ...providerAccess, ...targets, ...owning, PUBLIC_BASE_URL: httpApi.baseUrl });
+    }
+    const rendering = [api['get-generation'], api['get-video'], api['list-generations']];
+    for (const endpoint of rendering) endpoint.addEnvironment(reading);
+    api['get-video'].addEnvironment(providerAccess);
+    api['list-models'].addEnvironment(providerAccess);
+    api['receive-callback'].addEnvironment({
+      ...providerAccess,
+      CALLBACK_SECRET_ARN: secrets.callbacks.secretArn,
+    });
+    const deleting = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
+    for (const endpoint of deleting) endpoint.addEnvironment(files);
+
+    const { table } = dataStore;
     const onTable = (to: readonly ServiceFunction[], ...operations: string[]): void =>
-      allow(
-        to,
-        operations.map((operation) => `dynamodb:${operation}`),
-        [dataStore.table.tableArn],
-      );
-    const onIndexes = (to: ServiceFunction, names: readonly string[]): void =>
-      allow(
-        [to],
-        ['dynamodb:Query'],
-        names.map((name) => `${dataStore.table.tableArn}/index/${name}`),
-      );
+      allowOnTable(table, to, ...operations);
     // Every endpoint looks up the account and the key, which counts the request: an update.
     onTable(Object.values(api), 'GetItem', 'UpdateItem');
-    onTable([api['create-generation']], 'BatchGetItem', 'PutItem');
+    onTable(creating, 'BatchGetItem', 'PutItem');
     onTable([api['list-generations'], api['list-end-users']], 'BatchGetItem');
     onTable([api['list-models'], api['list-balance-history']], 'Query');
-    onTable(deleting, 'Query', 'DeleteItem', 'BatchWriteItem');
-    onIndexes(
+    onTable(deleting, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
+    onTable([reconcile], 'BatchWriteItem');
+    allowOnIndexes(
+      table,
       api['list-generations'],
       Object.values(REQUEST_INDEXES).map(({ name }) => name),
     );
-    onIndexes(api['list-end-users'], [LISTING_INDEX.name]);
-    onIndexes(api['delete-end-user'], [REQUEST_INDEXES.byEndUser.name]);
-    const { dispatchRequest, pollProvider, storeOutputs, settleRequest, failRequest } = workflow;
-    onTable(workflow.tasks, 'GetItem', 'UpdateItem');
-    onTable([dispatchRequest, pollProvider, storeOutputs], 'Query');
-    onTable([dispatchRequest, settleRequest, failRequest], 'PutItem');
+    allowOnIndexes(table, api['list-end-users'], [LISTING_INDEX.name]);
+    allowOnIndexes(table, api['delete-end-user'], [REQUEST_INDEXES.byEndUser.name]);
+    allowOnIndexes(table, reconcile, [LISTING_INDEX.name]);
+    onTable([...workflow.tasks, expireRequest, reconcile], 'GetItem', 'UpdateItem');
+    const asking = [awaitProvider, pollProvider, api['get-video'], api['receive-callback'], reconcile];
+    onTable([dispatchRequest, storeOutputs, ...asking], 'Query');
+    onTable([dispatchRequest, settleRequest, failRequest, reconcile], 'PutItem');
+
+    // The sender calls addresses that others gave: it reaches the request, its account and nothing else.
+    allowOnItems(table, sendWebhook, ['GetItem'], [requestPartition('*'), accountPartition('*')]);
+    allowOnItems(table, sendWebhook, ['Query', 'PutItem'], [requestPartition('*')]);
 
     const outputs = [dataStore.bucket.arnForObjects(`${OUTPUT_PREFIX}*`)];
-    allow([storeOutputs], ['s3:PutObject', 's3:AbortMultipartUpload'], outputs);
-    allow(deleting, ['s3:DeleteObject'], outputs);
-    const providerKeys = secrets.all.map(({ secretArn }) => secretArn);
-    allow([api['create-generation'], api['list-models']], ['secretsmanager:DescribeSecret'], providerKeys);
-    allow([dispatchRequest, pollProvider], ['secretsmanager:GetSecretValue'], providerKeys);
+    allow([storeOutputs], ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject'], outputs);
+    allow([...deleting, storeOutputs, failRequest, reconcile, expireRequest], ['s3:DeleteObject'], outputs);
+    allow([failRequest, reconcile], ['s3:ListBucket'], [dataStore.bucket.bucketArn]);
+
+    const providerKeys = secrets.ofProviders.map(({ secretArn }) => secretArn);
+    allow([...creating, api['list-models']], ['secretsmanager:DescribeSecret'], providerKeys);
+    allow([dispatchRequest, ...asking], ['secretsmanager:GetSecretValue'], providerKeys);
     allow(
-      [api['get-generation'], api['list-generations']],
+      [dispatchRequest, api['receive-callback']],
       ['secretsmanager:GetSecretValue'],
-      [delivery.signingKey.secretArn],
+      [secrets.callbacks.secretArn],
     );
-    allow([api['create-generation']], ['states:StartExecution'], [workflow.stateMachine.stateMachineArn]);
-    if (context.guardrailId !== undefined) {
-      api['create-generation'].addEnvironment({
-        GUARDRAIL_ID: context.guardrailId,
-        GUARDRAIL_VERSION: context.guardrailVersion,
-      });
-      const guardrail = this.formatArn({
-        service: 'bedrock',
-        resource: 'guardrail',
-        resourceName: context.guardrailId,
-      });
-      allow([api['create-generation']], ['bedrock:ApplyGuardrail'], [guardrail]);
-    }
+    allow([...rendering, sendWebhook], ['secretsmanager:GetSecretValue'], [delivery.signingKey.secretArn]);
+
+    const generation = workflow.stateMachine;
+    allow([...creating, reconcile], ['states:StartExecution'], [generation.stateMachineArn]);
+    allow(
+      [settleRequest, failRequest, reconcile],
+      ['states:StartExecution'],
+      [expiry.stateMachine.stateMachineArn, webhooks.stateMachine.stateMachineArn],
+    );
+    const wake = ['states:SendTaskSuccess', 'states:SendTaskHeartbeat'];
+    allow([api['get-video'], api['receive-callback'], reconcile], wake, [generation.stateMachineArn]);
+    allowLater(this, 'AwaitProviderWakes', awaitProvider, {
+      actions: wake,
+      resources: [generation.stateMachineArn],
+    });
+    allow([reconcile], ['states:ListExecutions'], [generation.stateMachineArn]);
+    allow([reconcile], ['states:DescribeExecution'], [this.executionsOf(generation)]);
+    if (context.guardrailId !== undefined)
+      this.addGuardrail(creating, context.guardrailId, context.guardrailVersion);
+
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      bundleOf,
+      environment: { ...tableAccess, RETENTION_DAYS: String(context.retentionDays) },
+      api: httpApi.api,
+      generation,
+      expiry: expiry.stateMachine,
+      alarmEmail: context.alarmEmail,
+    });
+    onTable([monitoring.verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
+    const read = [LISTING_INDEX.name, REQUEST_INDEXES.byAccount.name];
+    allowOnIndexes(table, monitoring.verifyLedger, read);
 
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     output('BaseUrl', httpApi.baseUrl);
-    output('TableName', dataStore.table.tableName);
+    output('TableName', table.tableName);
     output('BucketName', dataStore.bucket.bucketName);
-    output('GenerationStateMachineArn', workflow.stateMachine.stateMachineArn);
+    output('GenerationStateMachineArn', generation.stateMachineArn);
+    output('ExpiryStateMachineArn', expiry.stateMachine.stateMachineArn);
+    output('WebhookDeliveryStateMachineArn', webhooks.stateMachine.stateMachineArn);
     output('ModelRoutes', providerAccess.MODEL_ROUTES);
     output('ModelArkSecretName', secrets.modelArk.secretName);
     output('ModelStudioSecretName', secrets.modelStudio.secretName);
+    output('RetentionDays', ending.RETENTION_DAYS);
+  }
+
+  private executionsOf({ stateMachineName }: StateMachine): string {
+    return this.formatArn({
+      service: 'states',
+      resource: 'execution',
+      resourceName: `${stateMachineName}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  }
+
+  private addGuardrail(creating: readonly ServiceFunction[], id: string, version: string): void {
+    for (const endpoint of creating)
+      endpoint.addEnvironment({ GUARDRAIL_ID: id, GUARDRAIL_VERSION: version });
+    const guardrail = this.formatArn({ service: 'bedrock', resource: 'guardrail', resourceName: id });
+    allow(creating, ['bedrock:ApplyGuardrail'], [guardrail]);
   }
 }

@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Duration } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { DefinitionBody, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 import { pascalCase } from './names.ts';
 import { ServiceFunction } from './service-function.ts';
-
-const definition = new URL('../statemachines/generation.asl.json', import.meta.url);
+import { WorkflowMachine } from './workflow-machine.ts';
 
 /** Time a task has beyond the deadline it watches itself: to load, to record, to answer. */
 const MARGIN_SECONDS = 30;
@@ -25,6 +22,7 @@ export interface GenerationWorkflowProps {
 export class GenerationWorkflow extends Construct {
   readonly stateMachine: StateMachine;
   readonly dispatchRequest: ServiceFunction;
+  readonly awaitProvider: ServiceFunction;
   readonly pollProvider: ServiceFunction;
   readonly storeOutputs: ServiceFunction;
   readonly settleRequest: ServiceFunction;
@@ -45,35 +43,35 @@ export class GenerationWorkflow extends Construct {
       'Hands a request to its provider',
       Math.min(MAX_LAMBDA_SECONDS, props.imageDeadlineSeconds + MARGIN_SECONDS),
     );
+    this.awaitProvider = task('await-provider', 'Keeps the token under which a request waits', 45);
     this.pollProvider = task('poll-provider', 'Asks the provider how far a request is', 45);
     this.storeOutputs = task('store-outputs', 'Copies outputs to the bucket', MAX_LAMBDA_SECONDS, 1024);
     this.settleRequest = task('settle-request', 'Ends a request by what was delivered', 30);
     this.failRequest = task('fail-request', 'Ends a request as failed and refunds it', 30);
 
-    // `fromString` keeps the definition in the template, where diffs and the local run see it. Its time limit
-    // and comment stand in the file: CDK ignores both beside a definition given as text.
-    this.stateMachine = new StateMachine(this, 'StateMachine', {
-      stateMachineType: StateMachineType.STANDARD,
-      definitionBody: DefinitionBody.fromString(readFileSync(definition, 'utf8')),
-      definitionSubstitutions: {
-        DispatchRequestArn: this.dispatchRequest.lambda.functionArn,
-        PollProviderArn: this.pollProvider.lambda.functionArn,
-        StoreOutputsArn: this.storeOutputs.lambda.functionArn,
-        SettleRequestArn: this.settleRequest.lambda.functionArn,
-        FailRequestArn: this.failRequest.lambda.functionArn,
+    const machine = new WorkflowMachine(this, 'Machine', {
+      name: 'generation',
+      tasks: {
+        DispatchRequest: this.dispatchRequest,
+        AwaitProvider: this.awaitProvider,
+        PollProvider: this.pollProvider,
+        StoreOutputs: this.storeOutputs,
+        SettleRequest: this.settleRequest,
+        FailRequest: this.failRequest,
       },
     });
-    // `grantInvoke` would allow every version and alias too.
-    this.stateMachine.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['lambda:InvokeFunction'],
-        resources: this.tasks.map(({ lambda }) => lambda.functionArn),
-      }),
-    );
+    this.stateMachine = machine.stateMachine;
   }
 
   /** Every function of the workflow. */
   get tasks(): readonly ServiceFunction[] {
-    return [this.dispatchRequest, this.pollProvider, this.storeOutputs, this.settleRequest, this.failRequest];
+    return [
+      this.dispatchRequest,
+      this.awaitProvider,
+      this.pollProvider,
+      this.storeOutputs,
+      this.settleRequest,
+      this.failRequest,
+    ];
   }
 }

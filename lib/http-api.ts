@@ -68,7 +68,8 @@ const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'type'>][] 
 export class HttpApi extends Construct {
   /** Where callers reach it: the given base URL, else the gateway's own. */
   readonly baseUrl: string;
-  private readonly api: RestApi;
+  /** The REST API itself, for what watches it. */
+  readonly api: RestApi;
 
   constructor(scope: Construct, id: string, props: { publicBaseUrl: string | undefined }) {
     super(scope, id);

@@ -9,19 +9,46 @@ import { type LocalRun, startLocalRun } from './run.ts';
 const POLL_MILLISECONDS = 500;
 const DEADLINE_MILLISECONDS = 120_000;
 
-const IMAGE_REQUEST = {
-  model: 'xSD4.5',
-  prompt: 'A lighthouse on a cliff at dawn, gulls in the first light, oil on canvas [delay=2]',
-  endUserEmail: 'demo@example.com',
+/** What is asked for, one after the other, and where. */
+const REQUESTS = [
+  {
+    path: '/v1/generations',
+    body: {
+      model: 'xSD4.5',
+      prompt: 'A lighthouse on a cliff at dawn, gulls in the first light, oil on canvas [delay=2]',
+      endUserEmail: 'demo@example.com',
+    },
+  },
+  {
+    path: '/v1/videos',
+    body: {
+      model: 'xW3.0sPro',
+      prompt: 'Waves roll in below the lighthouse while its light goes round [delay=1]',
+      endUserEmail: 'demo@example.com',
+      durationSec: 3,
+    },
+  },
+];
+
+const EXTENSIONS: Record<string, string> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'video/mp4': 'mp4',
 };
 
-const EXTENSIONS: Record<string, string> = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' };
+interface OutputItem {
+  id: string;
+  url?: string;
+  error?: { code: string };
+}
 
-interface ImageRecord {
+interface RequestRecord {
   requestId: string;
   status: string;
   cost?: number;
-  images?: { id: string; size: string; url?: string; error?: { code: string } }[];
+  images?: (OutputItem & { size: string })[];
+  videos?: (OutputItem & { duration: number; resolution: string })[];
   error?: { code: string; message: string };
 }
 
@@ -45,7 +72,7 @@ const createProgress = () => {
   };
 };
 
-const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<ImageRecord> => {
+const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<RequestRecord> => {
   const response = await fetch(run.baseUrl + path, {
     headers: { authorization: `Bearer ${run.apiKey}`, 'content-type': 'application/json' },
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
@@ -67,13 +94,21 @@ const save = async (id: string, url: string): Promise<string> => {
   return relative(process.cwd(), file);
 };
 
-const createImage = async (
+/** The outputs of a record, each with what there is to say about it. */
+const outputsOf = ({ images = [], videos = [] }: RequestRecord) => [
+  ...images.map((image) => ({ ...image, facts: image.size })),
+  ...videos.map((video) => ({ ...video, facts: `${video.resolution}, ${video.duration} s` })),
+];
+
+/** Creates what a request asks for, waits for it, and saves its files. */
+const create = async (
   run: LocalRun,
+  { path, body }: (typeof REQUESTS)[number],
   progress: ReturnType<typeof createProgress>,
   signal: AbortSignal,
 ) => {
   const startedAt = Date.now();
-  let record = await callApi(run, '/v1/generations', IMAGE_REQUEST);
+  let record = await callApi(run, path, body);
   progress.update(`${record.requestId}: ${record.status}`);
   while (record.status === 'queued' || record.status === 'processing') {
     if (Date.now() - startedAt > DEADLINE_MILLISECONDS) {
@@ -82,17 +117,17 @@ const createImage = async (
       );
     }
     await wait(POLL_MILLISECONDS, undefined, { signal });
-    record = await callApi(run, `/v1/generations/${record.requestId}`);
+    record = await callApi(run, `${path}/${record.requestId}`);
     if (record.status === 'processing') progress.update(`${record.requestId}: ${record.status}`);
   }
-  if (record.status !== 'succeeded' || !record.images) {
-    throw new Error(`${record.requestId} ${record.status}: ${record.error?.message ?? 'no image'}`);
+  if (record.status !== 'succeeded') {
+    throw new Error(`${record.requestId} ${record.status}: ${record.error?.message ?? 'no output'}`);
   }
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   progress.succeed(`${record.requestId}: ${record.status} after ${seconds} s, ${record.cost} xTokens`);
-  for (const { id, size, url, error } of record.images) {
+  for (const { id, facts, url, error } of outputsOf(record)) {
     if (!url) throw new Error(`${id} was not stored: ${error?.code}`);
-    console.log(`${await save(id, url)}  ${size}`);
+    console.log(`${await save(id, url)}  ${facts}`);
   }
 };
 
@@ -103,7 +138,7 @@ const demo = async (signal: AbortSignal) => {
   try {
     progress.update('Starting the service');
     run = await startLocalRun({ port: 0, dataDir, signal });
-    await createImage(run, progress, signal);
+    for (const request of REQUESTS) await create(run, request, progress, signal);
   } finally {
     progress.stop();
     await run?.close();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery } from './delivery.ts';
+import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime, type FunctionRuntime } from './functions/runtime.ts';
 import { type FrontDoor, startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
@@ -17,7 +18,7 @@ import {
   SANDBOX_KEY,
   secretsWithProviderKeys,
 } from './run/provider-keys.ts';
-import { type Context, synthesize } from './run/synthesize.ts';
+import { type Context, projectContext, synthesize } from './run/synthesize.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
 
@@ -44,6 +45,7 @@ export interface LocalRunParts {
   startAwsEndpoint(options: AwsEndpointOptions): Promise<AwsEndpoint>;
   synthesize: typeof synthesize;
   createFirstAccount: typeof createFirstAccount;
+  createEventBus: typeof createEventBus;
 }
 
 /** A run that is ready. */
@@ -60,6 +62,7 @@ const REAL_PARTS: LocalRunParts = {
   startAwsEndpoint: async (options) => (await import('./aws/endpoint.ts')).startAwsEndpoint(options),
   synthesize,
   createFirstAccount,
+  createEventBus,
 };
 
 const FILES_PATH = '/files';
@@ -86,8 +89,8 @@ const functionsBehind = ({ api }: Stack): string[] =>
  * 1. takes the data directory and the port;
  * 2. starts the sandbox providers, and synthesizes the stack with the two addresses in its context;
  * 3. starts the AWS endpoint with the stack's tables, buckets and secrets, and gives the roles to it;
- * 4. makes the custom resources, opens the front door, starts the state machines;
- * 5. makes the account `demo` at a first start, and writes `local.json`.
+ * 4. makes the custom resources, starts the state machines, opens the front door;
+ * 5. makes the account `demo` at a first start, writes `local.json`, and starts the schedules.
  *
  * Rejects with everything stopped when a step fails.
  */
@@ -101,12 +104,14 @@ export const startLocalRun = async (
   const started: {
     frontDoor?: FrontDoor;
     endpoint?: AwsEndpoint;
+    bus?: EventBus;
     runtime?: FunctionRuntime;
     sandbox?: { close(): Promise<void> };
   } = {};
 
   const stop = async () => {
     data.removeRunFile();
+    started.bus?.close();
     // Executions are put to rest before the functions they wait for, so that none of them takes the stop for a failure.
     const closing = [started.frontDoor, started.endpoint, started.runtime, started.sandbox];
     const problems: unknown[] = [];
@@ -148,7 +153,7 @@ export const startLocalRun = async (
         publicBaseUrl: baseUrl,
         deliveryBaseUrl,
         allowPrivateTargets: 'true',
-        ...providerContext(environment, sandbox?.url ?? null),
+        ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
         ...options.context,
       };
       await parts.synthesize(data.file('cdk.out'), context, signal);
@@ -195,6 +200,12 @@ export const startLocalRun = async (
         stateFile: data.file('custom-resources.json'),
       }),
     );
+    const bus = parts.createEventBus({ rules: stack.rules, invoke: runtime.invoke });
+    started.bus = bus;
+    // Before the routes, which start executions as soon as they are open.
+    await step('state machines', () =>
+      endpoint.startStateMachines(stack.stateMachines, runtime.invoke, bus.publish),
+    );
     await step('routes', () => {
       if (!stack.api) throw new Error('The stack has no REST API');
       const { hostname } = new URL(baseUrl);
@@ -215,7 +226,6 @@ export const startLocalRun = async (
         }),
       });
     });
-    await step('state machines', () => endpoint.startStateMachines(stack.stateMachines, runtime.invoke));
 
     const facts: LocalRunFile = {
       ...{ baseUrl, apiKey: '', accountId: '', webhookSecret: '', awsEndpointUrl: endpoint.url },
@@ -241,6 +251,7 @@ export const startLocalRun = async (
     signal?.throwIfAborted();
     const ready = { ...facts, ...account };
     data.writeRunFile(ready);
+    bus.start();
     runtime.prewarm(functionsBehind(stack)).catch((error) => log('gateway')(`prewarming: ${error}`));
     return { ...ready, endpoint, close };
   } catch (error) {

@@ -3,9 +3,11 @@ import { type Assembly, loadAssembly } from './template/assembly.ts';
 import { bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
 import { type DistributionSpec, distributionSpec } from './template/distribution.ts';
 import { type FunctionSpec, functionSpecs, stateMachineSpecs } from './template/functions.ts';
+import { refuseUnknownKinds } from './template/kinds.ts';
 import { type CustomResourceState, createResolver, type Resolver } from './template/resolver.ts';
 import { roleSpecs } from './template/roles.ts';
-import type { SecretSpec, StateMachineSpec, TableSpec } from './types.ts';
+import { ruleSpecs } from './template/rules.ts';
+import type { RuleSpec, SecretSpec, StateMachineSpec, TableSpec } from './types.ts';
 
 /** A synthesized stack, read into what the parts of the local run need. */
 export interface Stack {
@@ -16,6 +18,7 @@ export interface Stack {
   secrets: SecretSpec[];
   functions: FunctionSpec[];
   stateMachines: StateMachineSpec[];
+  rules: RuleSpec[];
   /** Answers of the custom resources by logical id; empty until they are made, and filled by whoever makes them. */
   customResources: Map<string, CustomResourceState>;
   /** The REST API, undefined when the stack has none. */
@@ -33,6 +36,7 @@ export const readStack = (directory: string): Stack => {
   const assembly: Assembly = loadAssembly(directory);
   const customResources = new Map<string, CustomResourceState>();
   const resolver = createResolver(assembly.template, assembly.stackName, customResources);
+  refuseUnknownKinds(resolver);
   const roles = roleSpecs(resolver);
   return {
     name: assembly.stackName,
@@ -42,6 +46,7 @@ export const readStack = (directory: string): Stack => {
     secrets: secretSpecs(resolver),
     functions: functionSpecs(assembly, resolver, roles),
     stateMachines: stateMachineSpecs(resolver, roles),
+    rules: ruleSpecs(resolver),
     customResources,
     api: apiSpec(resolver),
     distribution: () => distributionSpec(resolver),

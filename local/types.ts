@@ -7,6 +7,11 @@ export interface PolicyStatement {
   effect: 'Allow' | 'Deny';
   actions: string[];
   resources: string[];
+  /**
+   * Patterns of which every partition key of a DynamoDB call has to match one (`ForAllValues:StringLike` on `dynamodb:LeadingKeys`);
+   * undefined: any key.
+   */
+  leadingKeys?: string[];
 }
 
 /** A caller of the AWS endpoint, known by its access key id. */
@@ -31,6 +36,34 @@ export interface InvocationResult {
  * Rejects with an error whose `name` is `ResourceNotFoundException` when there is no such function.
  */
 export type InvokeFunction = (functionArn: string, payload: unknown) => Promise<InvocationResult>;
+
+/** An event as EventBridge hands it to a target. */
+export interface AwsEvent {
+  version: '0';
+  id: string;
+  'detail-type': string;
+  source: string;
+  account: string;
+  /** ISO 8601 in whole seconds. */
+  time: string;
+  region: string;
+  resources: string[];
+  detail: Record<string, unknown>;
+}
+
+/** When a rule fires by itself: every so often, or at the minutes that a cron expression names. */
+export type Schedule = { everyMilliseconds: number } | { cron: string };
+
+/** A rule of the template on the default event bus. */
+export interface RuleSpec {
+  name: string;
+  arn: string;
+  schedule?: Schedule;
+  /** Events that match it go to the targets. */
+  eventPattern?: Record<string, unknown>;
+  /** `input`, when there is one, stands in for the event. */
+  targets: { functionArn: string; input?: unknown }[];
+}
 
 /** A table of the template. */
 export interface TableSpec {

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { type Thousandths, toThousandths } from '../core/money.ts';
 import { MAX_PAGE_SIZE } from '../core/pages.ts';
 import { Rate } from '../core/rates.ts';
+import { RECORD_STATUSES, type RecordStatus } from '../core/records.ts';
 
 /** A text that may be empty. A value that looks like an option is one whose own value was forgotten. */
 export const anyText = (value: string): string => {
@@ -63,6 +64,25 @@ export const requestsPerSecond = (value: string): number => {
 
 /** How many requests may come at once. */
 export const burst = wholeNumber(1, 100_000);
+
+const SECONDS_PER_UNIT: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** A length of time with its unit, like 90s, 10m, 2h or 1d, in seconds. */
+export const seconds = (value: string): number => {
+  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
+  const unitSeconds = SECONDS_PER_UNIT[unit];
+  if (unitSeconds === undefined) {
+    throw new InvalidArgumentError('It must be a whole number with a unit: 90s, 10m, 2h or 1d.');
+  }
+  return Number(number) * unitSeconds;
+};
+
+/** What a request can read as. */
+export const recordStatus = (value: string): RecordStatus => {
+  const status = RECORD_STATUSES.find((known) => known === value);
+  if (status !== undefined) return status;
+  throw new InvalidArgumentError(`It must be one of ${RECORD_STATUSES.join(', ')}.`);
+};
 
 const RATE_FORMS =
   'It must be JSON like {"perImage":[{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}]} or {"perSecond":{"720p":5}}.';

@@ -2,6 +2,8 @@
 export interface Result {
   value: unknown;
   text: string;
+  /** Why the command fails all the same, in one line; its result is printed first. */
+  failure?: string;
 }
 
 /** What stands in one field of a table; null and undefined show as `-`. */

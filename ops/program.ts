@@ -3,11 +3,13 @@ import { ServiceError } from '../core/errors.ts';
 import { addAccountVerbs } from './commands/accounts.ts';
 import { addBalanceVerbs } from './commands/balance.ts';
 import { addKeyVerbs } from './commands/keys.ts';
+import { addLedgerVerbs } from './commands/ledger.ts';
 import { addModelVerbs } from './commands/models.ts';
 import { addRateVerbs } from './commands/rates.ts';
+import { addRequestVerbs } from './commands/requests.ts';
 import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
-import { performer, UsageError } from './verb.ts';
+import { FailureFoundError, performer, UsageError } from './verb.ts';
 
 /** Where a command writes: results to `out`, everything else to `err`. */
 export interface Streams {
@@ -58,13 +60,18 @@ const createProgram = (streams: Streams): Command => {
   addBalanceVerbs(noun('balance', "an account's xTokens"), perform);
   addRateVerbs(noun('rates', 'what each model costs'), perform);
   addModelVerbs(noun('models', 'the models and whether they can be used'), perform);
+  addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
+  addLedgerVerbs(noun('ledger', 'whether all money is accounted for'), perform);
   return program;
 };
+
+/** Errors whose messages are written for operators. */
+const TOLD = [ServiceError, TargetError, UsageError, FailureFoundError];
 
 /** One line on what went wrong. Errors that are not told to operators on purpose carry their name, which says more than their message. */
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  const told = error instanceof ServiceError || error instanceof TargetError || error instanceof UsageError;
+  const told = TOLD.some((kind) => error instanceof kind);
   const { code } = error as NodeJS.ErrnoException;
   const message = error.message || String(code ?? 'no message');
   return (told ? message : `${error.name}: ${message}`).replaceAll(/\s+/g, ' ').trim();

@@ -12,6 +12,11 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** The command did its work, and what it found makes it fail. The message is for the operator. */
+export class FailureFoundError extends Error {
+  override name = 'FailureFoundError';
+}
+
 /**
  * Does a verb's work. It first checks what can be checked without the service (throwing `UsageError`), then awaits `connected` once,
  * and only then calls `core`.
@@ -27,6 +32,7 @@ export const performer =
   (verb) =>
   async (options, command) => {
     const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
-    const { value, text } = await verb(options, () => connect(target));
+    const { value, text, failure } = await verb(options, () => connect(target));
     out(`${json ? JSON.stringify(value, null, 2) : text}\n`);
+    if (failure !== undefined) throw new FailureFoundError(failure);
   };

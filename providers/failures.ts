@@ -67,6 +67,13 @@ export const unreadable = (
   return refusal(provider, classify(status, upstreamCode), { status, upstreamCode });
 };
 
+/** The answer of a task in a state that the adapter does not know: it is waited for, and the operator told. */
+export const unknownState = (provider: ProviderId, status: string): ProviderAnswer => {
+  logger.warn('provider task in an unknown state', { provider, status });
+  countMetric(METRIC.unknownProviderState, { provider });
+  return { kind: 'waiting' };
+};
+
 /** The answer of a creation whose outcome nobody can know. */
 export const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });

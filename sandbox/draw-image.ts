@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { createLimiter } from './limiter.ts';
 import { setText } from './text-block.ts';
 
-/** What to draw. The same drawing always gives the same bytes. */
-export type Drawing = {
+/** What to draw. */
+export type Picture = {
   width: number;
   height: number;
-  format: 'png' | 'jpeg';
   /** Written large across the picture. */
   text: string;
   /** Written small along the lower edge. */
@@ -17,6 +16,9 @@ export type Drawing = {
   /** The visible mark some upstreams put on their images. */
   watermark: boolean;
 };
+
+/** A picture as a file. The same drawing always gives the same bytes. */
+export type Drawing = Picture & { format: 'png' | 'jpeg' };
 
 /** Of a longer text only this much is drawn: more would be illegible, and costs time to lay out. */
 const LONGEST_TEXT = 2_000;
@@ -52,7 +54,7 @@ const hills = (width: number, height: number, top: number, random: () => number)
 };
 
 /** A sky, a sun and four ranges of hills in neighbouring colours. */
-const background = ({ width, height, text, index }: Drawing) => {
+const background = ({ width, height, text, index }: Picture) => {
   const random = randomNumbers(`${index}\n${text}`);
   const hue = Math.floor(random() * 360);
   const warm = (hue + 30 + Math.floor(random() * 60)) % 360;
@@ -75,7 +77,7 @@ ${ranges.join('\n')}`;
 const at = (x: number, y: number, svg: string) =>
   `<g transform="translate(${x.toFixed(1)} ${y.toFixed(1)})">${svg}</g>`;
 
-const writing = ({ width, height, text, caption, watermark }: Drawing) => {
+const writing = ({ width, height, text, caption, watermark }: Picture) => {
   const side = Math.min(width, height);
   const margin = side * 0.07;
   const padding = side * 0.035;
@@ -103,8 +105,11 @@ const writing = ({ width, height, text, caption, watermark }: Drawing) => {
   ].join('');
 };
 
-const svgOf = (drawing: Drawing) =>
+const svgOf = (drawing: Picture) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${drawing.width}" height="${drawing.height}">${background(drawing)}<g stroke="#fff">${writing(drawing)}</g></svg>`;
+
+/** A picture of exactly the asked size, opaque, ready to be drawn in whatever form the caller needs. */
+export const pictureOf = (picture: Picture): Sharp => sharp(Buffer.from(svgOf(picture))).removeAlpha();
 
 /**
  * Draws an image of exactly the asked size, with the text on it, and answers the encoded bytes. At most two are drawn
@@ -112,7 +117,7 @@ const svgOf = (drawing: Drawing) =>
  */
 export const drawImage = (drawing: Drawing): Promise<Buffer> =>
   atMostTwoAtOnce(() => {
-    const picture = sharp(Buffer.from(svgOf(drawing))).removeAlpha();
+    const picture = pictureOf(drawing);
     return drawing.format === 'png'
       ? picture.png({ compressionLevel: 1 }).toBuffer()
       : picture.jpeg({ quality: 80 }).toBuffer();

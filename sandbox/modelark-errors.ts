@@ -1,4 +1,5 @@
 import { UpstreamError } from './http.ts';
+import type { TaskError } from './tasks.ts';
 
 /** The `type` ModelArk gives beside the code, by HTTP status. */
 const TYPES: Record<number, string> = {
@@ -14,6 +15,9 @@ const TYPES: Record<number, string> = {
 export const renderError = ({ status, code, message, param }: UpstreamError, requestId: string) => ({
   error: { code, message: `${message} Request id: ${requestId}`, param, type: TYPES[status] ?? '' },
 });
+
+/** An error as a failed task carries it. */
+export const taskErrorOf = ({ code, message }: UpstreamError): TaskError => ({ code, message });
 
 /** 400: a field has a value it must not have. */
 export const invalidParameter = (param: string, reason: string) =>
@@ -60,6 +64,18 @@ export const outputImageSensitive = () =>
     'OutputImageSensitiveContentDetected',
     'The request failed because the output image may contain sensitive information.',
   );
+
+/** 400: the video was refused after it was made. */
+export const outputVideoSensitive = () =>
+  new UpstreamError(
+    400,
+    'OutputVideoSensitiveContentDetected',
+    'The request failed because the output video may contain sensitive information.',
+  );
+
+/** 404: no such task. ModelArk documents the code as `NotFound.` and the parameter's name. */
+export const taskNotFound = (id: string) =>
+  new UpstreamError(404, 'NotFound.id', `The specified task ${id} is not found.`, 'id');
 
 /** 429: retry later. */
 export const serverOverloaded = () =>

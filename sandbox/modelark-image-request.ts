@@ -1,5 +1,6 @@
 import { isObject } from './http.ts';
-import { invalidParameter, missingParameter, modelNotFound } from './modelark-errors.ts';
+import { invalidParameter, modelNotFound } from './modelark-errors.ts';
+import { optionalChoice, optionalFlag, requiredText } from './modelark-fields.ts';
 import { DEFAULT_SIZE, findImageModel, type ImageModel } from './modelark-image-models.ts';
 
 /** A checked request for images. */
@@ -26,31 +27,6 @@ const LARGEST_RATIO = 16;
 
 /** Only the beginning is looked at: matching megabytes of base64 would exhaust the expression's own stack. */
 const DATA_URL = /^data:image\/(?:jpeg|png|webp|bmp|tiff|gif|heic|heif);base64,[A-Za-z0-9+/]/;
-
-const requiredText = (body: Record<string, unknown>, field: string): string => {
-  const value = body[field];
-  if (value === undefined || value === '') throw missingParameter(field);
-  if (typeof value !== 'string') throw invalidParameter(field, 'a string is required');
-  return value;
-};
-
-const optionalChoice = <Choice extends string>(
-  body: Record<string, unknown>,
-  field: string,
-  choices: readonly Choice[],
-  fallback: Choice,
-): Choice => {
-  const value = body[field] ?? fallback;
-  const choice = choices.find((candidate) => candidate === value);
-  if (choice === undefined) throw invalidParameter(field, `expected one of ${choices.join(', ')}`);
-  return choice;
-};
-
-const optionalFlag = (body: Record<string, unknown>, field: string, fallback: boolean): boolean => {
-  const value = body[field] ?? fallback;
-  if (typeof value !== 'boolean') throw invalidParameter(field, 'a boolean is required');
-  return value;
-};
 
 const readSize = (value: unknown, model: ImageModel) => {
   if (typeof value !== 'string') throw invalidParameter('size', 'a string is required');

@@ -1,3 +1,4 @@
+import type { Directives } from './directives.ts';
 import { UpstreamError } from './http.ts';
 import type { TaskError } from './tasks.ts';
 
@@ -67,3 +68,10 @@ export const malformedBody = () =>
 /** 413: the body is larger than the sandbox takes. */
 export const bodyTooLarge = () =>
   new UpstreamError(413, 'InvalidParameter', 'The request body is too large.');
+
+/** The refusal a prompt asks for, once the call was accepted; undefined when it asks for none. */
+export const refusalOf = ({ fail }: Pick<Directives, 'fail'>): UpstreamError | undefined => {
+  if (fail === 'provider_error') return internalError();
+  if (fail === 'content_policy') return dataInspectionFailed();
+  return undefined;
+};

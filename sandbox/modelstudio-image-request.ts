@@ -1,5 +1,6 @@
 import { isObject } from './http.ts';
 import { invalidParameter, modelNotFound } from './modelstudio-errors.ts';
+import { isFlag, isIntegerWithin, LARGEST_SEED } from './modelstudio-fields.ts';
 
 /** A checked request for images. */
 export type StudioImageRequest = {
@@ -46,8 +47,6 @@ const LIMITS: Record<StudioImageRequest['family'], Limits> = {
     defaultSize: { width: 1024, height: 1536 },
   },
 };
-
-const LARGEST_SEED = 2_147_483_647;
 
 const familyOf = (model: unknown): StudioImageRequest['family'] => {
   if (typeof model !== 'string' || model === '') throw invalidParameter('Field required: model');
@@ -102,9 +101,6 @@ const readSize = (value: unknown, limits: Limits) => {
   return { width, height };
 };
 
-const isIntegerWithin = (value: unknown, min: number, max: number): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
-
 /** Checks the body of an image call, the same on both routes. Throws Model Studio's refusal. */
 export const readImageRequest = (body: Record<string, unknown>): StudioImageRequest => {
   const family = familyOf(body.model);
@@ -122,7 +118,7 @@ export const readImageRequest = (body: Record<string, unknown>): StudioImageRequ
   if (!isIntegerWithin(seed, 0, LARGEST_SEED)) {
     throw invalidParameter(`parameters.seed must be an integer from 0 to ${LARGEST_SEED}`);
   }
-  if (typeof watermark !== 'boolean') throw invalidParameter('parameters.watermark must be a boolean');
+  if (!isFlag(watermark)) throw invalidParameter('parameters.watermark must be a boolean');
   return {
     family,
     model: String(body.model),

@@ -4,30 +4,21 @@ import type { Handler } from './http.ts';
 import { addImageOutput } from './image-outputs.ts';
 import {
   asynchronousNotSupported,
-  dataInspectionFailed,
-  internalError,
   rateQuota,
+  refusalOf,
   synchronousNotSupported,
   taskErrorOf,
   wrongRoute,
 } from './modelstudio-errors.ts';
 import { readImageRequest, type StudioImageRequest } from './modelstudio-image-request.ts';
-import type { StudioResult } from './modelstudio-tasks.ts';
+import type { StudioTasks } from './modelstudio-tasks.ts';
 import type { Outputs } from './outputs.ts';
 import { pretendToWork } from './pretend-work.ts';
-import type { Tasks } from './tasks.ts';
-
-/** How long a task takes whose prompt does not say: enough for each of its statuses to be seen. */
-const DEFAULT_TASK_SECONDS = 0.5;
+import type { TaskJournal } from './task-journal.ts';
+import { DEFAULT_TASK_SECONDS } from './tasks.ts';
 
 /** Up to this area an image is metered as 1k, above it as 2k. */
 const LARGEST_1K_PIXELS = 2_250_000;
-
-const refusalOf = ({ fail }: Directives) => {
-  if (fail === 'provider_error') return internalError();
-  if (fail === 'content_policy') return dataInspectionFailed();
-  return undefined;
-};
 
 const usageOf = ({ family, width, height, n, inputImagesCount }: StudioImageRequest) => {
   if (family === 'z-image') {
@@ -58,9 +49,11 @@ const choiceOf = (content: readonly ContentItem[], extra: Record<string, string>
 export const createImageHandlers = ({
   outputs,
   tasks,
+  journal,
 }: {
   outputs: Outputs;
-  tasks: Tasks<StudioResult>;
+  tasks: StudioTasks;
+  journal: TaskJournal;
 }): Record<'synchronous' | 'asynchronous', Handler> => {
   const earlierCalls = createCallCounter();
 
@@ -101,6 +94,7 @@ export const createImageHandlers = ({
       const { request, directives } = accept(body);
       if (request.family === 'z-image') throw wrongRoute();
       const { id } = tasks.submit({
+        about: directives,
         seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
         finish: (endedAt) => {
           const refusal = refusalOf(directives);
@@ -109,6 +103,7 @@ export const createImageHandlers = ({
           return { result: { output: { choices }, usage: usageOf(request) } };
         },
       });
+      journal.opened({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
       return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
     },
   };

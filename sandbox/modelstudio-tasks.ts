@@ -1,11 +1,18 @@
+import type { Directives } from './directives.ts';
 import type { Handler } from './http.ts';
 import { cannotCancel } from './modelstudio-errors.ts';
-import type { Tasks, TaskView } from './tasks.ts';
+import type { TaskJournal } from './task-journal.ts';
+import type { Tasks } from './tasks.ts';
 
 /** What a finished task adds to its `output`, and its `usage`. */
 export type StudioResult = { output: Record<string, unknown>; usage: Record<string, unknown> };
 
-const STATUSES: Record<TaskView<StudioResult>['phase'], string> = {
+/** The tasks of Model Studio, with what their prompt asks of the sandbox. */
+export type StudioTasks = Tasks<Pick<Directives, 'statusWord'>, StudioResult>;
+
+type StudioTaskView = NonNullable<ReturnType<StudioTasks['find']>>;
+
+const STATUSES: Record<StudioTaskView['phase'], string> = {
   waiting: 'PENDING',
   running: 'RUNNING',
   succeeded: 'SUCCEEDED',
@@ -17,10 +24,13 @@ const STATUSES: Record<TaskView<StudioResult>['phase'], string> = {
 export const formatTime = (epochMilliseconds: number): string =>
   new Date(epochMilliseconds).toISOString().replace('T', ' ').replace('Z', '');
 
-const describe = (task: TaskView<StudioResult>) => {
+const statusOf = (task: StudioTaskView): string =>
+  (!('endedAt' in task) && task.about.statusWord) || STATUSES[task.phase];
+
+const describe = (task: StudioTaskView) => {
   const output = {
     task_id: task.id,
-    task_status: STATUSES[task.phase],
+    task_status: statusOf(task),
     submit_time: formatTime(task.submittedAt),
     ...('startedAt' in task && { scheduled_time: formatTime(task.startedAt) }),
     ...('endedAt' in task && { end_time: formatTime(task.endedAt) }),
@@ -33,8 +43,9 @@ const describe = (task: TaskView<StudioResult>) => {
 
 /** `GET /api/v1/tasks/{task_id}`: 200 even for a task that is not there, whose status is then `UNKNOWN`. */
 export const createTaskQuery =
-  (tasks: Tasks<StudioResult>): Handler =>
+  (tasks: StudioTasks, journal: TaskJournal): Handler =>
   ({ params: { taskId = '' }, requestId }) => {
+    journal.queried(taskId);
     const task = tasks.find(taskId);
     return {
       request_id: requestId,
@@ -44,7 +55,7 @@ export const createTaskQuery =
 
 /** `POST /api/v1/tasks/{task_id}/cancel`: works on a task that is still PENDING. */
 export const createTaskCancel =
-  (tasks: Tasks<StudioResult>): Handler =>
+  (tasks: StudioTasks): Handler =>
   ({ params: { taskId = '' }, requestId }) => {
     if (!tasks.cancel(taskId)) throw cannotCancel();
     return { request_id: requestId };

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Upstream } from './http.ts';
 import * as errors from './modelstudio-errors.ts';
 import { createImageHandlers } from './modelstudio-images.ts';
-import { createTaskCancel, createTaskQuery, type StudioResult } from './modelstudio-tasks.ts';
+import { createTaskCancel, createTaskQuery, type StudioTasks } from './modelstudio-tasks.ts';
+import { createVideoHandler } from './modelstudio-videos.ts';
 import type { Outputs } from './outputs.ts';
+import type { TaskJournal } from './task-journal.ts';
 import { createTasks } from './tasks.ts';
 
 /** Task data can be asked for during 24 hours. */
@@ -13,14 +15,16 @@ const TASK_RETENTION_SECONDS = 24 * 60 * 60;
 export const createModelStudio = ({
   apiKey,
   outputs,
+  journal,
   now,
 }: {
   apiKey: string;
   outputs: Outputs;
+  journal: TaskJournal;
   now: () => number;
 }): Upstream => {
-  const tasks = createTasks<StudioResult>({ now, retentionSeconds: TASK_RETENTION_SECONDS });
-  const images = createImageHandlers({ outputs, tasks });
+  const tasks: StudioTasks = createTasks({ now, retentionSeconds: TASK_RETENTION_SECONDS });
+  const images = createImageHandlers({ outputs, tasks, journal });
   const services = '^/api/v1/services/aigc';
   return {
     prefix: '/api/v1/',
@@ -35,7 +39,16 @@ export const createModelStudio = ({
         path: new RegExp(`${services}/image-generation/generation$`),
         handle: images.asynchronous,
       },
-      { method: 'GET', path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/, handle: createTaskQuery(tasks) },
+      {
+        method: 'POST',
+        path: new RegExp(`${services}/video-generation/video-synthesis$`),
+        handle: createVideoHandler({ outputs, tasks, journal }),
+      },
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)$/,
+        handle: createTaskQuery(tasks, journal),
+      },
       {
         method: 'POST',
         path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Padding } from './mp4-padding.ts';
 
 /** A result file an upstream would keep for its caller. */
 export type OutputSource = {
@@ -7,10 +8,15 @@ export type OutputSource = {
   extension: string;
   /** Makes the bytes: called when they are first fetched, and again when they have left memory since. Always gives the same. */
   produce: () => Promise<Buffer>;
+  /** What is sent after so many bytes; nothing when absent. */
+  padding?: (fileBytes: number) => Padding;
 };
 
 /** An output as it is served. */
-export type StoredOutput = { contentType: string; etag: string; read: () => Promise<Buffer> };
+export type StoredOutput = { contentType: string; etag: string; read: () => Promise<OutputContent> };
+
+/** The bytes of an output, in the pieces they are sent in. */
+export type OutputContent = { sizeBytes: number; chunks(): Iterable<Buffer> };
 
 export type Outputs = {
   /**
@@ -87,7 +93,17 @@ export const createOutputs = ({ baseUrl, now }: { baseUrl: string; now: () => nu
         contentType: output.contentType,
         // A file name stands for one content for good, so it names the version too.
         etag: `"${fileName}"`,
-        read: () => bytesOf(fileName, output.produce),
+        read: async () => {
+          const bytes = await bytesOf(fileName, output.produce);
+          const padding = output.padding?.(bytes.length);
+          return {
+            sizeBytes: bytes.length + (padding?.sizeBytes ?? 0),
+            *chunks() {
+              yield bytes;
+              if (padding) yield* padding.chunks();
+            },
+          };
+        },
       };
     },
   };

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { loadUrlSigner } from '../../core/delivery.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { mapPage } from '../../core/pages.ts';
-import { RECORD_STATUSES, renderGeneration } from '../../core/records.ts';
+import { RECORD_STATUSES, renderRecord } from '../../core/records.ts';
 import { listImageRequests } from '../../core/request-lists.ts';
 import { optionalEmail } from '../../core/validation.ts';
 import { apiHandler } from '../http/api-handler.ts';
@@ -32,6 +32,6 @@ export const handler = apiHandler(async (request) => {
   const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
   return json(
     200,
-    mapPage(found, (stored) => renderGeneration(stored, context)),
+    mapPage(found, (stored) => renderRecord(stored, context)),
   );
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { failStoredRequest } from '../../core/fail-stored-request.ts';
 import { failRequest } from '../../core/settle-request.ts';
 import { failureOfWorkflow } from '../../core/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
@@ -21,6 +22,7 @@ const FailInput = z.object({
 });
 
 /** Ends the request as failed, with what made it fail, and refunds it in full. */
-export const handler = workflowTask(FailInput, ({ requestId, step, failure }) =>
-  failRequest(requestId, failureOfWorkflow(step?.result, failure)),
-);
+export const handler = workflowTask(FailInput, ({ requestId, step, failure }) => {
+  const fail = step?.result.next === 'store' ? failStoredRequest : failRequest;
+  return fail(requestId, failureOfWorkflow(step?.result, failure));
+});

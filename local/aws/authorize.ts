@@ -4,6 +4,8 @@ import type { PolicyStatement, Principal } from '../types.ts';
 export interface Permission {
   action: string;
   resource: string;
+  /** The partition keys that the call names; undefined for calls that name none. One that cannot be told is empty text, which only `*` matches. */
+  leadingKeys?: readonly string[];
 }
 
 /** Whether `text` matches an IAM pattern: `*` is any run of characters, `?` is exactly one. */
@@ -34,9 +36,15 @@ export const matchesPattern = (pattern: string, text: string): boolean => {
   return patternAt === pattern.length;
 };
 
-const covers = (statement: PolicyStatement, { action, resource }: Permission): boolean =>
+/** `ForAllValues`: a call that names no key meets the condition. */
+const coversKeys = ({ leadingKeys }: PolicyStatement, keys: readonly string[] = []): boolean =>
+  leadingKeys === undefined ||
+  keys.every((key) => leadingKeys.some((pattern) => matchesPattern(pattern, key)));
+
+const covers = (statement: PolicyStatement, { action, resource, leadingKeys }: Permission): boolean =>
   statement.actions.some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
-  statement.resources.some((pattern) => matchesPattern(pattern, resource));
+  statement.resources.some((pattern) => matchesPattern(pattern, resource)) &&
+  coversKeys(statement, leadingKeys);
 
 const refusal = (principal: Principal, { action, resource }: Permission, explicit: boolean): string =>
   `User: ${principal.name} is not authorized to perform: ${action} on resource: ${resource} ` +

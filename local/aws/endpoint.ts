@@ -4,11 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import type { InvokeFunction, Principal, SecretSpec, StateMachineSpec, TableSpec } from '../types.ts';
+import type {
+  AwsEvent,
+  InvokeFunction,
+  Principal,
+  SecretSpec,
+  StateMachineSpec,
+  TableSpec,
+} from '../types.ts';
 import { createCallCounter } from './call-counter.ts';
 import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
@@ -44,15 +53,21 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /**
    * Opens the state machines. Executions that a previous run left RUNNING are started again from the beginning: same name, input and start
-   * date, new history. Rejects when a definition cannot be run locally.
+   * date, new history. `publish` gets an event for every execution that begins or ends. Rejects when a definition cannot be run locally.
    */
-  startStateMachines(specs: StateMachineSpec[], invoke: InvokeFunction): Promise<void>;
+  startStateMachines(
+    specs: StateMachineSpec[],
+    invoke: InvokeFunction,
+    publish?: (event: AwsEvent) => void,
+  ): Promise<void>;
   /** Opens an object straight from the store; undefined when absent. */
   readObject(bucket: string, key: string): Promise<OpenedObject | undefined>;
   /** The current value of a secret, by name or ARN; undefined when there is none. */
   readSecret(nameOrArn: string): string | undefined;
   /** Calls that were allowed, since start, by principal name and then `service:Operation`; the calls of state machines' tasks included. */
   calls(): Record<string, Record<string, number>>;
+  /** Faults that tests arm; none by itself. */
+  faults: Faults;
   /** Stops within about two seconds. Running executions are left to the next start. */
   close(): Promise<void>;
 }
@@ -102,15 +117,24 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const s3 = await openS3Service(join(dataDir, 'objects'), options.buckets);
     const secrets = openSecretStore(join(dataDir, 'secrets.json'), options.secrets);
     const counter = createCallCounter();
+    const faults = createFaults();
+    const dynamodbPermissions = createDynamoDbPermissions(place, options.tables);
     const principals = new Map<string, Principal>();
     const stepFunctions = createStepFunctions({
       place,
       directory: join(dataDir, 'executions'),
+      dynamodbPermissions,
       callDynamoDb: dynamodb.call,
-      count: counter.add,
+      admit(call) {
+        counter.add(call.principalName, call.name);
+        return faults.meet(call);
+      },
     });
     const server = createServer(
-      createRouter({ place, counter, principals, dynamodb, s3, secrets, stepFunctions }),
+      createRouter({
+        ...{ place, counter, faults, principals, dynamodbPermissions },
+        ...{ dynamodb, s3, secrets, stepFunctions },
+      }),
     );
     // Longer than clients keep an idle connection, so that none is closed under a request just being sent; uploads take what they take.
     server.keepAliveTimeout = 120_000;
@@ -122,8 +146,8 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       addPrincipals(added) {
         for (const principal of added) principals.set(principal.accessKeyId, principal);
       },
-      async startStateMachines(specs, invoke) {
-        stepFunctions.start(specs, invoke);
+      async startStateMachines(specs, invoke, publish = () => undefined) {
+        stepFunctions.start(specs, invoke, publish);
       },
       async readObject(bucket, key) {
         const object = await s3.store.getObject(bucket, key);
@@ -142,6 +166,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
       },
       calls: counter.counts,
+      faults,
       async close() {
         stepFunctions.close();
         await closeServer(server);

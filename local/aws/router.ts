@@ -8,8 +8,10 @@ import type { CallCounter } from './call-counter.ts';
 import { readCredentialScope } from './credential-scope.ts';
 import type { DynamoDbClient } from './dynamodb/client.ts';
 import { AwsError, messageOf } from './errors.ts';
+import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
+import { applyAftermath, type Faults } from './faults.ts';
 import { operationOf, parseJsonObject, readBody, sendJson, sendJsonError } from './json-protocol.ts';
-import { dynamodbPermissions } from './permissions/dynamodb.ts';
+import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import { sendProtocolError } from './protocol-error.ts';
 import { type RequestTarget, readRequestTarget } from './request-target.ts';
 import type { S3Service } from './s3/s3-service.ts';
@@ -22,6 +24,8 @@ import type { StepFunctions } from './step-functions/step-functions.ts';
 export interface Services {
   place: Place;
   counter: CallCounter;
+  faults: Faults;
+  dynamodbPermissions: DynamoDbPermissions;
   principals: ReadonlyMap<string, Principal>;
   dynamodb: DynamoDbClient;
   s3: S3Service;
@@ -36,19 +40,32 @@ interface Call {
   principal: Principal;
 }
 
-const answerDynamoDb = async (services: Services, { request, response, principal }: Call): Promise<void> => {
+/** Counts a call that its caller may make, and lets faults meet it. Throws `AwsError` where one refuses it. */
+const admit = async (
+  { counter, faults }: Services,
+  { response, principal }: Call,
+  name: string,
+  text: string,
+): Promise<void> => {
+  counter.add(principal.name, name);
+  applyAftermath(response, await faults.meet({ principalName: principal.name, name, text }));
+};
+
+const answerDynamoDb = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, principal } = call;
   const operation = operationOf(request);
   const body = await readBody(request);
   if (principal.statements) {
-    const needed = dynamodbPermissions(services.place, operation, parseJsonObject(body));
+    const needed = services.dynamodbPermissions(operation, parseJsonObject(body));
     const refused = findRefusal(principal, needed);
     if (refused) throw new AwsError('AccessDeniedException', refused);
   }
-  services.counter.add(principal.name, `dynamodb:${operation}`);
+  await admit(services, call, `dynamodb:${operation}`, body.toString('utf8'));
   await services.dynamodb.forward(operation, body, response);
 };
 
-const answerSecrets = async (services: Services, { request, response, principal }: Call): Promise<void> => {
+const answerSecrets = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, principal } = call;
   const operation = operationOf(request);
   const body = parseJsonObject(await readBody(request));
   const refused = findRefusal(
@@ -56,34 +73,33 @@ const answerSecrets = async (services: Services, { request, response, principal 
     secretPermissions(services.place, services.secrets, operation, body),
   );
   if (refused) throw new AwsError('AccessDeniedException', refused);
-  services.counter.add(principal.name, `secretsmanager:${operation}`);
+  await admit(services, call, `secretsmanager:${operation}`, JSON.stringify(body));
   sendJson(response, 200, callSecretsManager(services.secrets, operation, body), '1.1');
 };
 
-const answerStepFunctions = async (
-  { stepFunctions }: Services,
-  { request, response, principal }: Call,
-): Promise<void> => {
+const answerStepFunctions = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, principal } = call;
+  const operation = operationOf(request);
   const body = parseJsonObject(await readBody(request));
-  sendJson(response, 200, stepFunctions.call(principal, operationOf(request), body), '1.0');
+  const perform = services.stepFunctions.authorize(principal, operation, body);
+  await admit(services, call, `states:${operation}`, JSON.stringify(body));
+  sendJson(response, 200, perform(), '1.0');
 };
 
-const answerS3 = (services: Services, { request, response, target, principal }: Call): Promise<void> =>
-  services.s3.handle(request, response, {
-    principal,
-    target,
-    count: (operation) => services.counter.add(principal.name, `s3:${operation}`),
+const answerS3 = (services: Services, call: Call): Promise<void> =>
+  services.s3.handle(call.request, call.response, {
+    principal: call.principal,
+    target: call.target,
+    admit: (operation) => admit(services, call, `s3:${operation}`, call.target.pathname),
   });
 
-const answerBedrock = async (
-  services: Services,
-  { request, response, target, principal }: Call,
-): Promise<void> => {
+const answerBedrock = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, target, principal } = call;
   const guardrail = guardrailOf(request.method ?? '', target.pathname);
   const refused = findRefusal(principal, guardrailPermissions(services.place, guardrail));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);
   const body = parseJsonObject(await readBody(request));
-  services.counter.add(principal.name, 'bedrock:ApplyGuardrail');
+  await admit(services, call, 'bedrock:ApplyGuardrail', JSON.stringify(body));
   sendRestJson(response, applyGuardrail(body));
 };
 
@@ -93,6 +109,8 @@ const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>>
   secretsmanager: answerSecrets,
   states: answerStepFunctions,
   bedrock: answerBedrock,
+  [FAULT_SERVICE]: ({ faults }, { request, response, principal }) =>
+    answerFaultControl(faults, principal, request, response),
 };
 
 /** The caller and the service of a request. Throws as AWS refuses a request that is not signed, or signed with an unknown key. */

@@ -37,16 +37,28 @@ type Environment = Record<string, string | undefined>;
 export const needsSandbox = (environment: Environment): boolean =>
   PROVIDERS.some(({ keyVariable }) => !environment[keyVariable]);
 
-/** The context that sends each provider without a real key to the sandbox. */
+/** Models that only the sandbox has: no real upstream is confirmed for them. */
+const SANDBOX_ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' } };
+
+/**
+ * The context that sends each provider without a real key to the sandbox, and the models that only the sandbox
+ * has too. `modelRoutes` are those of the project.
+ */
 export const providerContext = (
   environment: Environment,
   sandboxUrl: string | null,
-): Record<string, string> =>
-  Object.fromEntries(
-    PROVIDERS.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]).map(
-      ({ baseUrlContextKey, sandboxPath }) => [baseUrlContextKey, `${sandboxUrl}${sandboxPath}`] as const,
-    ),
+  modelRoutes: object,
+): Record<string, unknown> => {
+  const inSandbox = PROVIDERS.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]);
+  const baseUrls = inSandbox.map(
+    ({ baseUrlContextKey, sandboxPath }) => [baseUrlContextKey, `${sandboxUrl}${sandboxPath}`] as const,
   );
+  const hasArk = inSandbox.some(({ keyVariable }) => keyVariable === 'MODELARK_API_KEY');
+  return {
+    ...Object.fromEntries(baseUrls),
+    ...(hasArk ? { modelRoutes: { ...SANDBOX_ROUTES, ...modelRoutes } } : {}),
+  };
+};
 
 /** The keys by the name of the secret that holds each. */
 const providerKeys = (stack: Stack, environment: Environment): Map<string, string> =>

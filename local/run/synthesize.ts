@@ -6,7 +6,7 @@ import { PROJECT_ROOT, runScript } from './child.ts';
 export type Context = Record<string, unknown>;
 
 /** The context that `cdk.json` sets. */
-const projectContext = (): Context => {
+export const projectContext = (): Context => {
   const file = join(PROJECT_ROOT, 'cdk.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).context ?? {}) : {};
 };

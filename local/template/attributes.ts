@@ -44,6 +44,8 @@ const secretArn = ({ name }: NamedResource) =>
   arn('secretsmanager', `secret:${name}-${stableText(`secret:${name}`, 6)}`);
 const stateMachineArn = ({ name }: NamedResource) => arn('states', `stateMachine:${name}`);
 const topicArn = ({ name }: NamedResource) => arn('sns', name);
+const subscriptionArn = ({ logicalId }: NamedResource) =>
+  arn('sns', `${logicalId}:${stableText(logicalId, 8)}`);
 const managedPolicyArn = ({ name }: NamedResource) => arn('iam', `policy/${name}`, '');
 const tableModel: ResourceModel = {
   nameProperty: 'TableName',
@@ -90,6 +92,8 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   'AWS::CloudFront::ResponseHeadersPolicy': cloudFrontId('R'),
   'AWS::CloudFront::CachePolicy': cloudFrontId('C'),
   'AWS::CloudWatch::Alarm': { nameProperty: 'AlarmName', attributes: arnOf('cloudwatch', 'alarm:') },
+  'AWS::CloudWatch::CompositeAlarm': { nameProperty: 'AlarmName', attributes: arnOf('cloudwatch', 'alarm:') },
+  'AWS::CloudWatch::Dashboard': { nameProperty: 'DashboardName' },
   'AWS::DynamoDB::GlobalTable': tableModel,
   'AWS::DynamoDB::Table': tableModel,
   'AWS::Events::Rule': { nameProperty: 'Name', attributes: arnOf('events', 'rule/') },
@@ -121,6 +125,10 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
       RegionalDomainName: ({ name }) => `${name}.s3.${REGION}.${URL_SUFFIX}`,
     },
   },
+  'AWS::SNS::Subscription': {
+    ref: subscriptionArn,
+    attributes: { Arn: subscriptionArn },
+  },
   'AWS::SNS::Topic': {
     nameProperty: 'TopicName',
     ref: topicArn,
@@ -129,7 +137,11 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   'AWS::SQS::Queue': {
     nameProperty: 'QueueName',
     ref: ({ name }) => `https://sqs.${REGION}.${URL_SUFFIX}/${ACCOUNT_ID}/${name}`,
-    attributes: { ...arnOf('sqs', ''), QueueName: ({ name }) => name },
+    attributes: {
+      ...arnOf('sqs', ''),
+      QueueName: ({ name }) => name,
+      QueueUrl: ({ name }) => `https://sqs.${REGION}.${URL_SUFFIX}/${ACCOUNT_ID}/${name}`,
+    },
   },
   'AWS::SSM::Parameter': { nameProperty: 'Name' },
   'AWS::Scheduler::Schedule': { nameProperty: 'Name', attributes: arnOf('scheduler', 'schedule/default/') },

@@ -51,33 +51,43 @@ interface GenerateSecretString {
   ExcludeUppercase?: boolean;
   ExcludeNumbers?: boolean;
   ExcludePunctuation?: boolean;
+  IncludeSpace?: boolean;
+  RequireEachIncludedType?: boolean;
   SecretStringTemplate?: string;
   GenerateStringKey?: string;
 }
 
-/** A value as Secrets Manager's GetRandomPassword draws it; 32 characters unless told otherwise. */
+/** A value as Secrets Manager's GetRandomPassword draws it: 32 characters with one of each type at least, unless told otherwise. */
 const generateSecret = (options: GenerateSecretString): string => {
-  const alphabet = [
+  const excluded = options.ExcludeCharacters ?? '';
+  const alphabets = [
     options.ExcludeLowercase ? '' : 'abcdefghijklmnopqrstuvwxyz',
     options.ExcludeUppercase ? '' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
     options.ExcludeNumbers ? '' : '0123456789',
     options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+    options.IncludeSpace ? ' ' : '',
   ]
-    .join('')
-    .split('')
-    .filter((character) => !(options.ExcludeCharacters ?? '').includes(character));
-  if (alphabet.length === 0) throw new TemplateError('GenerateSecretString excludes every character');
-  const drawn = Array.from(
-    { length: options.PasswordLength ?? 32 },
-    () => alphabet[randomInt(alphabet.length)],
-  );
+    .map((alphabet) => [...alphabet].filter((character) => !excluded.includes(character)))
+    .filter((alphabet) => alphabet.length > 0);
+  const length = options.PasswordLength ?? 32;
+  const required = options.RequireEachIncludedType === false ? 0 : alphabets.length;
+  if (alphabets.length === 0 || length < required) {
+    throw new TemplateError(`GenerateSecretString cannot draw ${length} characters from what it leaves`);
+  }
+  const all = alphabets.flat();
+  const draw = () => Array.from({ length }, () => all[randomInt(all.length)] ?? '');
+  let drawn = draw();
+  // Drawing again keeps every admissible value as likely as any other.
+  while (required > 0 && !alphabets.every((alphabet) => drawn.some((one) => alphabet.includes(one)))) {
+    drawn = draw();
+  }
   const { SecretStringTemplate: template, GenerateStringKey: key } = options;
   return template && key
     ? JSON.stringify({ ...JSON.parse(template), [key]: drawn.join('') })
     : drawn.join('');
 };
 
-/** The stack's secrets, with the value the template gives or asks to be drawn. */
+/** The stack's secrets, with the value the template gives or asks to be drawn: anew each time this is read, for the store to take once. */
 export const secretSpecs = (resolver: Resolver): SecretSpec[] =>
   resolver.resources('AWS::SecretsManager::Secret').map(({ logicalId, properties }) => {
     const { SecretString, GenerateSecretString } = properties;

@@ -15,22 +15,43 @@ interface StatementDocument {
 
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/**
- * The statements of a policy document. Conditions are not evaluated here: an Allow with one counts as if it held, a Deny with one as if
- * it did not, so that a role is never weaker here than when deployed.
- */
+/** The one condition that the local run evaluates, for what is deployed would be refused elsewhere than here by any other. */
+const leadingKeysOf = (condition: Record<string, unknown>, owner: string): string[] => {
+  const conditions = Object.entries(condition).flatMap(([operator, keys]) =>
+    Object.entries(keys as Record<string, string | string[]>).map(
+      ([key, values]) => ({ name: `${operator} on ${key}`, values: list(values) }) as const,
+    ),
+  );
+  const other = conditions.find(({ name }) => name !== 'ForAllValues:StringLike on dynamodb:LeadingKeys');
+  if (other) {
+    throw new TemplateError(`${owner}: the condition ${other.name} is not evaluated by the local run`);
+  }
+  const patterns = conditions.flatMap(({ values }) => values);
+  const variable = patterns.find((pattern) => pattern.includes('${'));
+  if (variable !== undefined) {
+    throw new TemplateError(`${owner}: the policy variable in ${variable} is not known to the local run`);
+  }
+  return patterns;
+};
+
+/** The statements of a policy document. Throws `TemplateError` for what would be judged otherwise here than when deployed. */
 const statementsOf = (resolver: Resolver, document: unknown, owner: string): PolicyStatement[] => {
   const { Statement = [] } = resolver.resolve(document) as {
     Statement?: StatementDocument | StatementDocument[];
   };
-  return list(Statement).flatMap(({ Effect = 'Deny', Action, Resource, Condition }) => {
+  return list(Statement).map(({ Effect = 'Deny', Action, Resource, Condition }) => {
     if (Action === undefined || Resource === undefined) {
       throw new TemplateError(
         `${owner}: a statement without Action or Resource (NotAction, NotResource) is not supported`,
       );
     }
-    if (Effect === 'Deny' && Condition) return [];
-    return [{ effect: Effect, actions: list(Action), resources: list(Resource) }];
+    const leadingKeys = Condition && leadingKeysOf(Condition, owner);
+    return {
+      effect: Effect,
+      actions: list(Action),
+      resources: list(Resource),
+      ...(leadingKeys && { leadingKeys }),
+    };
   });
 };
 

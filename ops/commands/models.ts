@@ -1,15 +1,36 @@
 import type { Command } from 'commander';
-import { CATALOG } from '../../core/catalog.ts';
+import { CATALOG, findModel } from '../../core/catalog.ts';
 import { listCredentials } from '../../core/credentials.ts';
+import { NotFoundError } from '../../core/errors.ts';
 import { dispatchProblem, findModelRoute } from '../../core/model-routes.ts';
-import { listModelSettings } from '../../core/model-settings.ts';
-import { formatTable } from '../output.ts';
+import { listModelSettings, putEnabled } from '../../core/model-settings.ts';
+import { text } from '../options.ts';
+import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
-/** `models list` */
+/** `models list|enable|disable` */
 export const addModelVerbs = (models: Command, perform: Perform): void => {
   models.command('list').description('all models, and why one cannot be used now').action(perform(list));
+  models
+    .command('enable')
+    .description('let creations use the model again')
+    .requiredOption('--model <id>', 'the model', text)
+    .action(perform(setEnabled(true)));
+  models
+    .command('disable')
+    .description('refuse creations with the model; requests already created go on')
+    .requiredOption('--model <id>', 'the model', text)
+    .action(perform(setEnabled(false)));
 };
+
+const setEnabled =
+  (enabled: boolean): Verb<{ model: string }> =>
+  async ({ model: id }, connected) => {
+    if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
+    await connected();
+    await putEnabled(id, enabled);
+    return { value: { id, enabled }, text: formatFields({ model: id, enabled: enabled ? 'yes' : 'no' }) };
+  };
 
 const list: Verb<object> = async (_options, connected) => {
   await connected();

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { RequestKind } from '../../core/ids.ts';
 import type {
   Provider,
   ProviderAnswer,
@@ -6,11 +7,12 @@ import type {
   ProviderOutput,
   ProviderPlan,
 } from '../../core/providers.ts';
-import type { ImageRequest } from '../../core/requests.ts';
+import type { StoredRequest } from '../../core/requests.ts';
 import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
+import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
 
 const ArkError = z.object({ code: z.string(), message: z.optional(z.string()) });
 const ErrorBody = z.object({ error: ArkError });
@@ -18,7 +20,9 @@ const ImagesBody = z.object({
   data: z.array(z.union([z.object({ url: z.string() }), z.object({ error: ArkError })])),
 });
 
-/** BytePlus ModelArk: images are answered in the call itself. */
+const CreatedTask = z.object({ id: z.string().check(z.minLength(1)) });
+
+/** BytePlus ModelArk: images are answered in the call itself, videos are tasks that call back. */
 export class ModelArk implements Provider {
   readonly id = 'modelark';
   private readonly baseUrl: string;
@@ -30,15 +34,23 @@ export class ModelArk implements Provider {
     this.apiKey = apiKey;
   }
 
-  planImages(request: ImageRequest, upstreamModel: string): ProviderPlan {
-    return planArkImages(request, upstreamModel);
+  callsBack(kind: RequestKind): boolean {
+    return kind === 'video';
+  }
+
+  plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan {
+    return request.kind === 'image'
+      ? planArkImages(request, upstreamModel)
+      : planArkVideo(request, upstreamModel, callbackUrl);
   }
 
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
-    const headers = { authorization: `Bearer ${this.apiKey}`, ...call.headers };
+    const headers = { ...this.authorization(), ...call.headers };
     const answer = await callUpstream('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
     if (answer.kind !== 'answered') return unanswered(this.id, answer);
     if (answer.status !== 200) return this.refused(answer.status, answer.body);
+    const task = CreatedTask.safeParse(answer.body);
+    if (task.success) return { kind: 'accepted', taskId: task.data.id };
     const images = ImagesBody.safeParse(answer.body);
     if (!images.success) return this.refused(answer.status, answer.body);
     const outputs = images.data.data.map(toOutput);
@@ -49,9 +61,13 @@ export class ModelArk implements Provider {
     return outputs.some((output) => 'url' in output) ? { kind: 'done', outputs } : noneProduced(outputs);
   }
 
-  /** Images have no task to ask for. */
-  async query(): Promise<ProviderAnswer> {
-    throw new Error('ModelArk answers images in the call itself: there is no task to query.');
+  async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
+    const url = `${this.baseUrl}${TASKS_PATH}/${encodeURIComponent(taskId)}`;
+    return readArkTask(await callUpstream('GET', url, { headers: this.authorization(), signal }));
+  }
+
+  private authorization(): Record<string, string> {
+    return { authorization: `Bearer ${this.apiKey}` };
   }
 
   private refused(status: number, body: unknown): ProviderAnswer {

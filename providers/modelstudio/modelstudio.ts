@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../../core/providers.ts';
-import type { ImageRequest } from '../../core/requests.ts';
-import { failureOf, lost, refusal, unanswered, unreadable } from '../failures.ts';
+import type { StoredRequest } from '../../core/requests.ts';
+import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
+import { planModelStudioVideo } from './videos.ts';
 
 const Choices = z.array(
   z.object({ message: z.object({ content: z.array(z.object({ image: z.optional(z.string()) })) }) }),
@@ -17,10 +18,11 @@ const QueryBody = z.object({
     task_status: z.string(),
     code: z.optional(z.string()),
     choices: z.optional(Choices),
+    video_url: z.optional(z.string()),
   }),
 });
 
-/** Alibaba Cloud Model Studio: images in the call itself or as a task, by model. */
+/** Alibaba Cloud Model Studio: images in the call itself or as a task, by model; videos as tasks. It never calls back. */
 export class ModelStudio implements Provider {
   readonly id = 'modelstudio';
   private readonly baseUrl: string;
@@ -32,8 +34,14 @@ export class ModelStudio implements Provider {
     this.apiKey = apiKey;
   }
 
-  planImages(request: ImageRequest, upstreamModel: string): ProviderPlan {
-    return planModelStudioImages(request, upstreamModel);
+  callsBack(): boolean {
+    return false;
+  }
+
+  plan(request: StoredRequest, upstreamModel: string): ProviderPlan {
+    return request.kind === 'image'
+      ? planModelStudioImages(request, upstreamModel)
+      : planModelStudioVideo(request, upstreamModel);
   }
 
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
@@ -55,10 +63,10 @@ export class ModelStudio implements Provider {
     const task =
       answer.kind === 'answered' && answer.status === 200 ? QueryBody.safeParse(answer.body) : undefined;
     if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
-    const { task_status: status, code = status, choices = [] } = task.data.output;
+    const { task_status: status, code = status, choices = [], video_url: video } = task.data.output;
     switch (status) {
       case 'SUCCEEDED':
-        return produced(choices);
+        return video ? { kind: 'done', outputs: [{ url: video }] } : produced(choices);
       case 'FAILED':
       case 'CANCELED': {
         const errorClass = classifyModelStudioError(undefined, code);
@@ -66,8 +74,11 @@ export class ModelStudio implements Provider {
       }
       case 'UNKNOWN':
         return lost(this.id, 'a task that the provider no longer knows');
-      default:
+      case 'PENDING':
+      case 'RUNNING':
         return { kind: 'waiting' };
+      default:
+        return unknownState(this.id, status);
     }
   }
 

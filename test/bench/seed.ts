@@ -50,6 +50,7 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
   const finishedAt = addSeconds(toInstant(createdAt), WORK_SECONDS);
   const expiresAt = addSeconds(finishedAt, OUTPUT_TTL_SECONDS);
   const base = {
+    kind: 'image' as const,
     ...{ requestId, accountId, endUserEmail, model: 'xSD4.5', prompt: PROMPT, size: '2K' },
     ...{ aspectRatio: 'auto' as const, images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: PRICE_THOUSANDTHS, debitThousandths: PRICE_THOUSANDTHS },

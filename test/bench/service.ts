@@ -34,6 +34,9 @@ export interface MeasuredService {
 /** Longer than a key's bucket takes to be full again, so that every look-up of a key is as the first. */
 const PAUSE_MILLISECONDS = 60;
 
+/** No schedule fires while calls are counted. */
+const createSilentBus = () => ({ publish() {}, start() {}, close() {} });
+
 /**
  * Starts the service in this process on an empty table in memory, and makes `core` act on that table.
  * Executions stand still at their first task, so that requests stay as they were created.
@@ -51,7 +54,7 @@ export const startMeasuredService = async (): Promise<MeasuredService> => {
     closing.push(proxy.close);
     const run = await startLocalRun(
       { port: 0, dataDir, environment: { DYNAMODB_ENDPOINT: proxy.url } },
-      { startAwsEndpoint: startEndpointWithoutWorkflows },
+      { startAwsEndpoint: startEndpointWithoutWorkflows, createEventBus: createSilentBus },
     );
     closing.push(run.close);
     await connect({ dataDir });

@@ -15,18 +15,22 @@ import { history } from './support/ledger.ts';
 import { type LocalService, ops } from './support/local-service.ts';
 import { newBusyCaller, succeeded } from './support/resources.ts';
 import { filled, ROUTES, type Route } from './support/routes.ts';
+import { anUnfilmedVideo } from './support/videos.ts';
 
 let service: LocalService;
 beforeAll(async () => {
   service = await sharedService();
 });
 
+/** What a POST to a path takes; one that takes no body does not mind it. */
+const bodyFor = (path: string) => {
+  if (path === '/v1/generations') return anUndrawnGeneration();
+  return path === '/v1/videos' ? anUnfilmedVideo() : { requestIds: [] };
+};
 const call = ({ method, path }: Route, { key }: Caller) =>
   send(service, method, filled(path), {
     headers: { authorization: `Bearer ${key}` },
-    ...(method === 'POST'
-      ? { body: path === '/v1/generations' ? anUndrawnGeneration() : { requestIds: [] } }
-      : {}),
+    ...(method === 'POST' ? { body: bodyFor(path) } : {}),
   });
 const account = <T>(verb: string, { accountId }: Caller) =>
   ops<T>(service, 'accounts', verb, '--account', accountId);

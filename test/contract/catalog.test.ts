@@ -7,22 +7,41 @@ beforeAll(async () => {
   caller = await newCaller(await sharedService(), 0);
 });
 
-const COMMON = {
+const IMAGE = {
   type: 'image',
   endpoint: 'POST /v1/generations',
   billing: 'per_image',
   aspectRatios: ['auto', 'square', 'landscape', 'portrait'],
 };
 
+const VIDEO = {
+  type: 'video',
+  endpoint: 'POST /v1/videos',
+  billing: 'per_second',
+  defaultResolution: '1080p',
+};
+
+const REFERENCE_INPUTS = {
+  requiresImage: false,
+  inputModes: ['first_frame', 'last_frame', 'reference_images', 'reference_videos', 'reference_audios'],
+  maxReferenceImages: 10,
+  maxReferenceVideos: 5,
+  maxReferenceAudios: 5,
+  ratios: ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  defaultRatio: 'adaptive',
+  referenceVideoMaxSeconds: 15,
+  maxCombinedSeconds: 30,
+};
+
 test('The catalog lists exactly the models that can be dispatched, with the limits of the contract', async () => {
   const { status, body } = await caller.get('/v1/models');
 
   expect(status).toBe(200);
-  // `toEqual` refuses a key that is not named here: no rate is among them. Video models have no upstream in a local run.
+  // `toEqual` refuses a key that is not named here: no rate is among them.
   expect(body).toEqual({
     data: [
       {
-        ...COMMON,
+        ...IMAGE,
         id: 'xSD4.5',
         sizePresets: ['2K', '4K'],
         defaultSize: '2K',
@@ -37,7 +56,7 @@ test('The catalog lists exactly the models that can be dispatched, with the limi
         capabilities: { sequential: true },
       },
       {
-        ...COMMON,
+        ...IMAGE,
         id: 'xSD5Pro',
         sizePresets: ['1K', '1.5K', '2K'],
         defaultSize: '2K',
@@ -52,7 +71,7 @@ test('The catalog lists exactly the models that can be dispatched, with the limi
         capabilities: { sequential: false },
       },
       {
-        ...COMMON,
+        ...IMAGE,
         id: 'xQI3Pro',
         sizePresets: ['1K', '1.5K', '2K'],
         defaultSize: '2K',
@@ -67,7 +86,7 @@ test('The catalog lists exactly the models that can be dispatched, with the limi
         capabilities: { sequential: false },
       },
       {
-        ...COMMON,
+        ...IMAGE,
         id: 'xZI1.0Pro',
         sizePresets: ['1K', '2K'],
         defaultSize: '1K',
@@ -82,6 +101,27 @@ test('The catalog lists exactly the models that can be dispatched, with the limi
         maxReferences: 0,
         maxImagesPerRequest: 1,
         capabilities: { sequential: false },
+      },
+      {
+        ...VIDEO,
+        id: 'xW2.7S',
+        resolutions: ['720p', '1080p'],
+        durationSec: { min: 2, max: 15, default: 5 },
+        requiresImage: true,
+      },
+      {
+        ...VIDEO,
+        ...REFERENCE_INPUTS,
+        id: 'xW3.0s',
+        resolutions: ['480p', '720p', '1080p'],
+        durationSec: { min: 2, max: 30, default: 5 },
+      },
+      {
+        ...VIDEO,
+        ...REFERENCE_INPUTS,
+        id: 'xW3.0sPro',
+        resolutions: ['1080p', '2k', '4k'],
+        durationSec: { min: 2, max: 30, default: 5 },
       },
     ],
   });

@@ -11,6 +11,7 @@ import {
   sharedService,
 } from './support/client.ts';
 import { refusedCalls } from './support/permissions.ts';
+import { executionStatus } from './support/stopping.ts';
 
 let caller: Caller;
 beforeAll(async () => {
@@ -18,10 +19,10 @@ beforeAll(async () => {
 });
 
 /** Where an execution stands, what it was given, the states it entered, and all of its history as text. */
-const executionOf = (requestId: string) =>
+const executionOf = (requestId: string, machine: 'generation' | 'expiry' = 'generation') =>
   withStepFunctions(caller.service, async (client) => {
-    const { generation } = caller.service.stateMachines;
-    const executionArn = `${generation.replace(':stateMachine:', ':execution:')}:${requestId}`;
+    const stateMachineArn = caller.service.stateMachines[machine];
+    const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${requestId}`;
     const { name, status, input, output } = await client.send(new DescribeExecutionCommand({ executionArn }));
     const events = [];
     for await (const page of paginateGetExecutionHistory({ client }, { executionArn })) {
@@ -95,6 +96,18 @@ describe.each([
     expect(execution.text).not.toContain(MARK);
     expect(execution.text).not.toContain('ada@example.com');
     expect(execution.text).not.toMatch(/https?:/);
+  });
+
+  test(`is followed by ${ending === 'succeeded' ? 'one that waits until its files expire' : 'none, as there is no file to expire'}`, async () => {
+    const { requestId, images: [image] = [] } = record;
+    if (ending === 'failed') {
+      expect(await executionStatus(caller.service, 'expiry', requestId)).toBeUndefined();
+      return;
+    }
+
+    const { status, states, input } = await executionOf(requestId, 'expiry');
+    expect([status, states]).toEqual(['RUNNING', ['Wait until expiry']]);
+    expect(JSON.parse(input ?? '')).toEqual({ requestId, expiresAt: image?.expiresAt });
   });
 });
 

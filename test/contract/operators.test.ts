@@ -119,3 +119,41 @@ test('A well-formed key that another deployment issued is refused', async () => 
 
   expect(refusal(await stranger.get('/v1/balance'))).toEqual([401, 'unauthorized']);
 });
+
+describe('A model that is disabled', () => {
+  const create = () => caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ model: 'xSD4.5' }));
+  const listed = async () => {
+    const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
+    return body.data.map(({ id }) => id);
+  };
+  const known = async () => {
+    const models = await ops<{ id: string; enabled: boolean; reason: string | null }[]>(
+      service,
+      ...['models', 'list'],
+    );
+    return models.find(({ id }) => id === 'xSD4.5');
+  };
+  const earlier = () =>
+    accepted(caller, { model: 'xSD4.5', prompt: unique('[delay=2][fail=content_policy]') });
+
+  test('is refused by creation and not in the catalog, until it is enabled; earlier requests go on', async () => {
+    const { requestId } = await earlier();
+
+    expect(await ops(service, 'models', 'disable', '--model', 'xSD4.5')).toEqual({
+      id: 'xSD4.5',
+      enabled: false,
+    });
+    expect(wrongFields(await create())).toEqual(['model']);
+    expect(await listed()).toEqual(['xZI1.0Pro']);
+    expect(await known()).toMatchObject({ enabled: false, reason: 'switched off by the operator' });
+    expect(await settled(caller, requestId)).toMatchObject({ error: { code: 'content_policy' } });
+
+    expect(await ops(service, 'models', 'enable', '--model', 'xSD4.5')).toEqual({
+      id: 'xSD4.5',
+      enabled: true,
+    });
+    expect((await create()).status).toBe(202);
+    expect(await listed()).toEqual(['xSD4.5', 'xZI1.0Pro']);
+    expect(await known()).toMatchObject({ enabled: true, reason: null });
+  });
+});

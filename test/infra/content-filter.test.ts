@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const CREATE = 'api/create-generation';
+const CREATING = ['api/create-generation', 'api/create-video'];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
 interface Statement {
@@ -44,17 +44,19 @@ describe('with a guardrail', () => {
     service = synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
   });
 
-  test('the function that creates is told which, in which version', () => {
-    expect(variablesOf(service, CREATE)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: '7' });
+  test.each(CREATING)('a function that creates is told which, in which version: %s', (name) => {
+    expect(variablesOf(service, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: '7' });
   });
 
   test('it is the draft unless a version is given', () => {
     const draft = synthesizeService({ guardrailId: 'gr5k2' });
 
-    expect(variablesOf(draft, CREATE)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: 'DRAFT' });
+    for (const name of CREATING) {
+      expect(variablesOf(draft, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: 'DRAFT' });
+    }
   });
 
-  test('only that function is told, and may apply exactly that one', () => {
+  test('only those functions are told, and may apply exactly that one', () => {
     const told = Object.keys(service.functions).filter(
       (name) => 'GUARDRAIL_ID' in variablesOf(service, name),
     );
@@ -64,15 +66,15 @@ describe('with a guardrail', () => {
         .map(({ Effect, Action, Resource }) => ({ roles, Effect, Action, on: render(Resource) })),
     );
 
-    expect(told).toEqual([CREATE]);
-    expect(applying).toEqual([
-      {
-        roles: ['ApiCreateGenerationFunctionServiceRole'],
+    expect(told.toSorted()).toEqual(CREATING);
+    expect(applying).toEqual(
+      ['ApiCreateGenerationFunctionServiceRole', 'ApiCreateVideoFunctionServiceRole'].map((role) => ({
+        roles: [role],
         Effect: 'Allow',
         Action: GUARDRAIL_ACTION,
         on: 'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:guardrail/gr5k2',
-      },
-    ]);
+      })),
+    );
   });
 
   test('nothing else of the stack is different', () => {

@@ -9,13 +9,16 @@ const variable = (overrides: Record<string, unknown>, functionName: string, name
 const read = (overrides: Record<string, unknown>): StackContext =>
   readContext(new App({ context: { ...projectContext(), ...overrides } }).node);
 
-/** Every context key but the routes: how it is given on a command line, where it arrives, and as what. */
+/** Every context key that reaches a variable, but the routes: how it is given on a command line, where it arrives, and as what. */
 const OVERRIDES = [
   ['outputTtlSeconds', '60', 'workflow/settle-request', 'OUTPUT_TTL_SECONDS', '60'],
   ['retentionDays', '0.5', 'workflow/settle-request', 'RETENTION_DAYS', '0.5'],
   ['pauseSeconds', '30', 'workflow/fail-request', 'PAUSE_SECONDS', '30'],
   ['imageDeadlineSeconds', '20', 'workflow/poll-provider', 'IMAGE_DEADLINE_SECONDS', '20'],
+  ['videoDeadlineSeconds', '30', 'workflow/poll-provider', 'VIDEO_DEADLINE_SECONDS', '30'],
   ['pollIntervalSeconds', '1', 'workflow/poll-provider', 'POLL_INTERVAL_SECONDS', '1'],
+  ['callbackWaitSeconds', '7', 'events/reconcile', 'CALLBACK_WAIT_SECONDS', '7'],
+  ['webhookRetrySeconds', '1,2', 'workflow/send-webhook', 'WEBHOOK_RETRY_SECONDS', '1,2'],
   ['publicBaseUrl', 'https://a.example/', 'api/create-generation', 'PUBLIC_BASE_URL', 'https://a.example'],
   ['deliveryBaseUrl', 'https://f.example/', 'api/get-generation', 'DELIVERY_BASE_URL', 'https://f.example'],
   ['allowPrivateTargets', 'true', 'workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'true'],
@@ -39,7 +42,8 @@ const OVERRIDES = [
 
 describe('the context', () => {
   test('has these keys and no others', () => {
-    const keys = [...OVERRIDES.map(([key]) => key), 'modelRoutes'];
+    const elsewhere = ['modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
+    const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
     expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
   });
@@ -50,7 +54,12 @@ describe('the context', () => {
       retentionDays: 90,
       pauseSeconds: 180,
       imageDeadlineSeconds: 600,
+      videoDeadlineSeconds: 3600,
       pollIntervalSeconds: 5,
+      callbackWaitSeconds: 300,
+      reconcileIntervalSeconds: 60,
+      webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
+      alarmEmail: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
       allowPrivateTargets: false,
@@ -64,7 +73,10 @@ describe('the context', () => {
     ['workflow/settle-request', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
     ['workflow/settle-request', 'PAUSE_SECONDS', '180'],
-    ['api/create-generation', 'PAUSE_SECONDS', '180'],
+    ['events/reconcile', 'PAUSE_SECONDS', '180'],
+    ['events/reconcile', 'OUTPUT_TTL_SECONDS', '82800'],
+    ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
+    ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
     ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],
     ['workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'false'],
@@ -108,7 +120,12 @@ describe('a wrong context value fails the synthesis and names the key', () => {
     ['pauseSeconds', '3601'],
     ['pauseSeconds', ''],
     ['imageDeadlineSeconds', '841'],
+    ['videoDeadlineSeconds', '5401'],
     ['pollIntervalSeconds', '301'],
+    ['callbackWaitSeconds', '0'],
+    ['reconcileIntervalSeconds', '3601'],
+    ['webhookRetrySeconds', '5;300'],
+    ['alarmEmail', 'ops'],
     ['publicBaseUrl', 'api.example.com'],
     ['deliveryBaseUrl', 'files'],
     ['allowPrivateTargets', 'yes'],
@@ -144,7 +161,10 @@ describe('the outputs of the stack', () => {
   test.each([
     ['TableName', 'DataStoreTable'],
     ['BucketName', 'DataStoreOutputs'],
-    ['GenerationStateMachineArn', 'GenerationWorkflowStateMachine'],
+    ['GenerationStateMachineArn', 'GenerationWorkflowMachineStateMachine'],
+    ['ExpiryStateMachineArn', 'ExpiryWorkflowMachineStateMachine'],
+    ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
+    ['RetentionDays', '90'],
     ['BaseUrl', 'https://HttpApiRestApi.execute-api.AWS::Region.AWS::URLSuffix/prod'],
   ])('%s is %s', (name, value) => {
     expect(render(outputValue({}, name))).toBe(value);

@@ -72,15 +72,28 @@ test('the bucket lets this distribution read, and nobody else do anything', () =
 });
 
 describe('the secrets', () => {
-  test('start empty: the template holds no value and asks for none', () => {
-    const secrets = ofType(service.resources, 'AWS::SecretsManager::Secret');
+  const secrets = () =>
+    Object.fromEntries(
+      ofType(service.resources, 'AWS::SecretsManager::Secret').map(([logicalId, { Properties }]) => [
+        render({ Ref: logicalId }),
+        Properties,
+      ]),
+    );
+  /** Those that somebody else fills: an operator, or a function at deploy time. */
+  const EMPTY = ['ProviderSecretsModelArk', 'ProviderSecretsModelStudio', 'DeliverySigningKey'];
 
-    expect(secrets.map(([logicalId]) => render({ Ref: logicalId }))).toEqual([
-      'ProviderSecretsModelArk',
-      'ProviderSecretsModelStudio',
-      'DeliverySigningKey',
-    ]);
-    for (const [, { Properties }] of secrets) expect(Object.keys(Properties)).toEqual(['Description']);
+  test('are these, and no others', () => {
+    expect(Object.keys(secrets()).toSorted()).toEqual([...EMPTY, 'ProviderSecretsCallbacks'].toSorted());
+  });
+
+  test.each(EMPTY)('start empty: the template holds no value of %s and asks for none', (name) => {
+    expect(Object.keys(secrets()[name] ?? {})).toEqual(['Description']);
+  });
+
+  test('the one of callback URLs is made by AWS, long, and known to nobody', () => {
+    const { Description: _, ...made } = secrets().ProviderSecretsCallbacks ?? {};
+
+    expect(made).toEqual({ GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true } });
   });
 
   test('the signing key is written at deploy time, once its function may write it', () => {

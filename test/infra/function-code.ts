@@ -43,7 +43,8 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'dynamodb:Scan': /new ScanCommand\d*\(/,
   'dynamodb:PutItem': /new PutCommand\d*\(|\bPut: \{/,
   'dynamodb:UpdateItem': /new UpdateCommand\d*\(|\bUpdate: \{/,
-  'dynamodb:DeleteItem': /new DeleteCommand\d*\(|\bDelete: \{/,
+  // Files are deleted by a `Delete` too, which names no table.
+  'dynamodb:DeleteItem': /new DeleteCommand\d*\(|\bDelete: \{\s*TableName/,
   'dynamodb:ConditionCheckItem': /\bConditionCheck: \{/,
   's3:PutObject': /new (Upload|PutObjectCommand)\d*\(/,
   's3:AbortMultipartUpload': /new Upload\d*\(/,
@@ -54,6 +55,10 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'secretsmanager:GetSecretValue': /new GetSecretValueCommand\d*\(|\bgetSecret\d*\(/,
   'secretsmanager:PutSecretValue': /new PutSecretValueCommand\d*\(/,
   'states:StartExecution': /new StartExecutionCommand\d*\(/,
+  'states:DescribeExecution': /new DescribeExecutionCommand\d*\(/,
+  'states:ListExecutions': /\bpaginateListExecutions\d*\(/,
+  'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
+  'states:SendTaskHeartbeat': /new SendTaskHeartbeatCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };
 

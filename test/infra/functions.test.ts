@@ -14,20 +14,30 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/block-end-user': 29,
   'api/bulk-delete-generations': 29,
   'api/create-generation': 29,
+  'api/create-video': 29,
   'api/delete-end-user': 29,
   'api/delete-generation': 29,
   'api/get-balance': 29,
   'api/get-generation': 29,
+  'api/get-video': 29,
   'api/list-balance-history': 29,
   'api/list-end-users': 29,
   'api/list-generations': 29,
   'api/list-models': 29,
+  'api/receive-callback': 29,
   'api/unblock-end-user': 29,
   'events/create-signing-key': 60,
+  // A run of its schedule takes less than a minute, and a question to a provider at its end 10 s.
+  'events/reconcile': 120,
+  'events/verify-ledger': 900,
+  'workflow/await-provider': 45,
   // The deadline of an image, 10 min, and 30 s to load, record and answer.
   'workflow/dispatch-request': 630,
+  'workflow/expire-request': 30,
   'workflow/fail-request': 30,
   'workflow/poll-provider': 45,
+  // A receiver has 15 s.
+  'workflow/send-webhook': 45,
   'workflow/settle-request': 30,
   'workflow/store-outputs': 900,
 };
@@ -93,7 +103,13 @@ describe.each(NAMES)('%s', (name) => {
 describe('what a variable says', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
-    ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowStateMachine'],
+    ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowMachineStateMachine'],
+    ['events/reconcile', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
+    ['workflow/settle-request', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
+    ['workflow/fail-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
+    ['api/receive-callback', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
+    ['workflow/dispatch-request', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
+    ['workflow/expire-request', 'BUCKET_NAME', 'DataStoreOutputs'],
     ['api/create-generation', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
     ['api/create-generation', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
     ['api/bulk-delete-generations', 'BUCKET_NAME', 'DataStoreOutputs'],
@@ -117,7 +133,7 @@ describe('what a variable says', () => {
     for (const variable of environmentNames()) {
       const values = NAMES.flatMap((name) => JSON.stringify(variablesOf(name)[variable]) ?? []);
 
-      expect(new Set(values).size).toBe(1);
+      expect([variable, new Set(values).size]).toEqual([variable, 1]);
     }
   });
 });

@@ -15,6 +15,8 @@ const ROUTES = [
   ['GET', '/v1/generations', 'api/list-generations'],
   ['GET', '/v1/generations/{requestId}', 'api/get-generation'],
   ['DELETE', '/v1/generations/{requestId}', 'api/delete-generation'],
+  ['POST', '/v1/videos', 'api/create-video'],
+  ['GET', '/v1/videos/{requestId}', 'api/get-video'],
   ['POST', '/v1/generations/bulk-delete', 'api/bulk-delete-generations'],
   ['GET', '/v1/models', 'api/list-models'],
   ['GET', '/v1/end-users', 'api/list-end-users'],
@@ -23,7 +25,10 @@ const ROUTES = [
   ['POST', '/v1/end-users/{email}/unblock', 'api/unblock-end-user'],
   ['GET', '/v1/balance', 'api/get-balance'],
   ['GET', '/v1/balance/history', 'api/list-balance-history'],
+  ['POST', '/callbacks/{provider}/{requestId}/{token}', 'api/receive-callback'],
 ] as const;
+/** The functions that rules invoke, with how many of them. */
+const BY_RULES = { 'events/reconcile': 3, 'events/verify-ledger': 1 };
 
 /**
  * What the gateway answers by itself, and with which code. The defaults catch what is not named. Only the
@@ -111,8 +116,25 @@ describe('the API', () => {
     );
   });
 
-  test('nobody but the gateway may invoke a function by its own policy', () => {
-    expect(ofType(service.resources, 'AWS::Lambda::Permission')).toHaveLength(ROUTES.length);
+  test('nobody but the gateway and the rules may invoke a function by its own policy', () => {
+    const permissions = ofType(service.resources, 'AWS::Lambda::Permission').map(
+      ([, { Properties }]) => Properties,
+    );
+    const byPrincipal = (principal: string) => permissions.filter(({ Principal }) => Principal === principal);
+    const byRules = Object.entries(BY_RULES).map(([name, rules]) => {
+      const { logicalId } = service.functions[name] ?? {};
+      const given = byPrincipal('events.amazonaws.com').filter(
+        ({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === logicalId,
+      );
+      for (const { SourceArn } of given) expect(SourceArn['Fn::GetAtt'][1]).toBe('Arn');
+      return [name, given.length, rules];
+    });
+
+    expect(byPrincipal('apigateway.amazonaws.com')).toHaveLength(ROUTES.length);
+    for (const [name, given, rules] of byRules) expect([name, given]).toEqual([name, rules]);
+    expect(permissions).toHaveLength(
+      ROUTES.length + Object.values(BY_RULES).reduce((sum, rules) => sum + rules, 0),
+    );
   });
 
   test('is deployed once every method is there', () => {

@@ -11,69 +11,121 @@ import {
 const TABLE = 'DataStoreTable.Arn';
 const GUARDRAIL = `arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:guardrail/${EVERYTHING_CONFIGURED.guardrailId}`;
 const index = (name: string): string => `${TABLE}/index/${name}`;
-const FILES = 'DataStoreOutputs.Arn/outputs/*';
+/** The table's items whose partition keys begin so. */
+const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(', ')}`;
+const BUCKET = 'DataStoreOutputs.Arn';
+const FILES = `${BUCKET}/outputs/*`;
 const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
+const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
 const SIGNING_KEY = 'DeliverySigningKey';
+const GENERATION = 'GenerationWorkflowMachineStateMachine';
+const EXPIRY = 'ExpiryWorkflowMachineStateMachine';
+const WEBHOOKS = 'WebhookWorkflowMachineStateMachine';
+const GENERATIONS_RUN = `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${GENERATION}.Name:*`;
+
+const onTable = (...operations: string[]): string =>
+  operations.map((operation) => `dynamodb:${operation}`).join(' ');
+const CREATE = {
+  [TABLE]: onTable('BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem'),
+  [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
+  [GENERATION]: 'states:StartExecution',
+  [GUARDRAIL]: 'bedrock:ApplyGuardrail',
+};
+const DELETE = {
+  [TABLE]: onTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+  [FILES]: 's3:DeleteObject',
+};
+const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
 /** What each function may do beyond writing its logs: actions by the resources they are allowed on. */
 const PERMISSIONS: Record<string, Record<string, string>> = {
-  'api/create-generation': {
-    [TABLE]: 'dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem',
-    [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
-    GenerationWorkflowStateMachine: 'states:StartExecution',
-    [GUARDRAIL]: 'bedrock:ApplyGuardrail',
-  },
+  'api/create-generation': CREATE,
+  'api/create-video': CREATE,
   'api/list-generations': {
-    [TABLE]: 'dynamodb:BatchGetItem dynamodb:GetItem dynamodb:UpdateItem',
-    [['GSI2', 'GSI3', 'GSI4', 'GSI5'].map(index).join(' ')]: 'dynamodb:Query',
+    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
+    [['GSI2', 'GSI3', 'GSI4', 'GSI5'].map(index).join(' ')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
-  'api/delete-generation': {
-    [TABLE]:
-      'dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
-    [FILES]: 's3:DeleteObject',
-  },
-  'api/bulk-delete-generations': {
-    [TABLE]:
-      'dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
-    [FILES]: 's3:DeleteObject',
-  },
+  'api/delete-generation': DELETE,
+  'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {
-    [TABLE]: 'dynamodb:BatchGetItem dynamodb:GetItem dynamodb:UpdateItem',
-    [index('GSI1')]: 'dynamodb:Query',
+    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
+    [index('GSI1')]: onTable('Query'),
   },
-  'api/delete-end-user': {
-    [TABLE]:
-      'dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
-    [index('GSI4')]: 'dynamodb:Query',
-    [FILES]: 's3:DeleteObject',
-  },
-  'api/block-end-user': { [TABLE]: 'dynamodb:GetItem dynamodb:UpdateItem' },
-  'api/unblock-end-user': { [TABLE]: 'dynamodb:GetItem dynamodb:UpdateItem' },
+  'api/delete-end-user': { ...DELETE, [index('GSI4')]: onTable('Query') },
+  'api/block-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
+  'api/unblock-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
   'api/get-generation': {
-    [TABLE]: 'dynamodb:GetItem dynamodb:UpdateItem',
+    [TABLE]: onTable('GetItem', 'UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
+  'api/get-video': {
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [TABLE]: 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
-  'api/get-balance': { [TABLE]: 'dynamodb:GetItem dynamodb:UpdateItem' },
-  'api/list-balance-history': { [TABLE]: 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem' },
+  'api/get-balance': { [TABLE]: onTable('GetItem', 'UpdateItem') },
+  'api/list-balance-history': { [TABLE]: onTable('GetItem', 'Query', 'UpdateItem') },
+  'api/receive-callback': {
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
+  },
   'workflow/dispatch-request': {
-    [TABLE]: 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem',
+    [TABLE]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+  },
+  'workflow/await-provider': {
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
   },
   'workflow/poll-provider': {
-    [TABLE]: 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
   },
   'workflow/store-outputs': {
-    [TABLE]: 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem',
-    [FILES]: 's3:AbortMultipartUpload s3:PutObject',
+    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [FILES]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
   },
-  'workflow/settle-request': { [TABLE]: 'dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem' },
-  'workflow/fail-request': { [TABLE]: 'dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem' },
+  'workflow/settle-request': {
+    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
+    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
+  },
+  'workflow/fail-request': {
+    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
+    [FILES]: 's3:DeleteObject',
+    [BUCKET]: 's3:ListBucket',
+    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
+  },
+  'workflow/expire-request': {
+    [TABLE]: onTable('GetItem', 'UpdateItem'),
+    [FILES]: 's3:DeleteObject',
+  },
+  // It calls addresses that others gave.
+  'workflow/send-webhook': {
+    [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
+    [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
+  'events/reconcile': {
+    [TABLE]: onTable('BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [index('GSI1')]: onTable('Query'),
+    [FILES]: 's3:DeleteObject',
+    [BUCKET]: 's3:ListBucket',
+    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
+    [GENERATION]: `states:ListExecutions ${WAKE}`,
+    [GENERATIONS_RUN]: 'states:DescribeExecution',
+  },
+  'events/verify-ledger': {
+    [TABLE]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [['GSI1', 'GSI2'].map(index).join(' ')]: onTable('Query'),
+  },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',
   },
@@ -84,7 +136,7 @@ interface Statement {
   Effect: string;
   Action: string | string[];
   Resource: unknown;
-  Condition?: unknown;
+  Condition?: Record<string, Record<string, string[]>>;
 }
 
 let service: ServiceTemplate;
@@ -105,14 +157,21 @@ const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true
     .filter(([, { Properties }]) => inPolicy(Properties.Roles))
     .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 
+/** What a statement is about, as the table of permissions writes it. */
+const resourcesOf = ({ Resource, Condition }: Statement): string => {
+  const resources = list(Resource).map(render).toSorted().join(' ');
+  const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  return items ? `${resources} of ${items.join(', ')}` : resources;
+};
+
 const statementsOf = (name: string): Statement[] =>
   statements((roles) => roles.some(({ Ref }) => Ref === roleOf(name)));
 
 describe.each(NAMES)('%s', (name) => {
   test('may do exactly this', () => {
-    const granted = statementsOf(name).map(({ Resource, Action }) => [
-      list(Resource).map(render).toSorted().join(' '),
-      list(Action).toSorted().join(' '),
+    const granted = statementsOf(name).map((statement) => [
+      resourcesOf(statement),
+      list(statement.Action).toSorted().join(' '),
     ]);
 
     expect(granted).toHaveLength(Object.keys(PERMISSIONS[name] ?? {}).length);
@@ -148,16 +207,20 @@ describe('no policy of the stack', () => {
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);
   });
 
-  test('reaches beyond one resource, but for the files under their prefix', () => {
+  test('reaches beyond one resource, but for the files under their prefix and executions by their machine', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
-    expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(new Set([FILES]));
+    expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
+      new Set([FILES, GENERATIONS_RUN]),
+    );
   });
 
-  test('denies, or allows on a condition: what is listed is what holds', () => {
-    for (const { Effect, Condition } of statements()) {
+  test('denies, or allows on another condition than which items: what is listed is what holds', () => {
+    for (const { Effect, Condition = {} } of statements()) {
       expect(Effect).toBe('Allow');
-      expect(Condition).toBeUndefined();
+      for (const [operator, keys] of Object.entries(Condition)) {
+        expect([operator, ...Object.keys(keys)]).toEqual(['ForAllValues:StringLike', 'dynamodb:LeadingKeys']);
+      }
     }
   });
 

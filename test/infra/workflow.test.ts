@@ -14,11 +14,14 @@ const FOLDER = new URL('../../statemachines/', import.meta.url);
 const STATE_MACHINES = {
   'generation.asl.json': {
     DispatchRequestArn: 'workflow/dispatch-request',
+    AwaitProviderArn: 'workflow/await-provider',
     PollProviderArn: 'workflow/poll-provider',
     StoreOutputsArn: 'workflow/store-outputs',
     SettleRequestArn: 'workflow/settle-request',
     FailRequestArn: 'workflow/fail-request',
   },
+  'expiry.asl.json': { ExpireRequestArn: 'workflow/expire-request' },
+  'webhook-delivery.asl.json': { SendWebhookArn: 'workflow/send-webhook' },
 } as const;
 const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];
 
@@ -62,7 +65,7 @@ describe.each(FILES)('the state machine of %s', (file) => {
 
     expect(statements).toHaveLength(1);
     expect(statements[0]).toMatchObject({ Effect: 'Allow', Action: 'lambda:InvokeFunction' });
-    expect(statements[0].Resource.map(render).toSorted()).toEqual(
+    expect([statements[0].Resource].flat().map(render).toSorted()).toEqual(
       Object.values(STATE_MACHINES[file])
         .map((name) => render(arnOf(name)))
         .toSorted(),

@@ -44,8 +44,10 @@ export interface State {
   Type: string;
   Comment?: string;
   Resource?: string;
-  Parameters?: { FunctionName?: string };
+  Parameters?: { FunctionName?: string; Payload?: Record<string, unknown> };
   TimeoutSeconds?: number;
+  TimeoutSecondsPath?: string;
+  HeartbeatSecondsPath?: string;
   Retry?: Retrier[];
   Catch?: Catcher[];
   Choices?: { Next: string }[];

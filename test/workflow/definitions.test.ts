@@ -19,10 +19,32 @@ const WITHOUT_CATCH: Record<string, string> = {
   'Settle request':
     'The outputs are stored and paid for: failing the request would be wrong, so the execution ends as failed.',
   'Fail request': 'It is where every other catch leads, so its own error ends the execution as failed.',
+  'Expire request': 'Nobody waits for it: what cannot be removed is for operators to see.',
 };
 
 /** Errors of ours that go away by waiting. Any other one is a decision and is never retried. */
-const OUR_TRANSIENT_ERRORS = ['ProviderBusyError', 'ProviderCallInFlightError', 'RateLimitedError'];
+const OUR_TRANSIENT_ERRORS = [
+  'ProviderBusyError',
+  'ProviderCallInFlightError',
+  'RateLimitedError',
+  'NotExpiredYetError',
+  'FilesRemainError',
+];
+
+/** How retries wait: with full jitter, up to 30 s. */
+const USUAL_PAUSES = { JitterStrategy: 'FULL', MaxDelaySeconds: 30 };
+/** Errors whose retries wait otherwise, and why. */
+const OTHER_PAUSES: Record<string, Partial<typeof USUAL_PAUSES>> = {
+  // Even steps: another run is at work, and says every 5 s that it is.
+  ProviderCallInFlightError: {},
+  // A clock that is behind by moments: nobody else is in the way.
+  NotExpiredYetError: {},
+  // Files that cannot be removed for minutes may well be in hours.
+  FilesRemainError: { JitterStrategy: 'FULL', MaxDelaySeconds: 3_600 },
+};
+
+/** What a wait under a token catches beside all else: that nothing was heard. It is no failure. */
+const SILENCE = ['States.HeartbeatTimeout', 'States.Timeout'];
 
 /**
  * Seconds that an invocation may take beyond its function's time limit: Lambda gives a cold start 10 s of
@@ -37,6 +59,9 @@ const errorNamesInCore = (): string[] => {
     .map((file) => readFileSync(new URL(file, core), 'utf8'))
     .flatMap((source) => [...source.matchAll(/override name = '(\w+)';/g)].map(([, name = '']) => name));
 };
+
+/** Whether a task ends when somebody hands its token in: its limits are then told by the step before. */
+const isUnderToken = ({ Resource = '' }: State): boolean => Resource.endsWith('.waitForTaskToken');
 
 const FILES = definitionFiles();
 const TASKS = FILES.flatMap((file) =>
@@ -92,7 +117,7 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
     branches.flatMap(({ ErrorEquals }) => ErrorEquals);
 
   test('has a time limit, retries and a catch, or a reason for having none', () => {
-    expect(task.TimeoutSeconds).toBeGreaterThan(0);
+    if (!isUnderToken(task)) expect(task.TimeoutSeconds).toBeGreaterThan(0);
     expect(task.Retry?.length).toBeGreaterThan(0);
     expect(task.Catch === undefined).toBe(Object.hasOwn(WITHOUT_CATCH, name));
   });
@@ -109,14 +134,13 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
   });
 
   test('waits longer each time, with jitter, or as often at even steps as its reason needs', () => {
-    for (const { BackoffRate, JitterStrategy, MaxDelaySeconds, MaxAttempts } of task.Retry ?? []) {
-      const even = BackoffRate === 1;
-
-      expect({ JitterStrategy, MaxDelaySeconds }).toEqual(
-        even
-          ? { JitterStrategy: undefined, MaxDelaySeconds: undefined }
-          : { JitterStrategy: 'FULL', MaxDelaySeconds: 30 },
-      );
+    for (const { ErrorEquals, JitterStrategy, MaxDelaySeconds, MaxAttempts } of task.Retry ?? []) {
+      for (const error of ErrorEquals) {
+        expect({ error, JitterStrategy, MaxDelaySeconds }).toEqual({
+          error,
+          ...(OTHER_PAUSES[error] ?? USUAL_PAUSES),
+        });
+      }
       expect(MaxAttempts).toBeGreaterThan(0);
     }
   });
@@ -133,8 +157,17 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
 
       expect(ErrorEquals.includes('States.ALL')).toBe(last);
       if (last) expect(ErrorEquals).toEqual(['States.ALL']);
-      expect(ResultPath).toBe('$.failure');
+      expect(ResultPath).toBe(ErrorEquals.includes('States.HeartbeatTimeout') ? '$.silence' : '$.failure');
     }
+  });
+
+  test('that waits under a token gives it away, knows how long it waits, and catches the silence', () => {
+    if (!isUnderToken(task)) return expect(JSON.stringify(task)).not.toMatch(/Heartbeat|Task\.Token/);
+
+    expect(task.Parameters?.Payload?.['taskToken.$']).toBe('$$.Task.Token');
+    expect(task.TimeoutSecondsPath).toMatch(/^\$\./);
+    expect(task.HeartbeatSecondsPath).toMatch(/^\$\./);
+    expect(task.Catch?.[0]?.ErrorEquals).toEqual(SILENCE);
   });
 });
 
@@ -161,7 +194,7 @@ describe('with the stack around it', () => {
     );
   });
 
-  test.each(TASKS)(
+  test.each(TASKS.filter(({ task }) => !isUnderToken(task)))(
     '$file: $name outlasts its function, so that States.Timeout ends no task whose function still runs',
     ({ file, task }) => {
       expect(task.TimeoutSeconds).toBeGreaterThanOrEqual(

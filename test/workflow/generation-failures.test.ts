@@ -4,14 +4,17 @@ import { done, givenTo, invoked, runGeneration, store, wait } from './generation
 import { fails, hangs, type Script } from './harness.ts';
 import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
 
+const WAIT = { result: { next: 'wait', waitSeconds: 5, timeoutSeconds: 600 } };
+
 /** The tasks whose errors fail the request, with the script that comes to them and the state left by then. */
 const CAUGHT = [
   ['Dispatch request', 'dispatch-request', {}, {}],
+  ['Wait for provider', 'await-provider', { 'dispatch-request': wait(5, 600) }, { step: WAIT }],
   [
     'Poll provider',
     'poll-provider',
-    { 'dispatch-request': wait(5) },
-    { step: { result: { next: 'wait', waitSeconds: 5 } } },
+    { 'dispatch-request': wait(5, 600), 'await-provider': done },
+    { step: WAIT, silence: { Error: 'States.HeartbeatTimeout', Cause: '' } },
   ],
   ['Store outputs', 'store-outputs', { 'dispatch-request': store }, { step: { result: { next: 'store' } } }],
 ] as const satisfies [string, string, Script, object][];
@@ -67,8 +70,8 @@ describe.each(CAUGHT)('%s', (state, task, script, leftState) => {
 describe('a task whose function never answers', () => {
   test.each([
     [...CAUGHT[0], 900, 'provider_timeout'],
-    [...CAUGHT[1], 60, 'provider_timeout'],
-    [...CAUGHT[2], 930, 'internal_error'],
+    [...CAUGHT[2], 60, 'provider_timeout'],
+    [...CAUGHT[3], 930, 'internal_error'],
   ] as const)(
     '%s fails the request at its time limit',
     async (state, task, script, leftState, seconds, code) => {
@@ -115,11 +118,25 @@ describe('the last word on a request', () => {
 
 describe('the workflow as a whole', () => {
   test('ends after 2 h whatever its steps say', async () => {
-    const execution = await runGeneration({ 'dispatch-request': wait(60), 'poll-provider': wait(60) });
+    const execution = await runGeneration({
+      'dispatch-request': wait(60),
+      'await-provider': done,
+      'poll-provider': wait(60),
+    });
 
     expect(execution.status).toBe('TIMED_OUT');
     expect(execution.seconds).toBe(7_200);
     expect(givenTo(execution, 'poll-provider')).toHaveLength(119);
+  });
+
+  test('ends after 2 h though it is told again and again that there will be news', async () => {
+    const execution = await runGeneration(
+      { 'dispatch-request': wait(60, 20_000), 'await-provider': done },
+      ({ tokens, every }) => every(50, () => tokens.heartbeat('token-1')),
+    );
+
+    expect(execution.status).toBe('TIMED_OUT');
+    expect(execution.seconds).toBe(7_200);
   });
 
   test.each([

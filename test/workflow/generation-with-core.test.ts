@@ -1,12 +1,14 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { awaitProvider } from '../../core/catch-up.ts';
 import { dispatchRequest } from '../../core/dispatch-request.ts';
 import { pollProvider } from '../../core/poll-provider.ts';
 import type { ProviderAnswer } from '../../core/providers.ts';
 import { recordOutputs } from '../../core/requests.ts';
+import type { Upstream } from '../../core/workflow.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
-import { ACCOUNT_ID, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
-import { runGeneration } from './generation.ts';
+import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
+import { runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script } from './harness.ts';
 import {
   activeRequests,
@@ -31,8 +33,9 @@ const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 const waiting: ProviderAnswer = { kind: 'waiting' };
 
 /** The real functions of every task but storing, which only records here that the file was stored. */
-const realFunctions = (upstreamOf: ReturnType<typeof stubUpstream>): Script => ({
+const realFunctions = (upstreamOf: () => Promise<Upstream>): Script => ({
   'dispatch-request': () => dispatchRequest(REQUEST_ID, upstreamOf),
+  'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), upstreamOf),
   'poll-provider': () => pollProvider(REQUEST_ID, upstreamOf),
   'store-outputs': storeOneOutput,
   'settle-request': settleRequest,
@@ -62,7 +65,7 @@ const expectNoContent = ({ history, invocations }: Execution): void => {
   }
 };
 
-beforeEach(() => putRequest(CONTENT));
+beforeEach(() => putRequest(anImageRequest(CONTENT)));
 
 describe('with the real functions', () => {
   test('an image that is there at once is paid for and delivered', async () => {
@@ -211,7 +214,7 @@ describe('with the real functions', () => {
   });
 
   test('a request that was ended meanwhile is left as it is', async () => {
-    putRequest({ ...CONTENT, status: 'failed' });
+    putRequest(anImageRequest({ ...CONTENT, status: 'failed' }));
 
     const execution = await runGeneration(realFunctions(stubUpstream('synchronous', { submit: [finished] })));
 

@@ -6,6 +6,7 @@ import {
   type StateMachineDefinition,
 } from 'aws-local-stepfunctions';
 import { NOW } from '../unit/builders/clocks.ts';
+import { TaskTokens, type TokenLimits } from './task-tokens.ts';
 
 type Json = Parameters<StateMachine['run']>[0];
 type RunEvent =
@@ -13,6 +14,15 @@ type RunEvent =
 
 /** One invocation of a function: gives what it returns, throws what it throws, or never comes back. */
 export type Behaviour = (payload: Json) => unknown;
+
+/** What happens around an execution while it runs, in virtual time. */
+export interface Surroundings {
+  tokens: TaskTokens;
+  /** Does this so many seconds after the execution was started. What it throws fails the scenario. */
+  at(seconds: number, act: () => unknown): void;
+  /** Does this every so many seconds, from the first of them on. */
+  every(seconds: number, act: () => unknown): void;
+}
 
 /** What each function does, by its name: one behaviour for each invocation in turn, or one for all of them. */
 export type Script = Record<string, Behaviour | readonly Behaviour[]>;
@@ -63,6 +73,8 @@ export interface Execution {
   transitions: number;
   /** How long it took. */
   seconds: number;
+  /** The tokens it waited under. */
+  tokens: TaskTokens;
   /** Everything that the execution's history holds, as text. */
   history: string;
 }
@@ -74,45 +86,111 @@ const MAX_TIMERS = 5_000;
  * Runs a workflow from its ASL text, in virtual time from `NOW` on: waits, retries and time limits are those
  * of the file, and take no time. Retries with jitter wait their longest. A placeholder `${DispatchRequestArn}` stands for
  * the function `dispatch-request`, which does what the script says. Throws when a function is invoked that
- * the script does not have, or more often than the script says.
+ * the script does not have, or more often than the script says. A task under a token waits for what `around` lets
+ * happen, and for its limits.
  */
-export const runWorkflow = async (aslText: string, input: Json, script: Script): Promise<Execution> => {
+export const runWorkflow = async (
+  aslText: string,
+  input: Json,
+  script: Script,
+  around: (surroundings: Surroundings) => void = () => undefined,
+): Promise<Execution> => {
   jest.useFakeTimers({
     now: NOW,
     doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'hrtime'],
   });
   const random = jest.spyOn(Math, 'random').mockReturnValue(1 - 1e-9);
   try {
-    const { machine, handlers, invocations, scriptErrors } = prepare(aslText, script);
-    const run = machine.run(input, { overrides: { taskResourceLocalHandlers: handlers } });
+    const { machine, handlers, invocations, scriptErrors, tokens } = prepare(aslText, script);
+    around(surroundings(tokens, scriptErrors));
+    const run = machine.run(input, {
+      overrides: { taskResourceLocalHandlers: handlers },
+      context: { Task: taskContext(tokens), Execution: { Name: 'execution-1' } },
+    });
     const ended = Promise.all([endOf(run.result), collect(run.eventLogs)]);
     await passTimeUntil(ended);
     const [end, events] = await ended;
     if (scriptErrors[0]) throw scriptErrors[0];
-    return { ...end, ...readEvents(events), invocations };
+    return { ...end, ...readEvents(events), invocations, tokens };
   } finally {
     random.mockRestore();
     jest.useRealTimers();
   }
 };
 
+/** The context object of a task: its token is made when its parameters are evaluated. */
+const taskContext = (tokens: TaskTokens) => ({
+  get Token() {
+    return tokens.peek();
+  },
+});
+
+const surroundings = (tokens: TaskTokens, errors: Error[]): Surroundings => {
+  const doing = (act: () => unknown) => async () => {
+    try {
+      await act();
+    } catch (error) {
+      errors.push(error as Error);
+    }
+  };
+  return {
+    tokens,
+    at: (seconds, act) => {
+      setTimeout(doing(act), seconds * 1000);
+    },
+    every: (seconds, act) => {
+      setInterval(doing(act), seconds * 1000);
+    },
+  };
+};
+
 /** The machines made so far: to check a definition takes longer than to run it. */
-const machines = new Map<string, { machine: StateMachine; tasks: string[] }>();
+const machines = new Map<string, { machine: StateMachine; tasks: Record<string, { underToken: boolean }> }>();
+
+/** The longest a timer can be set to, in seconds: about 24.8 days. */
+const MAX_TIMER_SECONDS = 2_147_483;
+const UNDER_TOKEN = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
+
+type Definition = Record<string, unknown> & { States: Record<string, Record<string, unknown>> };
+
+/**
+ * A definition as the interpreter can run it. It knows no tokens and no heartbeats: a task under a token gets its
+ * limits beside its parameters, and keeps them by itself.
+ */
+const interpretable = (definition: Definition): Definition => {
+  const States = Object.entries(definition.States).map(([name, state]) => {
+    if (state.Resource !== UNDER_TOKEN) return [name, state];
+    const { TimeoutSecondsPath, HeartbeatSecondsPath, Parameters, ...rest } = state;
+    const limits = { 'timeoutSeconds.$': TimeoutSecondsPath, 'heartbeatSeconds.$': HeartbeatSecondsPath };
+    return [
+      name,
+      { ...rest, TimeoutSeconds: MAX_TIMER_SECONDS, Parameters: { call: Parameters, ...limits } },
+    ];
+  });
+  const TimeoutSeconds = Math.min(Number(definition.TimeoutSeconds), MAX_TIMER_SECONDS);
+  return { ...definition, TimeoutSeconds, States: Object.fromEntries(States) };
+};
 
 const machineOf = (aslText: string) => {
   const known = machines.get(aslText);
   if (known) return known;
-  const definition: StateMachineDefinition = JSON.parse(
+  const definition: Definition = JSON.parse(
     aslText.replace(/\$\{(\w+)Arn\}/g, (_placeholder, stem: string) => functionArn(kebabCase(stem))),
   );
-  const tasks = Object.keys(definition.States).filter((name) => definition.States[name]?.Type === 'Task');
-  const made = { machine: new StateMachine(definition), tasks };
+  const tasks = Object.fromEntries(
+    Object.entries(definition.States).flatMap(([name, { Type, Resource }]) =>
+      Type === 'Task' ? [[name, { underToken: Resource === UNDER_TOKEN }]] : [],
+    ),
+  );
+  const machine = new StateMachine(interpretable(definition) as unknown as StateMachineDefinition);
+  const made = { machine, tasks };
   machines.set(aslText, made);
   return made;
 };
 
 const prepare = (aslText: string, script: Script) => {
   const { machine, tasks } = machineOf(aslText);
+  const tokens = new TaskTokens();
   const invocations: Execution['invocations'] = [];
   const scriptErrors: Error[] = [];
   const invoke = async (taskInput: Json): Promise<Json> => {
@@ -129,8 +207,14 @@ const prepare = (aslText: string, script: Script) => {
     }
     return invokeLambda(behaviour, Payload);
   };
-  const handlers = Object.fromEntries(tasks.map((name) => [name, invoke]));
-  return { machine, handlers, invocations, scriptErrors };
+  const waitUnderToken = async (envelope: Json): Promise<Json> => {
+    const { call, ...limits } = envelope as unknown as { call: Json } & TokenLimits;
+    return (await tokens.wait(() => invoke(call), limits)) as Json;
+  };
+  const handlers = Object.fromEntries(
+    Object.entries(tasks).map(([name, { underToken }]) => [name, underToken ? waitUnderToken : invoke]),
+  );
+  return { machine, handlers, invocations, scriptErrors, tokens };
 };
 
 const functionArn = (name: string): string => `arn:aws:lambda:eu-west-1:123456789012:function:${name}`;
@@ -181,7 +265,9 @@ const collect = async (events: AsyncIterable<RunEvent>): Promise<RunEvent[]> => 
   return collected;
 };
 
-const readEvents = (events: readonly RunEvent[]): Omit<Execution, 'status' | 'failure' | 'invocations'> => {
+const readEvents = (
+  events: readonly RunEvent[],
+): Omit<Execution, 'status' | 'failure' | 'invocations' | 'tokens'> => {
   const visits: (Visit & { enteredAt: number })[] = [];
   const retries: Retry[] = [];
   let lastError = { name: '', at: 0 };

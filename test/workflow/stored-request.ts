@@ -1,7 +1,14 @@
 import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
-import { accountKey, endUserKey, ledgerPartition, pauseKey, requestKey } from '../../core/keys.ts';
-import { type ImageRequest, insertRequestWrite, toImageRequest } from '../../core/requests.ts';
+import {
+  accountKey,
+  endUserKey,
+  ledgerPartition,
+  pauseKey,
+  providerWaitKey,
+  requestKey,
+} from '../../core/keys.ts';
+import { insertRequestWrite, type StoredRequest, toRequest } from '../../core/requests.ts';
 import { table } from '../../core/table.ts';
 import { handler as failRequestHandler } from '../../functions/workflow/fail-request.ts';
 import { handler as settleRequestHandler } from '../../functions/workflow/settle-request.ts';
@@ -13,10 +20,16 @@ import {
   EMAIL,
   REQUEST_ID,
 } from '../unit/builders/entities.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
+import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
+import { MemorySecrets } from '../unit/fakes/secrets.ts';
 import type { Behaviour } from './harness.ts';
 
 const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+/** The executions that others start, and what is sent to those that wait. */
+export const executions = new MemoryExecutions();
 const context = { functionName: 'task', awsRequestId: 'invocation' } as Context;
 
 /** The deployed function behind "Fail request", on the table in memory. */
@@ -25,15 +38,26 @@ export const failRequest: Behaviour = (payload) => failRequestHandler(payload, c
 export const settleRequest: Behaviour = (payload) => settleRequestHandler(payload, context);
 
 /** Empties the table and puts a request there, with the account that paid for it and its end-user. */
-export const putRequest = (overrides: Partial<ImageRequest> = {}): void => {
+export const putRequest = (request: StoredRequest = anImageRequest()): void => {
   memory.reset();
+  executions.reset();
+  secrets.reset();
+  secrets.set('arn:callback-secret', 'secret');
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
-  memory.put(requestKey(REQUEST_ID), insertRequestWrite(anImageRequest(overrides)).Put?.Item ?? {});
+  memory.put(requestKey(request.requestId), insertRequestWrite(request).Put?.Item ?? {});
 };
 
 /** The request as it is stored. */
-export const storedRequest = (): ImageRequest => toImageRequest(memory.get(requestKey(REQUEST_ID)) ?? {});
+export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
+  toRequest(memory.get(requestKey(requestId)) ?? {});
+
+/** Changes the request as another process might. */
+export const changeRequest = (requestId: string, attributes: object): void =>
+  memory.patch(requestKey(requestId), attributes);
+
+/** How the request waits, as far as the table knows. */
+export const storedWait = (requestId: string): Item | undefined => memory.get(providerWaitKey(requestId));
 
 /** The partitions of the indexes that follow the request's status. */
 export const statusPartitions = (): unknown => {
@@ -42,8 +66,8 @@ export const statusPartitions = (): unknown => {
 };
 
 /** Until when the end-user is paused with the request's model; undefined when they are not. */
-export const pausedUntil = (): unknown =>
-  memory.get(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: storedRequest().model }))?.until;
+export const pausedUntil = (requestId = REQUEST_ID): unknown =>
+  memory.get(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: storedRequest(requestId).model }))?.until;
 
 /** How many requests of the end-user are queued or processing. */
 export const activeRequests = (): unknown => memory.get(endUserKey(ACCOUNT_ID, EMAIL))?.activeRequests;

@@ -1,28 +1,44 @@
+import type { RequestKind } from '../../core/ids.ts';
 import type { ProviderAnswer, ProviderPlan } from '../../core/providers.ts';
 import type { Upstream } from '../../core/workflow.ts';
+import { NOW } from '../unit/builders/clocks.ts';
 
-/** A provider that answers what it is told to, each call in turn; the last answer stands for all that follow. */
+/** Answers to be given in turn, the last one for all that follow; or whatever a function says each time. */
+type Answers = readonly ProviderAnswer[] | (() => ProviderAnswer);
+
+/** A provider that answers what it is told to, and remembers when it was asked for a task, in seconds from `NOW`. */
 export const stubUpstream = (
   mode: ProviderPlan['mode'],
-  answers: { submit: ProviderAnswer[]; query?: ProviderAnswer[] },
-): (() => Promise<Upstream>) => {
+  answers: { submit: Answers; query?: Answers },
+  callsBack: (kind: RequestKind) => boolean = () => false,
+): (() => Promise<Upstream>) & { asked: number[] } => {
   const submitted = inTurn(answers.submit);
   const queried = inTurn(answers.query ?? []);
-  return async () => ({
+  const asked: number[] = [];
+  const upstreamOf = async (): Promise<Upstream> => ({
     upstreamModel: 'upstream-model',
     provider: {
       id: 'modelstudio',
-      planImages: ({ prompt, references }) => ({
-        mode,
-        calls: [{ path: '/create', headers: {}, body: { prompt, references } }],
-      }),
+      callsBack,
+      plan: (request) => {
+        const references = request.kind === 'image' ? request.references : request.referenceVideos;
+        return {
+          mode,
+          calls: [{ path: '/create', headers: {}, body: { prompt: request.prompt, references } }],
+        };
+      },
       submit: async () => submitted(),
-      query: async () => queried(),
+      query: async () => {
+        asked.push((Date.now() - NOW.getTime()) / 1000);
+        return queried();
+      },
     },
   });
+  return Object.assign(upstreamOf, { asked });
 };
 
-const inTurn = (answers: readonly ProviderAnswer[]): (() => ProviderAnswer) => {
+const inTurn = (answers: Answers): (() => ProviderAnswer) => {
+  if (typeof answers === 'function') return answers;
   let next = 0;
   return () => {
     const answer = answers[Math.min(next++, answers.length - 1)];
@@ -30,3 +46,7 @@ const inTurn = (answers: readonly ProviderAnswer[]): (() => ProviderAnswer) => {
     return answer;
   };
 };
+
+/** The answers for a task that is over so many seconds after `NOW`, with this. */
+export const taskOverAt = (seconds: number, answer: ProviderAnswer) => (): ProviderAnswer =>
+  Date.now() - NOW.getTime() >= seconds * 1000 ? answer : { kind: 'waiting' };

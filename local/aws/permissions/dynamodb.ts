@@ -1,63 +1,87 @@
+import type { TableSpec } from '../../types.ts';
 import { type Place, tableArn } from '../arn.ts';
 import type { Permission } from '../authorize.ts';
+import { createLeadingKeys } from './leading-keys.ts';
 
 type Json = Record<string, unknown>;
+
+/** What a DynamoDB call needs. */
+export type DynamoDbPermissions = (operation: string, body: Json) => Permission[];
 
 const asObject = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The action each part of a TransactWriteItems entry needs. */
+/** The action each part of a transaction needs. */
 const TRANSACT_ACTIONS: Record<string, string> = {
+  Get: 'dynamodb:GetItem',
   Put: 'dynamodb:PutItem',
   Update: 'dynamodb:UpdateItem',
   Delete: 'dynamodb:DeleteItem',
   ConditionCheck: 'dynamodb:ConditionCheckItem',
 };
 
+/** Every key or item in a table's part of a batch: `{ Keys }` of a read, a list of requests of a write. */
+const itemsOfBatch = (requests: unknown): unknown[] =>
+  Array.isArray(requests)
+    ? requests.map((request) => {
+        const { PutRequest, DeleteRequest } = asObject(request);
+        return asObject(PutRequest).Item ?? asObject(DeleteRequest).Key;
+      })
+    : asList(asObject(requests).Keys);
+
 /**
- * What a DynamoDB call needs, as IAM asks for it: a batch needs its own action on every table, a transaction the actions of its parts,
- * and reading an index needs the action on the index's ARN.
+ * What a call on these tables needs, as IAM asks for it: a batch needs its own action on every table, a transaction the actions of its
+ * parts, reading an index the action on the index's ARN; each with the partition keys it is for.
  */
-export const dynamodbPermissions = (place: Place, operation: string, body: Json): Permission[] => {
-  const onTable = (action: string, table: unknown): Permission => ({
+export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): DynamoDbPermissions => {
+  const leadingKeys = createLeadingKeys(tables);
+  const onItems = (action: string, table: string, items: unknown[]): Permission => ({
     action,
-    resource: tableArn(place, asText(table)),
+    resource: tableArn(place, table),
+    leadingKeys: leadingKeys.ofItems(table, items),
   });
-  switch (operation) {
-    case 'BatchGetItem':
-    case 'BatchWriteItem':
-      return Object.keys(asObject(body.RequestItems)).map((table) => onTable(`dynamodb:${operation}`, table));
-    case 'TransactGetItems':
-      return distinct(
-        asList(body.TransactItems).map((item) =>
-          onTable('dynamodb:GetItem', asObject(asObject(item).Get).TableName),
-        ),
-      );
-    case 'TransactWriteItems':
-      return distinct(
-        asList(body.TransactItems).flatMap((item) =>
-          Object.entries(asObject(item)).map(([part, request]) =>
-            onTable(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request).TableName),
+  const onItem = (action: string, request: Json): Permission =>
+    onItems(action, asText(request.TableName), [request.Key ?? request.Item]);
+  const onRange = (action: string, request: Json): Permission => {
+    const table = tableArn(place, asText(request.TableName));
+    const index = asText(request.IndexName);
+    return { action, resource: index ? `${table}/index/${index}` : table };
+  };
+
+  return (operation, body) => {
+    const action = `dynamodb:${operation}`;
+    switch (operation) {
+      case 'BatchGetItem':
+      case 'BatchWriteItem':
+        return Object.entries(asObject(body.RequestItems)).map(([table, requests]) =>
+          onItems(action, table, itemsOfBatch(requests)),
+        );
+      case 'TransactGetItems':
+      case 'TransactWriteItems':
+        return distinct(
+          asList(body.TransactItems).flatMap((item) =>
+            Object.entries(asObject(item)).map(([part, request]) =>
+              onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
+            ),
           ),
-        ),
-      );
-    case 'Query':
-    case 'Scan': {
-      const table = onTable(`dynamodb:${operation}`, body.TableName);
-      const index = asText(body.IndexName);
-      return [index ? { ...table, resource: `${table.resource}/index/${index}` } : table];
+        );
+      case 'Query':
+        return [{ ...onRange(action, body), leadingKeys: leadingKeys.ofQuery(body) }];
+      case 'Scan':
+        return [onRange(action, body)];
+      case 'GetItem':
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem':
+        return [onItem(action, body)];
+      default:
+        return [{ action, resource: asText(body.TableName) ? tableArn(place, asText(body.TableName)) : '*' }];
     }
-    default:
-      return [
-        asText(body.TableName)
-          ? onTable(`dynamodb:${operation}`, body.TableName)
-          : { action: `dynamodb:${operation}`, resource: '*' },
-      ];
-  }
+  };
 };
 
 const distinct = (permissions: Permission[]): Permission[] => [
-  ...new Map(permissions.map((one) => [`${one.action} ${one.resource}`, one])).values(),
+  ...new Map(permissions.map((one) => [JSON.stringify(one), one])).values(),
 ];

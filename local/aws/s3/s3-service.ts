@@ -16,11 +16,11 @@ const MAX_DELETED_KEYS = 1_000;
 /** The local S3. */
 export interface S3Service {
   store: ObjectStore;
-  /** Answers one request; `count` is told the operation once the caller was found to be allowed. */
+  /** Answers one request; `admit` is told the operation once the caller was found to be allowed, and may refuse the call. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: { principal: Principal; target: RequestTarget; count: (operation: string) => void },
+    caller: { principal: Principal; target: RequestTarget; admit: (operation: string) => Promise<void> },
   ): Promise<void>;
   close(): void;
 }
@@ -124,7 +124,7 @@ export const openS3Service = async (directory: string, buckets: string[]): Promi
     return refused !== undefined && !(await store.existsObject(bucket, key)) ? refused : undefined;
   };
 
-  const answer: S3Service['handle'] = async (request, response, { principal, target, count }) => {
+  const answer: S3Service['handle'] = async (request, response, { principal, target, admit }) => {
     const copySource = request.headers['x-amz-copy-source'];
     const call = readS3Request(
       request.method ?? 'GET',
@@ -133,7 +133,7 @@ export const openS3Service = async (directory: string, buckets: string[]): Promi
     );
     const refused = findRefusal(principal, call.permissions) ?? (await hidesMissingKey(principal, call));
     if (refused) throw new AwsError('AccessDenied', refused, 403);
-    count(call.operation);
+    await admit(call.operation);
     if (call.operation === 'Unknown') {
       throw new AwsError(
         'NotImplemented',

@@ -2,6 +2,7 @@ import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 
 import { messageOf } from '../errors.ts';
 import { prepareState } from './prepare-state.ts';
+import { readTaskLimits } from './task-limits.ts';
 import { readTaskResource, type TaskResource } from './task-resource.ts';
 
 /** A state of a definition. */
@@ -56,6 +57,15 @@ const checkSupported = (name: string, state: Json): void => {
   if (state.QueryLanguage === 'JSONata') throw new Error(`state "${name}": JSONata cannot be run locally`);
 };
 
+/** Refuses literal limits that Step Functions would refuse when the machine is made. */
+const checkLimits = (name: string, timeoutSeconds: unknown, heartbeatSeconds: unknown): void => {
+  try {
+    readTaskLimits(timeoutSeconds, heartbeatSeconds);
+  } catch (cause) {
+    throw new Error(`state "${name}": ${messageOf(cause)}`, { cause });
+  }
+};
+
 /** Every state a state can lead to. */
 const targetsOf = (state: Json): string[] =>
   [state, ...[state.Choices, state.Catch].flatMap((list) => (Array.isArray(list) ? list.map(asJson) : []))]
@@ -90,6 +100,7 @@ const prepareFragment = (fragment: Json, container: string, states: Map<string, 
     if (arn !== undefined && !resource) throw new Error(`state "${name}": ${arn} cannot be run locally`);
     const timeoutSeconds = asNumber(state.TimeoutSeconds);
     const heartbeatSeconds = asNumber(state.HeartbeatSeconds);
+    if (resource) checkLimits(name, timeoutSeconds, heartbeatSeconds);
     const contextName = `s${states.size}`;
     const ready = prepareState(state, contextName);
     states.set(name, {

@@ -62,7 +62,7 @@ const failureOf = (thrown: unknown): { error: string; cause: string } => {
 export const runExecution = (
   environment: ExecutionEnvironment,
   start: ExecutionStart,
-  onEnd: () => void,
+  onEnd: (outcome: Outcome) => void,
 ): RunningExecution => {
   const { interpreter, prepared, stateMachine, principal, region, store, call, tokens } = environment;
   const { states } = prepared;
@@ -101,7 +101,7 @@ export const runExecution = (
     history.append(END_EVENTS[status], details);
     store.end(start.name, outcome);
     controller.abort();
-    onEnd();
+    onEnd(outcome);
     return outcome;
   };
 

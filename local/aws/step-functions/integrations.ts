@@ -2,7 +2,8 @@ import type { InvokeFunction, Principal } from '../../types.ts';
 import { functionArn, type Place, withoutQualifier } from '../arn.ts';
 import { findRefusal, type Permission } from '../authorize.ts';
 import { AwsError, messageOf, nameOf } from '../errors.ts';
-import { dynamodbPermissions } from '../permissions/dynamodb.ts';
+import { type AdmittedCall, type Aftermath, killProcess } from '../faults.ts';
+import type { DynamoDbPermissions } from '../permissions/dynamodb.ts';
 import type { TaskResource } from './task-resource.ts';
 import { FatalTaskError, TaskError } from './types.ts';
 
@@ -12,9 +13,11 @@ type Json = Record<string, unknown>;
 export interface IntegrationServices {
   place: Place;
   invoke: InvokeFunction;
+  dynamodbPermissions: DynamoDbPermissions;
   callDynamoDb(operation: string, body: unknown): Promise<Json>;
   startExecution(body: Json): { executionArn: string; startDate: number };
-  count(principalName: string, call: string): void;
+  /** Counts a call that is allowed, and lets faults meet it. Throws `AwsError` where one refuses it. */
+  admit(call: AdmittedCall): Promise<Aftermath>;
 }
 
 /** Makes the call of a Task state as the state machine's role; resolves with the integration's result, rejects with `TaskError`. */
@@ -34,24 +37,41 @@ const copyJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ??
 export const createIntegrations = (services: IntegrationServices): CallIntegration => {
   const { place } = services;
 
-  const allow = (principal: Principal, permissions: Permission[], error: string, call: string) => {
-    const refused = findRefusal(principal, permissions);
-    if (refused) throw new TaskError(error, refused);
-    services.count(principal.name, call);
+  /** Makes a call if the role allows it; `refusal` is the name of the error when it does not. */
+  const perform = async <T>(
+    { principal, name, parameters }: { principal: Principal; name: string; parameters: unknown },
+    allowed: { permissions: Permission[]; refusal: string },
+    work: () => T | Promise<T>,
+  ): Promise<T> => {
+    const refused = findRefusal(principal, allowed.permissions);
+    if (refused) throw new TaskError(allowed.refusal, refused);
+    const text = JSON.stringify(parameters ?? null);
+    const aftermath = await services.admit({ principalName: principal.name, name, text });
+    const [result] = await Promise.allSettled([(async () => work())()]);
+    if (aftermath === 'kill') killProcess();
+    if (aftermath === 'drop') throw new AwsError('SdkClientException', 'The connection was dropped');
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
   };
 
   const invokeFunction = async (principal: Principal, nameOrArn: string, payload: unknown) => {
     const arn = functionArn(place, nameOrArn);
-    // The names Step Functions gives these errors.
-    const permission = { action: 'lambda:InvokeFunction', resource: arn };
-    allow(principal, [permission], 'Lambda.AWSLambdaException', 'lambda:Invoke');
-    const result = await services.invoke(withoutQualifier(arn), payload).catch((error: unknown) => {
-      const isMissing = nameOf(error) === 'ResourceNotFoundException';
-      throw new TaskError(
-        isMissing ? 'Lambda.ResourceNotFoundException' : 'Lambda.ServiceException',
-        messageOf(error),
-      );
-    });
+    const result = await perform(
+      { principal, name: 'lambda:Invoke', parameters: { FunctionName: nameOrArn, Payload: payload } },
+      // The names Step Functions gives these errors.
+      {
+        permissions: [{ action: 'lambda:InvokeFunction', resource: arn }],
+        refusal: 'Lambda.AWSLambdaException',
+      },
+      () =>
+        services.invoke(withoutQualifier(arn), payload).catch((error: unknown) => {
+          const isMissing = nameOf(error) === 'ResourceNotFoundException';
+          throw new TaskError(
+            isMissing ? 'Lambda.ResourceNotFoundException' : 'Lambda.ServiceException',
+            messageOf(error),
+          );
+        }),
+    );
     const output = copyJson(result.payload);
     if (result.functionError) {
       const { errorType } = asJson(output);
@@ -75,26 +95,36 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
     return { ExecutedVersion: '$LATEST', Payload: await invocation, StatusCode: 200 };
   };
 
-  const startExecution = (principal: Principal, parameters: Json) => {
+  const startExecution = async (principal: Principal, parameters: Json) => {
     const { StateMachineArn, Input, Name } = parameters;
     if (typeof StateMachineArn !== 'string') {
       throw new FatalTaskError('States.Runtime', 'StateMachineArn is missing');
     }
-    const permission = { action: 'states:StartExecution', resource: StateMachineArn };
-    allow(principal, [permission], 'StepFunctions.AccessDeniedException', 'states:StartExecution');
-    const { executionArn, startDate } = services.startExecution({
-      stateMachineArn: StateMachineArn,
-      ...(Name === undefined ? {} : { name: Name }),
-      input: typeof Input === 'string' ? Input : JSON.stringify(Input ?? {}),
-    });
+    const { executionArn, startDate } = await perform(
+      { principal, name: 'states:StartExecution', parameters },
+      {
+        permissions: [{ action: 'states:StartExecution', resource: StateMachineArn }],
+        refusal: 'StepFunctions.AccessDeniedException',
+      },
+      () =>
+        services.startExecution({
+          stateMachineArn: StateMachineArn,
+          ...(Name === undefined ? {} : { name: Name }),
+          input: typeof Input === 'string' ? Input : JSON.stringify(Input ?? {}),
+        }),
+    );
     return { ExecutionArn: executionArn, StartDate: startDate };
   };
 
-  const callDynamoDb = (principal: Principal, { operation, errorPrefix }: TaskResource, body: Json) => {
-    const permissions = dynamodbPermissions(place, operation, body);
-    allow(principal, permissions, `${errorPrefix}.AccessDeniedException`, `dynamodb:${operation}`);
-    return services.callDynamoDb(operation, body);
-  };
+  const callDynamoDb = (principal: Principal, { operation, errorPrefix }: TaskResource, body: Json) =>
+    perform(
+      { principal, name: `dynamodb:${operation}`, parameters: body },
+      {
+        permissions: services.dynamodbPermissions(operation, body),
+        refusal: `${errorPrefix}.AccessDeniedException`,
+      },
+      () => services.callDynamoDb(operation, body),
+    );
 
   return async (principal, resource, parameters) => {
     try {
@@ -105,7 +135,7 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
         case 'lambda':
           return await callLambda(principal, asJson(parameters));
         case 'states':
-          return startExecution(principal, asJson(parameters));
+          return await startExecution(principal, asJson(parameters));
         case 'dynamodb':
           return await callDynamoDb(principal, resource, asJson(parameters));
       }

@@ -3,16 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_TIMER_SECONDS } from './prepare-state.ts';
 import { FatalTaskError } from './types.ts';
 
+/** RFC 3339 as ASL takes it: with `T`, and `Z` or an offset. https://states-language.net/spec.html#timestamps */
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+const instantOf = (timestamp: unknown): number =>
+  TIMESTAMP.test(String(timestamp)) ? Date.parse(String(timestamp)) : Number.NaN;
+
 /**
- * Waits as a Wait state does, for `seconds` or until `timestamp` (ISO 8601), however far off; returns at once when `signal` is aborted.
+ * Waits as a Wait state does, for `seconds` or until `timestamp` (RFC 3339), however far off; returns at once when `signal` is aborted.
  * Throws `States.Runtime` when it is given neither a whole number nor an instant.
  */
 export const pause = async (
   { seconds, timestamp }: { seconds?: unknown; timestamp?: unknown },
   signal: AbortSignal,
 ): Promise<void> => {
-  const until =
-    timestamp === undefined ? Date.now() + Number(seconds) * 1_000 : Date.parse(String(timestamp));
+  const until = timestamp === undefined ? Date.now() + Number(seconds) * 1_000 : instantOf(timestamp);
   if (
     Number.isNaN(until) ||
     (timestamp === undefined && !(Number.isInteger(seconds) && Number(seconds) >= 0))

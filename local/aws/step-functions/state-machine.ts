@@ -9,8 +9,9 @@ import { prepareDefinition } from './definition.ts';
 import { type RunningExecution, runExecution } from './execution.ts';
 import { type ExecutionStore, openExecutionStore } from './execution-store.ts';
 import type { CallIntegration } from './integrations.ts';
+import type { StatusChange } from './status-change.ts';
 import type { TaskTokens } from './task-tokens.ts';
-import { nowSeconds } from './types.ts';
+import { nowSeconds, type Outcome } from './types.ts';
 
 /** A state machine that can be started. */
 export interface LocalStateMachine {
@@ -36,6 +37,8 @@ export interface MachineServices {
   directory: string;
   call: CallIntegration;
   tokens: TaskTokens;
+  /** Told that an execution began or ended, once that is on disk. */
+  announce(change: StatusChange): void;
 }
 
 /** Whether two JSON texts are the same value, whatever their spacing. */
@@ -44,7 +47,7 @@ const isSameJson = (left: string, right: string): boolean =>
 
 /** Opens a state machine and its executions. Throws when the definition cannot be run locally. */
 export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine => {
-  const { place, directory, call, tokens } = services;
+  const { place, directory, call, tokens, announce } = services;
   const prepared = prepareDefinition(spec.name, spec.definition);
   // The prepared form is not strict ASL any more.
   const interpreter = new StateMachine(prepared.definition, { validationOptions: { noValidate: true } });
@@ -52,6 +55,9 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
   const running = new Map<string, RunningExecution>();
   const role = roleArn(place, spec.roleName);
   const arnOf = (name: string) => executionArn(place, spec.name, name);
+
+  const announceChange = (name: string, input: string, startDate: number, outcome?: Outcome) =>
+    announce({ executionArn: arnOf(name), stateMachineArn: spec.arn, name, startDate, input, outcome });
 
   const run = (name: string, input: string, startDate: number) => {
     store.begin(name, input, startDate);
@@ -67,7 +73,10 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
         tokens,
       },
       { arn: arnOf(name), name, input, startDate },
-      () => running.delete(name),
+      (outcome) => {
+        running.delete(name);
+        announceChange(name, input, startDate, outcome);
+      },
     );
     running.set(name, execution);
   };
@@ -87,6 +96,7 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
       }
       const startDate = nowSeconds();
       run(name, input, startDate);
+      announceChange(name, input, startDate);
       return { executionArn: arnOf(name), startDate };
     },
     running: (name) => running.get(name),
@@ -94,9 +104,16 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
       for (const { name, status } of store.list()) {
         if (status !== 'RUNNING' || running.has(name)) continue;
         const stored = store.read(name);
-        if (stored) run(name, stored.input, stored.startDate);
-        // Its file is gone; without the input it can only be called failed.
-        else store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
+        if (!stored) {
+          // Its file is gone; without the input it can only be called failed.
+          store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
+        } else if (stored.outcome) {
+          // The process died between writing its end and noting it in the index: nobody may have been told.
+          store.end(name, stored.outcome);
+          announceChange(name, stored.input, stored.startDate, stored.outcome);
+        } else {
+          run(name, stored.input, stored.startDate);
+        }
       }
     },
     close() {

@@ -1,33 +1,34 @@
-import type { InvokeFunction, Principal, StateMachineSpec } from '../../types.ts';
-import { type Place, parseExecutionArn, stateMachineArn } from '../arn.ts';
+import type { AwsEvent, InvokeFunction, Principal, StateMachineSpec } from '../../types.ts';
+import { parseExecutionArn, stateMachineArn } from '../arn.ts';
 import { findRefusal } from '../authorize.ts';
 import { AwsError } from '../errors.ts';
 import { stepFunctionsPermissions } from '../permissions/step-functions.ts';
-import { createIntegrations } from './integrations.ts';
+import { createIntegrations, type IntegrationServices } from './integrations.ts';
 import { describeExecution, getExecutionHistory, listExecutions } from './queries.ts';
 import { executionName, jsonText, optionalText, requiredText, takePage } from './requests.ts';
-import { type LocalStateMachine, openStateMachine } from './state-machine.ts';
+import { type LocalStateMachine, type MachineServices, openStateMachine } from './state-machine.ts';
+import { statusChangeEvent } from './status-change.ts';
 import { createTaskTokens, readToken } from './task-tokens.ts';
 
 type Json = Record<string, unknown>;
 
 /** The local Step Functions. */
 export interface StepFunctions {
-  /** Answers one call of the API. Throws `AwsError` as the service answers it. */
-  call(principal: Principal, operation: string, body: Json): Json;
-  /** Opens the machines, then starts again what an earlier process left running. Throws when a definition cannot be run locally. */
-  start(specs: StateMachineSpec[], invoke: InvokeFunction): void;
+  /** What answers one call of the API, once its caller was found to be allowed. Both throw `AwsError` as the service answers it. */
+  authorize(principal: Principal, operation: string, body: Json): () => Json;
+  /**
+   * Opens the machines, then starts again what an earlier process left running. `publish` gets an event for every execution that begins or
+   * ends. Throws when a definition cannot be run locally.
+   */
+  start(specs: StateMachineSpec[], invoke: InvokeFunction, publish: (event: AwsEvent) => void): void;
   /** Lets go of running executions; the next process starts them again. */
   close(): void;
 }
 
 /** What Step Functions needs of the rest of the local run. */
-export interface StepFunctionsServices {
-  place: Place;
+export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke' | 'startExecution'> {
   /** Where executions are kept, a directory for each machine. */
   directory: string;
-  callDynamoDb(operation: string, body: unknown): Promise<Json>;
-  count(principalName: string, call: string): void;
 }
 
 const INVALID_INPUT = { code: 'InvalidExecutionInput', label: 'Invalid State Machine Execution Input' };
@@ -121,7 +122,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
   };
 
   return {
-    call(principal, operation, body) {
+    authorize(principal, operation, body) {
       const perform = operations[operation];
       if (!perform) {
         throw new AwsError('UnknownOperationException', `The local Step Functions has no ${operation}`);
@@ -129,14 +130,17 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
       const tokenMachineArn = operation.startsWith('SendTask') ? tokenMachine(body) : undefined;
       const refused = findRefusal(principal, stepFunctionsPermissions(operation, body, tokenMachineArn));
       if (refused) throw new AwsError('AccessDeniedException', refused);
-      services.count(principal.name, `states:${operation}`);
-      return perform(body);
+      return () => perform(body);
     },
-    start(specs, invoke) {
-      const call = createIntegrations({ ...services, invoke, startExecution });
-      const opened = specs.map((spec) =>
-        openStateMachine(spec, { place, directory: services.directory, call, tokens }),
-      );
+    start(specs, invoke, publish) {
+      const machineServices: MachineServices = {
+        place,
+        directory: services.directory,
+        call: createIntegrations({ ...services, invoke, startExecution }),
+        tokens,
+        announce: (change) => publish(statusChangeEvent(place, change)),
+      };
+      const opened = specs.map((spec) => openStateMachine(spec, machineServices));
       for (const machine of opened) machines.set(machine.spec.arn, machine);
       for (const machine of opened) machine.resume();
     },

@@ -8,6 +8,7 @@ import type { CallIntegration } from './integrations.ts';
 import { pause } from './pause.ts';
 import type { StateContexts } from './state-contexts.ts';
 import { createTaskEvents, type TaskEvents } from './task-events.ts';
+import { readTaskLimits, timerSeconds } from './task-limits.ts';
 import type { TaskResource } from './task-resource.ts';
 import type { TaskTokens } from './task-tokens.ts';
 import { FatalTaskError, MAX_PAYLOAD_BYTES, TaskError } from './types.ts';
@@ -148,6 +149,11 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
   const handle = async (info: StateInfo, envelope: Json): Promise<never> => {
     const token = contexts.takeToken();
     const attempt = contexts.beginAttempt(info.name);
+    const asked = envelope.timeoutSeconds;
+    // The interpreter sets its timer by this field as soon as this function awaits anything: to a number a timer can be set to.
+    if (asked !== undefined)
+      envelope.timeoutSeconds = timerSeconds(typeof asked === 'number' && asked >= 1 ? Math.trunc(asked) : 1);
+    if (info.resource) readTaskLimits(asked ?? info.timeoutSeconds, envelope.heartbeatSeconds);
     const output = await runState(info, envelope, token);
     attempt.succeeded();
     return output as never;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { AwsError } from '../errors.ts';
+import { timerSeconds } from './task-limits.ts';
 import { TaskError } from './types.ts';
 
 /** What a token belongs to. */
@@ -67,7 +68,7 @@ export const createTaskTokens = (): TaskTokens => {
           timer = setTimeout(() => {
             settle();
             reject(new TaskError('States.HeartbeatTimeout', ''));
-          }, heartbeatSeconds * 1_000);
+          }, timerSeconds(heartbeatSeconds) * 1_000);
         };
         waiting.set(token, {
           succeed(output) {

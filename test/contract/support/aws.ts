@@ -2,7 +2,8 @@ import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import type { LocalService } from './local-service.ts';
 
-const settingsOf = (service: LocalService) => ({
+/** How a client of the SDK reaches a local run, as its operator. */
+export const settingsOf = (service: LocalService) => ({
   endpoint: service.awsEndpointUrl,
   region: 'us-east-1',
   credentials: {

@@ -73,6 +73,8 @@ export const newCaller = async (service: LocalService, xTokens = 10_000): Promis
 export interface AnyRecord {
   requestId: string;
   status: string;
+  model?: string;
+  prompt?: string;
   endUserEmail?: string;
   pollUrl?: string;
   createdAt?: string;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { aGeneration } from './client.ts';
 import { filled, ROUTES } from './routes.ts';
+import { anUnfilmedVideo } from './videos.ts';
 
 /** A request that may be wrong in any way. */
 export interface FuzzedRequest {
@@ -17,6 +18,8 @@ export interface Known {
   key: string;
   requestIds: string[];
   emails: string[];
+  /** Where a provider calls back. */
+  callbackPaths: string[];
 }
 
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
@@ -168,19 +171,27 @@ const ODD_VALUES: unknown[] = [
   ],
   ...['http://127.0.0.1:1/', 'https://user:pass@example.com', 'https://example.com/\u0000', 'x'.repeat(5000)],
   ...[
-    ['https://example.com/a.png'],
+    // A reference that nobody dials, not even to measure it: its port is refused.
+    ['http://127.0.0.1:1/'],
     { maxImages: 1 },
     { maxImages: null, x: 1 },
     `a@example.com${LONE_SURROGATE}`,
   ],
 ];
 
+const COMMON_FIELDS = ['model', 'prompt', 'endUserEmail', 'webhookUrl', 'seed', '__proto__', 'toString'];
+const IMAGE_FIELDS = ['size', 'aspectRatio', 'n', 'references', 'sequential', 'sequentialOptions'];
+const VIDEO_FIELDS = [
+  ...['resolution', 'durationSec', 'image', 'lastFrame', 'ratio'],
+  ...['referenceImages', 'referenceVideos', 'referenceAudios'],
+];
+
 /** A creation with some fields replaced, left out or added. Cheap where it is accepted. */
-const creations = (known: Known) => {
-  const fields = [
-    ...['model', 'prompt', 'endUserEmail', 'size', 'aspectRatio', 'n', 'references', 'sequential'],
-    ...['sequentialOptions', 'webhookUrl', 'seed', '__proto__', 'toString'],
-  ];
+const creationsLike = (
+  known: Known,
+  base: Record<string, unknown>,
+  fields: readonly string[],
+): fc.Arbitrary<string> => {
   const value = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ODD_VALUES) },
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
@@ -192,11 +203,22 @@ const creations = (known: Known) => {
   );
   return fc
     .tuple(owners, fc.array(fc.tuple(fc.constantFrom(...fields), value), { maxLength: 3 }))
-    .map(([endUserEmail, changes]) => {
-      const base = aGeneration({ size: '256x256', prompt: '[fail=content_policy] fuzzed', endUserEmail });
-      return JSON.stringify(Object.fromEntries([...Object.entries(base), ...changes]));
-    });
+    .map(([endUserEmail, changes]) =>
+      JSON.stringify(Object.fromEntries([...Object.entries({ ...base, endUserEmail }), ...changes])),
+    );
 };
+
+const creations = (known: Known) =>
+  creationsLike(known, aGeneration({ size: '256x256', prompt: '[fail=content_policy] fuzzed' }), [
+    ...COMMON_FIELDS,
+    ...IMAGE_FIELDS,
+  ]);
+
+const videoCreations = (known: Known) =>
+  creationsLike(known, anUnfilmedVideo({ prompt: '[delay=0][fail=content_policy] fuzzed' }), [
+    ...COMMON_FIELDS,
+    ...VIDEO_FIELDS,
+  ]);
 
 const bulkDeletes = (known: Known) =>
   fc
@@ -220,10 +242,23 @@ const bodies = (known: Known) =>
     },
   );
 
+const VIDEOS_PATH = '/v1/videos';
+
+/** Callbacks as a provider makes them, and such of which any one part is another. */
+const callbacks = ({ callbackPaths }: Known) => {
+  const paths = callbackPaths.flatMap((path) => {
+    const parts = path.split('/');
+    return [path, ...[2, 3, 4].map((place) => parts.with(place, '{requestId}').join('/'))];
+  });
+  return fc.constantFrom(...paths).map((path) => ({ method: 'POST', path }));
+};
+
 /** Requests to every route, each part of which may be wrong; a good part of them creations. */
 export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
   const routes = fc.oneof(
     { weight: 4, arbitrary: fc.constant({ method: 'POST', path: '/v1/generations' }) },
+    { weight: 3, arbitrary: fc.constant({ method: 'POST', path: VIDEOS_PATH }) },
+    { weight: 2, arbitrary: callbacks(known) },
     { weight: 12, arbitrary: fc.constantFrom(...ROUTES) },
     {
       weight: 1,
@@ -235,15 +270,17 @@ export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
   );
   const query = fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: queries(known) });
   return fc
-    .tuple(routes, pathValues(known), query, headers(known), fc.oneof(creations(known), bodies(known)))
-    .chain(([{ method, path }, value, parameters, sent, body]) => {
+    .tuple(routes, pathValues(known), query, headers(known))
+    .chain(([{ method, path }, value, parameters, sent]) => {
       // Lists are all about their query, creations about their body.
       const asked = method === 'GET' && parameters.length === 0 ? queries(known) : fc.constant(parameters);
-      return asked.map((all) => ({
+      const created = path === VIDEOS_PATH ? videoCreations(known) : creations(known);
+      const body = method === 'GET' ? fc.constant(undefined) : fc.oneof(created, bodies(known));
+      return fc.tuple(asked, body).map(([all, text]) => ({
         method,
         path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
         headers: sent,
-        body: method === 'GET' ? undefined : body,
+        body: text,
       }));
     });
 };

@@ -15,7 +15,8 @@ export interface LocalService {
   awsEndpointUrl: string;
   tableName: string;
   bucketName: string;
-  stateMachines: { generation: string };
+  stateMachines: { generation: string; expiry: string };
+  sandboxUrl: string;
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;
   dataDir: string;

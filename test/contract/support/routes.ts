@@ -5,13 +5,15 @@ export interface Route {
   scope: string;
 }
 
-/** The routes as the contract lists them, without videos; what a path names stands in braces. */
+/** The routes as the contract lists them; what a path names stands in braces. */
 export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/generations', scope: 'generations:write' },
   { method: 'GET', path: '/v1/generations', scope: 'generations:read' },
   { method: 'GET', path: '/v1/generations/{requestId}', scope: 'generations:read' },
   { method: 'DELETE', path: '/v1/generations/{requestId}', scope: 'generations:write' },
   { method: 'POST', path: '/v1/generations/bulk-delete', scope: 'generations:write' },
+  { method: 'POST', path: '/v1/videos', scope: 'generations:write' },
+  { method: 'GET', path: '/v1/videos/{requestId}', scope: 'generations:read' },
   { method: 'GET', path: '/v1/models', scope: 'models:read' },
   { method: 'GET', path: '/v1/end-users', scope: 'end-users:read' },
   { method: 'POST', path: '/v1/end-users/{email}/block', scope: 'end-users:write' },

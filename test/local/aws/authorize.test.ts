@@ -1,14 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { findRefusal, matchesPattern } from '../../../local/aws/authorize.ts';
-import { dynamodbPermissions } from '../../../local/aws/permissions/dynamodb.ts';
+import { findRefusal, matchesPattern, type Permission } from '../../../local/aws/authorize.ts';
+import { createDynamoDbPermissions } from '../../../local/aws/permissions/dynamodb.ts';
 import { readS3Request } from '../../../local/aws/permissions/s3.ts';
 import { stepFunctionsPermissions } from '../../../local/aws/permissions/step-functions.ts';
 import { readRequestTarget } from '../../../local/aws/request-target.ts';
 import type { PolicyStatement } from '../../../local/types.ts';
-import { ACCOUNT, allow, aPrincipal, machineArn, OPERATOR, REGION, TABLE, TABLE_ARN } from './support.ts';
+import {
+  ACCOUNT,
+  allow,
+  aPrincipal,
+  machineArn,
+  OPERATOR,
+  REGION,
+  TABLE,
+  TABLE_ARN,
+  TABLES,
+} from './support.ts';
 
 const place = { region: REGION, accountId: ACCOUNT };
+const dynamodbPermissions = createDynamoDbPermissions(place, TABLES);
 
 describe('matchesPattern', () => {
   test.each([
@@ -69,6 +80,94 @@ describe('findRefusal', () => {
   });
 });
 
+describe('a statement on leading keys', () => {
+  const limited: PolicyStatement = {
+    ...allow(['dynamodb:*'], TABLE_ARN),
+    leadingKeys: ['ORDER#*', 'ACCOUNT'],
+  };
+  const get = (...leadingKeys: string[]) => ({
+    action: 'dynamodb:GetItem',
+    resource: TABLE_ARN,
+    leadingKeys,
+  });
+  const isRefused = (statements: PolicyStatement[], permission: Permission) =>
+    findRefusal(aPrincipal('caller', ...statements), [permission]) !== undefined;
+
+  test.each([
+    ['a key it names', get('ACCOUNT'), false],
+    ['keys that all match', get('ORDER#1', 'ORDER#2', 'ACCOUNT'), false],
+    ['another key', get('ACCOUNTS'), true],
+    ['one key among several that does not match', get('ORDER#1', 'order#2'), true],
+    ['a key that cannot be told', get(''), true],
+    ['a call that names no key, as on AWS', { action: 'dynamodb:Scan', resource: TABLE_ARN }, false],
+  ])('with %s', (_case, permission, expected) => {
+    expect(isRefused([limited], permission)).toBe(expected);
+  });
+
+  test('refuses, as a Deny, where every key matches', () => {
+    const statements = [allow(['*'], '*'), { ...limited, effect: 'Deny' as const }];
+
+    expect(isRefused(statements, get('ORDER#1'))).toBe(true);
+    expect(isRefused(statements, get('ORDER#1', 'OTHER'))).toBe(false);
+  });
+});
+
+describe('the leading keys of a DynamoDB call', () => {
+  const key = (value: string) => ({ PK: { S: value }, SK: { S: 'x' } });
+  const query = (KeyConditionExpression: string, rest: object = {}) => ({
+    TableName: TABLE,
+    KeyConditionExpression,
+    ExpressionAttributeValues: { ':a': { S: 'A' }, ':b': { S: 'B' } },
+    ...rest,
+  });
+  test.each<[string, Record<string, unknown>, string[][]]>([
+    ['GetItem', { TableName: TABLE, Key: key('A') }, [['A']]],
+    ['PutItem', { TableName: TABLE_ARN, Item: key('A') }, [['A']]],
+    ['UpdateItem', { TableName: TABLE, Key: key('A') }, [['A']]],
+    ['DeleteItem', { TableName: TABLE, Key: key('A') }, [['A']]],
+    ['DeleteItem', { TableName: TABLE, Key: { PK: { N: '7' } } }, [['7']]],
+    ['GetItem', { TableName: 'unknown', Key: key('A') }, [['']]],
+    ['GetItem', { TableName: TABLE }, [['']]],
+    ['Query', query('PK = :a'), [['A']]],
+    ['Query', query('PK=:a AND begins_with(SK, :b)'), [['A']]],
+    ['Query', query('SK = :b AND PK = :a'), [['A']]],
+    ['Query', query('SK <= :b AND PK = :a'), [['A']]],
+    [
+      'Query',
+      query('#p = :a AND #s = :b', { ExpressionAttributeNames: { '#p': 'PK', '#s': 'SK' } }),
+      [['A']],
+    ],
+    ['Query', query('GSI1PK = :b', { IndexName: 'GSI1' }), [['B']]],
+    ['Query', query('PK = :a', { IndexName: 'GSI1' }), [['']]],
+    ['Query', query('SK = :a'), [['']]],
+    ['BatchGetItem', { RequestItems: { [TABLE]: { Keys: [key('A'), key('B'), key('A')] } } }, [['A', 'B']]],
+    [
+      'BatchWriteItem',
+      {
+        RequestItems: {
+          [TABLE]: [{ PutRequest: { Item: key('A') } }, { DeleteRequest: { Key: key('B') } }],
+        },
+      },
+      [['A', 'B']],
+    ],
+    [
+      'TransactWriteItems',
+      {
+        TransactItems: [
+          { Put: { TableName: TABLE, Item: key('A') } },
+          { Update: { TableName: TABLE, Key: key('B') } },
+          { ConditionCheck: { TableName: TABLE, Key: key('C') } },
+          { Update: { TableName: TABLE, Key: key('B') } },
+        ],
+      },
+      [['A'], ['B'], ['C']],
+    ],
+    ['TransactGetItems', { TransactItems: [{ Get: { TableName: TABLE, Key: key('A') } }] }, [['A']]],
+  ])('%s %j', (operation, body, expected) => {
+    expect(dynamodbPermissions(operation, body).map(({ leadingKeys }) => leadingKeys)).toEqual(expected);
+  });
+});
+
 describe('what a DynamoDB call needs', () => {
   const item = { TableName: TABLE };
   test.each([
@@ -108,7 +207,7 @@ describe('what a DynamoDB call needs', () => {
     ],
     ['ListTables', {}, ['dynamodb:ListTables *']],
   ])('%s %j', (operation, body, expected) => {
-    const needed = dynamodbPermissions(place, operation, body);
+    const needed = dynamodbPermissions(operation, body);
 
     expect(needed.map(({ action, resource }) => `${action} ${resource}`)).toEqual(expected);
   });

@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 
-import { closeMachines, run, single, task } from './open-machine.ts';
-import { functionArn } from './support.ts';
+import { pause } from '../../../local/aws/step-functions/pause.ts';
+import { closeMachines, open, run, single, task } from './open-machine.ts';
+import { eventually, functionArn } from './support.ts';
+
+const neverAborted = new AbortController().signal;
 
 afterAll(closeMachines);
 
@@ -183,4 +186,77 @@ describe('data flow', () => {
       },
     ]);
   });
+});
+
+describe('the time limits of a task', () => {
+  const limited = (rest: object) =>
+    task({ a: 1 }, { Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }], Next: 'Caught', ...rest });
+  const definitionOf = (rest: object) => ({
+    StartAt: 'Limited',
+    States: { Limited: limited(rest), Caught: { Type: 'Succeed' } },
+  });
+  const paths = { TimeoutSecondsPath: '$.timeout', HeartbeatSecondsPath: '$.heartbeat' };
+
+  test.each([
+    [{ timeout: 5, heartbeat: 5 }],
+    [{ timeout: 5, heartbeat: 6 }],
+    [{ timeout: 5, heartbeat: 0 }],
+    [{ timeout: 0, heartbeat: 1 }],
+    [{ timeout: 2.5, heartbeat: 1 }],
+    [{ timeout: '5', heartbeat: 1 }],
+    [{ timeout: 5 }],
+  ])('%j fails the execution; nothing catches it, and the task is not tried', async (input) => {
+    const { status, error, events } = await run(definitionOf(paths), input);
+
+    expect([status, error]).toEqual(['FAILED', 'States.Runtime']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'ExecutionStarted',
+      'TaskStateEntered',
+      'ExecutionFailed',
+    ]);
+  });
+
+  test.each([[{ timeout: 5, heartbeat: 4 }], [{ timeout: 99_999_999, heartbeat: 99_999_998 }]])(
+    '%j lets the task run',
+    async (input) => {
+      const machine = open(definitionOf(paths), async (_principal, _resource, parameters) => {
+        // Longer than the millisecond that Node makes of a timer it cannot set.
+        await pause({ seconds: undefined, timestamp: new Date(Date.now() + 20).toISOString() }, neverAborted);
+        return parameters;
+      });
+      machine.start('one', JSON.stringify(input));
+
+      const stored = await eventually(
+        () => machine.store.read('one'),
+        (execution) => execution?.outcome !== undefined,
+      );
+
+      expect(stored?.outcome).toMatchObject({ status: 'SUCCEEDED', output: '{"a":1}' });
+    },
+  );
+
+  test.each([
+    [{ TimeoutSeconds: 5, HeartbeatSeconds: 5 }, /state "Limited": HeartbeatSeconds \(5\)/],
+    [{ TimeoutSeconds: 0 }, /state "Limited": TimeoutSeconds must be a positive integer/],
+  ])('a machine with %j is refused', (limits, message) => {
+    expect(() => open(definitionOf(limits))).toThrow(message);
+  });
+});
+
+describe('a Wait until a time', () => {
+  const wait = single({ Type: 'Wait', TimestampPath: '$.at' });
+
+  test.each(['2020-01-01T00:00:00Z', '2020-01-01T00:00:00.123Z', '2020-01-01T00:00:00+02:00'])(
+    'ends at once when the time has passed: %s',
+    async (at) => {
+      expect(await run(wait, { at })).toMatchObject({ status: 'SUCCEEDED', output: { at } });
+    },
+  );
+
+  test.each(['2020-01-01', '2020-01-01 00:00:00Z', '1 January 2020', 1_577_836_800])(
+    'fails the execution when it is none that ASL takes: %s',
+    async (at) => {
+      expect(await run(wait, { at })).toMatchObject({ status: 'FAILED', error: 'States.Runtime' });
+    },
+  );
 });

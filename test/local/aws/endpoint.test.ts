@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,6 +6,7 @@ import {
   GetItemCommand,
   ListTablesCommand,
   PutItemCommand,
+  TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import {
@@ -19,9 +18,9 @@ import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
+import type { Principal } from '../../../local/types.ts';
 import {
   ACCOUNT,
-  aDirectory,
   allow,
   aPrincipal,
   BUCKET,
@@ -100,6 +99,32 @@ describe('callers', () => {
       ),
     });
     expect(endpoint.calls().reader).toEqual({ 'dynamodb:GetItem': 2 });
+  });
+
+  test('a role for certain partition keys is refused elsewhere', async () => {
+    const clerk: Principal = {
+      ...aPrincipal('clerk'),
+      statements: [
+        { ...allow(['dynamodb:GetItem', 'dynamodb:PutItem'], TABLE_ARN), leadingKeys: ['ORDER#*'] },
+      ],
+    };
+    endpoint.addPrincipals([clerk]);
+    const { dynamodb } = clientsOf(endpoint, clerk);
+    const put = (Item: ReturnType<typeof keyOf>) => ({ Put: { TableName: TABLE, Item } });
+
+    await dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('ORDER#1') }));
+    const refused = await Promise.all(
+      [
+        dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('ACCOUNT#1') })),
+        dynamodb.send(
+          new TransactWriteItemsCommand({ TransactItems: [put(keyOf('ORDER#2')), put(keyOf('ACCOUNT#1'))] }),
+        ),
+      ].map(rejectionOf),
+    );
+
+    expect(refused.map(({ name }) => name)).toEqual(['AccessDeniedException', 'AccessDeniedException']);
+    const { Item } = await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('ORDER#2') }));
+    expect(Item).toBeUndefined();
   });
 
   test('a service the local run does not have is refused in its protocol, and said in the log', async () => {
@@ -201,6 +226,17 @@ describe('secrets', () => {
     expect((await rejectionOf(other)).name).toBe('AccessDeniedException');
   });
 
+  test('a value that is drawn anew at each start is taken once', async () => {
+    const drawn = endpointOptions({ secrets: [secret('drawn', 'first')] });
+    await (await startEndpoint(drawn)).close();
+
+    const second = await startEndpoint({ ...drawn, secrets: [secret('drawn', 'second')] });
+
+    expect(second.readSecret('drawn')).toBe('first');
+    await second.close();
+    removeDirectory(drawn.dataDir);
+  });
+
   test('the values are kept in a file only its owner can read', () => {
     expect(statSync(join(options.dataDir, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
@@ -252,34 +288,5 @@ describe('starting and stopping', () => {
     const free = await startEndpoint({ ...taken, port: 0 });
     await free.close();
     removeDirectory(taken.dataDir);
-  });
-
-  test('what was written right before everything is killed is there at the next start', async () => {
-    const dataDir = aDirectory();
-    const script = `
-      import { startEndpoint, endpointOptions, clientsOf, TABLE } from ${JSON.stringify(join(import.meta.dirname, 'support.ts'))};
-      import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-      const endpoint = await startEndpoint(endpointOptions({ dataDir: ${JSON.stringify(dataDir)} }));
-      const { dynamodb } = clientsOf(endpoint);
-      for (let at = 0; at < 100; at += 1) {
-        await dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: { PK: { S: 'a' }, SK: { S: String(at) } } }));
-      }
-      process.kill(process.pid, 'SIGKILL');
-    `;
-    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
-      cwd: import.meta.dirname,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    const [, signal] = await once(child, 'exit');
-    expect(signal).toBe('SIGKILL');
-
-    const next = await startEndpoint(endpointOptions({ dataDir }));
-
-    const { Item } = await clientsOf(next).dynamodb.send(
-      new GetItemCommand({ TableName: TABLE, Key: keyOf('a', '99') }),
-    );
-    expect(Item).toEqual(keyOf('a', '99'));
-    await next.close();
-    removeDirectory(dataDir);
   });
 });

@@ -9,6 +9,8 @@ import {
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { openExecutionStore } from '../../../local/aws/step-functions/execution-store.ts';
+import type { AwsEvent } from '../../../local/types.ts';
+import { single } from './open-machine.ts';
 import {
   aDirectory,
   aMachine,
@@ -28,7 +30,9 @@ const newDirectory = () => {
   directories.push(directory);
   return directory;
 };
-afterEach(() => {
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
   for (const directory of directories.splice(0)) removeDirectory(directory);
 });
 
@@ -109,6 +113,36 @@ describe('executions over a restart', () => {
       $metadata: expect.anything(),
     });
     await after.close();
+  });
+});
+
+describe('an execution whose end was written but not noted when the process died', () => {
+  test('stays as it ended, and its end is told', async () => {
+    const options = endpointOptions({ dataDir: newDirectory() });
+    const machine = aMachine('short', single({ Type: 'Pass' }));
+    const before = await startEndpoint(options);
+    await before.startStateMachines([machine], invoker({}));
+    const { executionArn } = await clientsOf(before).sfn.send(
+      new StartExecutionCommand({ stateMachineArn: machineArn('short'), name: 'one', input: '{}' }),
+    );
+    const describeWith = (endpoint: typeof before) =>
+      clientsOf(endpoint).sfn.send(new DescribeExecutionCommand({ executionArn }));
+    const ended = await eventually(
+      () => describeWith(before),
+      ({ status }) => status === 'SUCCEEDED',
+    );
+    await before.close();
+    const index = join(options.dataDir, 'executions', 'short', 'index.jsonl');
+    const [begun = ''] = readFileSync(index, 'utf8').split('\n');
+    writeFileSync(index, `${begun}\n`);
+
+    const after = await startEndpoint(options);
+    closing.push(after.close);
+    const told: AwsEvent[] = [];
+    await after.startStateMachines([machine], invoker({}), (event) => told.push(event));
+
+    expect(await describeWith(after)).toMatchObject({ status: 'SUCCEEDED', stopDate: ended.stopDate });
+    expect(told.map(({ detail }) => [detail.name, detail.status])).toEqual([['one', 'SUCCEEDED']]);
   });
 });
 

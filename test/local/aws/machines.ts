@@ -104,6 +104,17 @@ export const MACHINES = [
       'Timed out': succeed,
     },
   }),
+  aMachine('bounded-wait', {
+    StartAt: 'Wait for provider',
+    States: {
+      'Wait for provider': callback({
+        TimeoutSecondsPath: '$.timeout',
+        Catch: [{ ErrorEquals: ['States.Timeout'], Next: 'Timed out' }],
+        End: true,
+      }),
+      'Timed out': succeed,
+    },
+  }),
   aMachine('parent', {
     StartAt: 'Start child',
     States: {
@@ -165,6 +176,13 @@ export const MACHINES = [
     States: {
       Sleep: { Type: 'Wait', SecondsPath: '$.seconds', Next: 'After' },
       After: lambda('note', {}, { End: true }),
+    },
+  }),
+  aMachine('gated', {
+    StartAt: 'Pass gate',
+    States: {
+      'Pass gate': lambda('gate', {}, { Next: 'After gate' }),
+      'After gate': lambda('note', {}, { End: true }),
     },
   }),
   aMachine('limited', {

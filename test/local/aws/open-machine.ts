@@ -19,6 +19,7 @@ export const open = (
     directory,
     tokens: createTaskTokens(),
     call,
+    announce: () => undefined,
   });
   closers.push(machine.close);
   return machine;

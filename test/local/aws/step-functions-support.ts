@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import {
   DescribeExecutionCommand,
   GetExecutionHistoryCommand,
@@ -6,6 +8,7 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 
+import type { AwsEvent } from '../../../local/types.ts';
 import { MACHINES } from './machines.ts';
 import {
   clientsOf,
@@ -28,6 +31,10 @@ export const startMachines = async () => {
   const tokens: string[] = [];
   /** What the functions were called for. */
   const calls: string[] = [];
+  /** What was published for event rules. */
+  const events: AwsEvent[] = [];
+  const gate = Promise.withResolvers<void>();
+  let isGateReached = false;
   const countOf = (id: string) => calls.filter((call) => call === id).length;
 
   await endpoint.startStateMachines(
@@ -44,8 +51,13 @@ export const startMachines = async () => {
         return { handedOver: true };
       },
       note: () => calls.push('noted'),
+      gate: async () => {
+        isGateReached = true;
+        await gate.promise;
+      },
       large: () => 'x'.repeat(262_144),
     }),
+    (event) => events.push(event),
   );
 
   const start = (machine: string, input: unknown, name?: string) =>
@@ -66,6 +78,14 @@ export const startMachines = async () => {
     endpoint,
     sfn,
     calls,
+    events,
+    /** Whether an execution of `gated` waits in its function. */
+    isGateReached: () => isGateReached,
+    /** Lets the function of `gated` answer, and everything that follows from it happen. */
+    async openGate() {
+      gate.resolve();
+      await setImmediate();
+    },
     start,
     describeExecution,
     ended,

@@ -150,6 +150,33 @@ describe('executions', () => {
     expect(local.calls).not.toContain('noted');
   });
 
+  test('what a function still answers once its execution was stopped is not heard', async () => {
+    const { executionArn } = await local.start('gated', {});
+    await eventually(
+      () => local.isGateReached(),
+      (isReached) => isReached,
+    );
+
+    await local.sfn.send(new StopExecutionCommand({ executionArn }));
+    await local.openGate();
+
+    expect(await local.describeExecution(executionArn)).toMatchObject({ status: 'ABORTED' });
+    expect((await local.historyOf(executionArn)).map(({ type }) => type)).toEqual([
+      ...['ExecutionStarted', 'TaskStateEntered', 'TaskScheduled', 'TaskStarted', 'ExecutionAborted'],
+    ]);
+    expect(local.calls).not.toContain('noted');
+  });
+
+  test('stopping an execution that has ended changes nothing', async () => {
+    const { executionArn } = await local.start('echo', { say: 'x' });
+    const { stopDate } = await local.ended(executionArn);
+
+    const stopped = await local.sfn.send(new StopExecutionCommand({ executionArn }));
+
+    expect(stopped.stopDate).toEqual(stopDate);
+    expect((await local.describeExecution(executionArn)).status).toBe('SUCCEEDED');
+  });
+
   test('an execution over its TimeoutSeconds is TIMED_OUT', async () => {
     expect(await local.run('limited', {})).toMatchObject({ status: 'TIMED_OUT', error: 'States.Timeout' });
   });
@@ -193,6 +220,17 @@ describe('executions', () => {
   test('an execution that does not exist is ExecutionDoesNotExist', async () => {
     const arn = 'arn:aws:states:us-east-1:000000000000:execution:echo:none';
 
-    expect((await rejectionOf(local.describeExecution(arn))).name).toBe('ExecutionDoesNotExist');
+    const ofNoMachine = arn.replace(':echo:', ':nothing:');
+    const ask = [
+      local.describeExecution(arn),
+      local.describeExecution(ofNoMachine),
+      local.historyOf(arn),
+      local.sfn.send(new StopExecutionCommand({ executionArn: arn })),
+    ];
+
+    const refusals = await Promise.all(ask.map(rejectionOf));
+
+    expect(refusals.map(({ name }) => name)).toEqual(Array(4).fill('ExecutionDoesNotExist'));
+    expect((await rejectionOf(local.describeExecution('echo:none'))).name).toBe('InvalidArn');
   });
 });

@@ -14,6 +14,7 @@ import type {
   PolicyStatement,
   Principal,
   StateMachineSpec,
+  TableSpec,
 } from '../../../local/types.ts';
 
 export const REGION = 'us-east-1';
@@ -22,6 +23,8 @@ export const TABLE = 'service-table';
 export const TABLE_ARN = `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${TABLE}`;
 export const BUCKET = 'outputs-bucket';
 export const machineArn = (name: string) => `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:${name}`;
+export const executionArn = (machine: string, name: string) =>
+  `arn:aws:states:${REGION}:${ACCOUNT}:execution:${machine}:${name}`;
 export const functionArn = (name: string) => `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`;
 
 /** The caller that may do everything. */
@@ -43,7 +46,7 @@ export const allow = (actions: string[], ...resources: string[]): PolicyStatemen
 
 const key = (name: string, type = 'S') => ({ AttributeName: name, AttributeType: type });
 
-const TABLES = [
+export const TABLES: TableSpec[] = [
   {
     ttlAttribute: 'ttl',
     createTable: {
@@ -93,7 +96,7 @@ export const removeDirectory = (directory: string): void =>
   rmSync(directory, { recursive: true, force: true });
 
 /** SDK clients of one caller, set up as the functions' own are. */
-export const clientsOf = (endpoint: AwsEndpoint, { accessKeyId } = OPERATOR) => {
+export const clientsOf = (endpoint: Pick<AwsEndpoint, 'url'>, { accessKeyId } = OPERATOR) => {
   const settings = {
     endpoint: endpoint.url,
     region: REGION,

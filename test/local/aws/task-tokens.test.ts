@@ -4,8 +4,9 @@ import {
   SendTaskSuccessCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
+import { createTaskTokens } from '../../../local/aws/step-functions/task-tokens.ts';
 import { type Local, startMachines } from './step-functions-support.ts';
 import { allow, aPrincipal, clientsOf, eventually, machineArn, rejectionOf } from './support.ts';
 
@@ -114,10 +115,10 @@ describe('task tokens', () => {
   });
 
   test.each([
-    ['timeout', { timeout: 1, heartbeat: 60 }, 'States.Timeout'],
-    ['missed heartbeat', { timeout: 60, heartbeat: 1 }, 'States.HeartbeatTimeout'],
-  ])('a %s is caught, and its token refused after', async (_case, input, error) => {
-    const { executionArn } = await local.start('impatient', input);
+    ['timeout', 'bounded-wait', { timeout: 1 }, 'States.Timeout'],
+    ['missed heartbeat', 'impatient', { timeout: 60, heartbeat: 1 }, 'States.HeartbeatTimeout'],
+  ])('a %s is caught, and its token refused after', async (_case, machine, input, error) => {
+    const { executionArn } = await local.start(machine, input);
     const taskToken = await local.nextToken();
 
     await local.ended(executionArn);
@@ -127,5 +128,55 @@ describe('task tokens', () => {
     expect(timedOut?.taskTimedOutEventDetails).toMatchObject({ resourceType: 'lambda', error });
     const late = local.succeed(taskToken);
     expect((await rejectionOf(late)).name).toBe('TaskTimedOut');
+  });
+
+  test('a heartbeat that is not the shorter fails the execution before the function is called', async () => {
+    const { executionArn } = await local.start('impatient', { timeout: 2, heartbeat: 2 });
+
+    expect(await local.ended(executionArn)).toMatchObject({
+      status: 'FAILED',
+      error: 'States.Runtime',
+      cause: 'HeartbeatSeconds (2) must be smaller than TimeoutSeconds (2)',
+    });
+    const events = await local.historyOf(executionArn);
+    expect(events.map(({ type }) => type)).not.toContain('TaskScheduled');
+  });
+});
+
+describe('heartbeats', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('each starts the wait for the next', async () => {
+    const tokens = createTaskTokens();
+    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
+    const failed = jest.fn<(error: Error) => void>();
+    tokens.wait(token, 10).catch(failed);
+
+    for (let beat = 0; beat < 5; beat += 1) {
+      await jest.advanceTimersByTimeAsync(9_999);
+      tokens.heartbeat(token);
+    }
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(failed).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ name: 'States.HeartbeatTimeout' }));
+    expect(() => tokens.heartbeat(token)).toThrow('Provided task does not exist anymore');
+  });
+
+  test('may be further apart than a timer of Node can tell', async () => {
+    const tokens = createTaskTokens();
+    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
+    const failed = jest.fn<(error: Error) => void>();
+    tokens.wait(token, 99_999_998).catch(failed);
+
+    await jest.advanceTimersByTimeAsync(1_000_000);
+
+    expect(failed).not.toHaveBeenCalled();
   });
 });

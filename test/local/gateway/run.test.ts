@@ -8,8 +8,10 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint, AwsEndpointOptions } from '../../../local/aws/endpoint.ts';
+import { createFaults } from '../../../local/aws/faults.ts';
+import { createEventBus } from '../../../local/events/event-bus.ts';
 import { type LocalRun, type LocalRunParts, startLocalRun } from '../../../local/run.ts';
-import type { Principal, StateMachineSpec } from '../../../local/types.ts';
+import type { AwsEvent, Principal, RuleSpec, StateMachineSpec } from '../../../local/types.ts';
 import { synthesizeFixture } from './a-stack.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'run-'));
@@ -26,9 +28,12 @@ const createFakes = (storedSecret?: string) => {
     endpointOptions: {} as AwsEndpointOptions,
     principals: [] as Principal[],
     stateMachines: [] as StateMachineSpec[],
+    publish: undefined as ((event: AwsEvent) => void) | undefined,
+    rules: [] as RuleSpec[],
     secretsPut: [] as unknown[],
   };
   let server: Server | undefined;
+  const publish = () => undefined;
 
   const endpointOf = (options: AwsEndpointOptions, url: string): AwsEndpoint => ({
     url,
@@ -36,9 +41,10 @@ const createFakes = (storedSecret?: string) => {
       story.push('principals');
       seen.principals.push(...principals);
     },
-    startStateMachines: async (specs) => {
+    startStateMachines: async (specs, _invoke, publish) => {
       story.push('state machines');
       seen.stateMachines.push(...specs);
+      seen.publish = publish;
     },
     readObject: async (bucket, key) =>
       key === 'a.png'
@@ -52,6 +58,7 @@ const createFakes = (storedSecret?: string) => {
     readSecret: (name) =>
       storedSecret ?? options.secrets.find((secret) => secret.name === name)?.initialValue,
     calls: () => ({}),
+    faults: createFaults(),
     close: async () => {
       story.push('endpoint closed');
       server?.close();
@@ -95,9 +102,16 @@ const createFakes = (storedSecret?: string) => {
       expect(existsSync(join(dataDir, 'local.json'))).toBe(false);
       return { accountId: 'acc_1', apiKey: 'gsk_1', webhookSecret: 'whsec_1' };
     },
+    createEventBus: ({ rules }) => {
+      seen.rules.push(...rules);
+      return { publish, start: () => story.push('schedules'), close: () => story.push('schedules closed') };
+    },
   };
-  return { story, seen, parts };
+  return { story, seen, parts, publish };
 };
+
+const machineArn = (prefix: string) =>
+  fakes.seen.stateMachines.find(({ name }) => name.startsWith(prefix))?.arn ?? `no machine ${prefix}`;
 
 const start = async (
   options: Partial<Parameters<typeof startLocalRun>[0]> = {},
@@ -127,8 +141,8 @@ describe('a local run', () => {
     await run.close();
 
     expect(fakes.story).toEqual([
-      ...['sandbox', 'synthesis', 'endpoint', 'principals', 'state machines', 'account'],
-      ...['endpoint closed', 'sandbox closed'],
+      ...['sandbox', 'synthesis', 'endpoint', 'principals', 'state machines', 'account', 'schedules'],
+      ...['schedules closed', 'endpoint closed', 'sandbox closed'],
     ]);
     for (const name of ['local.json', 'run.lock', 'starting'])
       expect(existsSync(join(dataDir, name))).toBe(false);
@@ -142,6 +156,7 @@ describe('a local run', () => {
       deliveryBaseUrl: `${run.baseUrl}/files`,
       modelArkBaseUrl: 'http://127.0.0.1:9/api/v3',
       modelStudioBaseUrl: 'http://127.0.0.1:9',
+      modelRoutes: expect.objectContaining({ 'xW3.0sPro': expect.anything() }),
       allowPrivateTargets: 'false',
       outputTtlSeconds: '60',
     });
@@ -160,7 +175,11 @@ describe('a local run', () => {
       awsEndpointUrl: endpoint.url,
       tableName: fakes.seen.endpointOptions.tables[0]?.createTable.TableName,
       bucketName: fakes.seen.endpointOptions.buckets[0],
-      stateMachines: { generation: fakes.seen.stateMachines[0]?.arn },
+      stateMachines: {
+        generation: machineArn('Flow'),
+        expiry: machineArn('Expiry'),
+        webhookDelivery: machineArn('WebhookDelivery'),
+      },
       sandboxUrl: 'http://127.0.0.1:9',
       outputs: expect.objectContaining({ TableName: description.tableName }),
       pid: process.pid,
@@ -170,12 +189,54 @@ describe('a local run', () => {
     expect(close).toEqual(expect.any(Function));
   });
 
+  test("hands the stack's rules to a bus, and to it what executions announce", async () => {
+    await start();
+
+    expect(fakes.seen.rules.map(({ name }) => name.replace(/[0-9A-F]{8}$/, ''))).toEqual([
+      'Sweep',
+      'ExecutionEnded',
+    ]);
+    expect(fakes.seen.publish).toBe(fakes.publish);
+  });
+
+  test('runs the function of a rule with a rate once it is ready, and that of a pattern on an event', async () => {
+    const ran: unknown[] = [];
+    const heard = Promise.withResolvers<void>();
+    await start(
+      {},
+      {
+        createEventBus: ({ rules, invoke }) =>
+          createEventBus({
+            rules,
+            invoke: async (functionArn, payload) => {
+              const result = await invoke(functionArn, payload);
+              ran.push((result.payload as { body: string }).body);
+              if (ran.length === 2) heard.resolve();
+              return result;
+            },
+          }),
+      },
+    );
+    const detail = { status: 'FAILED', stateMachineArn: machineArn('Flow') };
+
+    fakes.seen.publish?.({
+      source: 'aws.states',
+      'detail-type': 'Step Functions Execution Status Change',
+      detail,
+    } as unknown as AwsEvent);
+    await heard.promise;
+
+    expect(ran.map((body) => JSON.parse(String(body)).event)).toEqual(
+      expect.arrayContaining([{ sweep: true }, expect.objectContaining({ detail })]),
+    );
+  });
+
   test('knows the operator, who may do everything, and the roles', async () => {
     const run = await start();
 
     expect(fakes.seen.principals[0]).toEqual({ name: 'operator', accessKeyId: run.operatorAccessKeyId });
     expect(fakes.seen.principals.map(({ name }) => name.replace(/[0-9A-F]{8}$/, ''))).toEqual([
-      ...['operator', 'MakeKeyPair', 'Echo', 'Flow'],
+      ...['operator', 'MakeKeyPair', 'Echo', 'Flow', 'Expiry', 'WebhookDelivery'],
     ]);
   });
 
@@ -249,13 +310,13 @@ describe('the keys of the providers', () => {
     await start();
 
     expect(secretsNamed()).toMatchObject({ 'service/model-studio-key': 'sandbox-key' });
-    expect(Object.values(secretsNamed())).toEqual(['sandbox-key', 'sandbox-key', undefined]);
+    expect(Object.values(secretsNamed()).slice(0, 3)).toEqual(['sandbox-key', 'sandbox-key', undefined]);
   });
 
   test('are real ones where the environment has them, and then the stack keeps its own address', async () => {
     await start({ environment: { MODELSTUDIO_API_KEY: 'real-key' } });
 
-    expect(Object.values(secretsNamed())).toEqual(['sandbox-key', 'real-key', undefined]);
+    expect(Object.values(secretsNamed()).slice(0, 3)).toEqual(['sandbox-key', 'real-key', undefined]);
     expect(fakes.seen.context).toHaveProperty('modelArkBaseUrl');
     expect(fakes.seen.context).not.toHaveProperty('modelStudioBaseUrl');
   });
@@ -290,7 +351,7 @@ describe('a start that fails', () => {
     [
       'at the account',
       { createFirstAccount: () => Promise.reject(new Error('boom')) },
-      ['endpoint closed', 'sandbox closed'],
+      ['schedules closed', 'endpoint closed', 'sandbox closed'],
     ],
   ])('%s stops what was started and gives the directory free', async (_title, parts, closed) => {
     await expect(start({}, parts)).rejects.toThrow('boom');

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCallCounter } from '../../../sandbox/call-counter.ts';
 import { createLimiter } from '../../../sandbox/limiter.ts';
+import { paddingOf } from '../../../sandbox/mp4-padding.ts';
 import { createOutputs } from '../../../sandbox/outputs.ts';
+import { createTaskJournal } from '../../../sandbox/task-journal.ts';
 import { createTasks } from '../../../sandbox/tasks.ts';
 
 const HOUR_MILLISECONDS = 3_600_000;
@@ -54,7 +56,10 @@ describe('the outputs', () => {
     const together = await Promise.all([outputs.find(name)?.read(), outputs.find(name)?.read()]);
     const later = await outputs.find(name)?.read();
 
-    expect([...together, later].map(String)).toEqual(['content', 'content', 'content']);
+    const textOf = (content: (typeof together)[number]) =>
+      String(Buffer.concat([...(content?.chunks() ?? [])]));
+    expect([...together, later].map(textOf)).toEqual(['content', 'content', 'content']);
+    expect(later?.sizeBytes).toBe(7);
     expect(timesMade()).toBe(1);
   });
 
@@ -70,7 +75,7 @@ describe('the outputs', () => {
 
 describe('the tasks', () => {
   const tasksOf = (clock: ReturnType<typeof aClock>) =>
-    createTasks<string>({ now: clock.now, retentionSeconds: 60 });
+    createTasks<string, string>({ now: clock.now, retentionSeconds: 60 });
 
   test('wait, run and end by the clock', () => {
     const clock = aClock();
@@ -80,7 +85,7 @@ describe('the tasks', () => {
       endings.push(endedAt);
       return { result: 'made' };
     };
-    const { id } = tasks.submit({ seconds: 10, finish });
+    const { id } = tasks.submit({ about: 'a fox', seconds: 10, finish });
 
     expect(tasks.find(id)?.phase).toBe('waiting');
     clock.advance(1_000);
@@ -92,10 +97,42 @@ describe('the tasks', () => {
     expect(endings).toEqual([10_000]);
   });
 
+  test('say when they change, and where they stood then', () => {
+    const clock = aClock();
+    const tasks = tasksOf(clock);
+    const submit = (seconds: number) =>
+      tasks.submit({ about: 'a fox', seconds, finish: () => ({ result: 'made' }) });
+    const { id, changesAt } = submit(10);
+    clock.advance(30_000);
+
+    expect(changesAt).toEqual([0, 1_000, 10_000]);
+    expect(changesAt.map((instant) => tasks.find(id, instant)?.phase)).toEqual([
+      'waiting',
+      'running',
+      'succeeded',
+    ]);
+    expect(submit(0).changesAt).toEqual([30_000]);
+    expect(submit(Infinity).changesAt).toEqual([30_000, 31_000]);
+  });
+
+  test('are not heard of again where they are to be forgotten', () => {
+    const tasks = tasksOf(aClock());
+
+    const { id } = tasks.submit({
+      about: 'a fox',
+      seconds: 1,
+      finish: () => ({ result: 'made' }),
+      isForgotten: true,
+    });
+
+    expect(id).not.toBe('');
+    expect(tasks.find(id)).toBeUndefined();
+  });
+
   test('run for ever when they have no end', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
-    const { id } = tasks.submit({ seconds: Infinity, finish: () => ({ result: 'never' }) });
+    const { id } = tasks.submit({ about: 'a fox', seconds: Infinity, finish: () => ({ result: 'never' }) });
 
     clock.advance(59_999);
 
@@ -105,7 +142,7 @@ describe('the tasks', () => {
   test('are cancelled only while they wait', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
-    const submit = () => tasks.submit({ seconds: 10, finish: () => ({ result: 'made' }) }).id;
+    const submit = () => tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) }).id;
     const [early, late] = [submit(), submit()];
 
     expect(tasks.cancel(early)).toBe(true);
@@ -121,7 +158,7 @@ describe('the tasks', () => {
   test('are forgotten after the time the upstream keeps them', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
-    const { id } = tasks.submit({ seconds: 1, finish: () => ({ result: 'made' }) });
+    const { id } = tasks.submit({ about: 'a fox', seconds: 1, finish: () => ({ result: 'made' }) });
 
     clock.advance(60_000);
 
@@ -136,6 +173,80 @@ describe('the call counter', () => {
     expect(['a', 'a', 'b', 'a', 'c', 'a', 'b'].map((key) => counter.next(key))).toEqual([
       0, 1, 0, 2, 0, 3, 0,
     ]);
+  });
+});
+
+describe('the task journal', () => {
+  const aTask = (id: string, prompt = 'a fox') => ({
+    id,
+    prompt,
+    upstream: 'modelark' as const,
+    model: 'sandbox-xw3-pro',
+  });
+
+  test('counts the queries of each task and keeps its callbacks in order', () => {
+    const journal = createTaskJournal();
+    const attempt = { status: 'queued', attempt: 1, sentAt: '2026-11-20T09:00:00.000Z', answer: 200 };
+    journal.opened(aTask('one'));
+    journal.opened(aTask('two'));
+
+    journal.queried('one');
+    journal.queried('one');
+    journal.queried('unknown');
+    journal.called('one', attempt);
+    journal.called('one', { ...attempt, attempt: 2 });
+    journal.called('unknown', attempt);
+
+    expect(journal.find('one')).toEqual({
+      ...aTask('one'),
+      queries: 2,
+      callbacks: [attempt, { ...attempt, attempt: 2 }],
+    });
+    expect(journal.find('two')).toEqual({ ...aTask('two'), queries: 0, callbacks: [] });
+    expect(journal.find('unknown')).toBeUndefined();
+  });
+
+  test('lists by a part of the prompt, newest first, and forgets the oldest', () => {
+    const journal = createTaskJournal(3);
+    for (const [id, prompt] of [
+      ['1', 'a fox'],
+      ['2', 'a fox'],
+      ['3', 'a bear'],
+      ['4', 'two foxes'],
+    ] as const) {
+      journal.opened(aTask(id, prompt));
+    }
+
+    expect(journal.list('fox').map(({ id }) => id)).toEqual(['4', '2']);
+    expect(journal.list('').map(({ id }) => id)).toEqual(['4', '3', '2']);
+  });
+});
+
+describe('the padding of an MP4', () => {
+  const boxOf = (fileBytes: number, wantedBytes: number) =>
+    Buffer.concat([...paddingOf(fileBytes, wantedBytes).chunks()]);
+
+  test.each([
+    [100, 108],
+    [100, 109],
+    [100, 100_000],
+    [100, 3 * 65_536 + 108],
+  ])('makes %i bytes %i with one free box', (fileBytes, wantedBytes) => {
+    const box = boxOf(fileBytes, wantedBytes);
+
+    expect(paddingOf(fileBytes, wantedBytes).sizeBytes).toBe(wantedBytes - fileBytes);
+    expect(box.length).toBe(wantedBytes - fileBytes);
+    expect(box.readUInt32BE(0)).toBe(box.length);
+    expect(box.toString('latin1', 4, 8)).toBe('free');
+  });
+
+  test.each([
+    [100, 0],
+    [100, 100],
+    [100, 107],
+  ])('leaves %i bytes alone that are to be %i', (fileBytes, wantedBytes) => {
+    expect(paddingOf(fileBytes, wantedBytes).sizeBytes).toBe(0);
+    expect(boxOf(fileBytes, wantedBytes).length).toBe(0);
   });
 });
 

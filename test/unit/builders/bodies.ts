@@ -9,3 +9,15 @@ export const aGenerationBody = (overrides: Record<string, unknown> = {}): Record
 /** `count` image URLs. */
 export const references = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `https://images.example.com/${index}.png`);
+
+/** The least body that creates a video. */
+export const aVideoBody = (overrides: Record<string, unknown> = {}): Record<string, unknown> => ({
+  model: 'xW3.0s',
+  prompt: 'waves',
+  endUserEmail: 'ada@example.com',
+  ...overrides,
+});
+
+/** `count` URLs of files of this kind. */
+export const urlsOf = (extension: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `https://media.example.com/${index}.${extension}`);

@@ -3,18 +3,26 @@ import type { EndUser } from '../../../core/end-users.ts';
 import {
   endUserKey,
   endUserListing,
+  openWorkListing,
   requestKey,
   requestListing,
   requestStatusListing,
 } from '../../../core/keys.ts';
 import type { LedgerEntry } from '../../../core/ledger.ts';
 import type { ProviderAttempt } from '../../../core/provider-attempts.ts';
-import type { ImageRequest, StoredOutput } from '../../../core/requests.ts';
+import {
+  type ImageRequest,
+  isTerminal,
+  type StoredOutput,
+  type StoredRequest,
+  type VideoRequest,
+} from '../../../core/requests.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
 import { NOW } from './clocks.ts';
 
 export const ACCOUNT_ID = 'acc_01JD4KXQ8M0000000000000000';
 export const REQUEST_ID = 'img_01JD4KXQ8M0000000000000001';
+export const VIDEO_ID = 'vid_01JD4KXQ8M0000000000000002';
 export const EMAIL = 'ada@example.com';
 
 /** An account with 100 xTokens and three entries in its ledger. */
@@ -46,6 +54,7 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
   const images = overrides.images ?? 1;
   const unitPriceThousandths = overrides.unitPriceThousandths ?? 4_000;
   return {
+    kind: 'image',
     requestId: REQUEST_ID,
     accountId: ACCOUNT_ID,
     endUserEmail: EMAIL,
@@ -64,6 +73,33 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
   };
 };
 
+/** A queued request for a video of 5 s of xW3.0s in 1080p at 10 xTokens a second, accepted at `NOW`. */
+export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoRequest => {
+  const durationSec = overrides.durationSec ?? 5;
+  const billedSeconds = overrides.billedSeconds ?? durationSec;
+  const unitPriceThousandths = overrides.unitPriceThousandths ?? 10_000;
+  return {
+    kind: 'video',
+    requestId: VIDEO_ID,
+    accountId: ACCOUNT_ID,
+    endUserEmail: EMAIL,
+    model: 'xW3.0s',
+    prompt: 'waves',
+    resolution: '1080p',
+    durationSec,
+    billedSeconds,
+    ratio: 'adaptive',
+    referenceImages: [],
+    referenceVideos: [],
+    referenceAudios: [],
+    unitPriceThousandths,
+    debitThousandths: unitPriceThousandths * billedSeconds,
+    createdAt: NOW.toISOString(),
+    status: 'queued',
+    ...overrides,
+  };
+};
+
 /** An output with a file. */
 export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = {}): StoredOutput => ({
   index,
@@ -72,6 +108,18 @@ export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = 
   sizeBytes: 1234,
   width: 1024,
   height: 1024,
+  ...overrides,
+});
+
+/** The one output of a video, with its file. */
+export const aStoredVideo = (overrides: Partial<StoredOutput> = {}): StoredOutput => ({
+  index: 0,
+  objectKey: `outputs/${ACCOUNT_ID}/${VIDEO_ID}/0.mp4`,
+  contentType: 'video/mp4',
+  sizeBytes: 123_456,
+  width: 1920,
+  height: 1080,
+  durationSec: 5.04,
   ...overrides,
 });
 
@@ -99,14 +147,18 @@ export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {
   ...overrides,
 });
 
-/** Where a request stands in the indexes, as the service keeps it. */
-export const listingOf = ({ accountId, endUserEmail, status }: ImageRequest) => ({
-  ...requestListing(accountId, endUserEmail),
-  ...requestStatusListing(accountId, endUserEmail, status),
-});
+/** Where a request stands in the indexes, as the service keeps it: among the open work until it has ended. */
+export const listingOf = (request: StoredRequest) => {
+  const { requestId, accountId, endUserEmail, status, createdAt } = request;
+  return {
+    ...requestListing(accountId, endUserEmail),
+    ...requestStatusListing(accountId, endUserEmail, status),
+    ...(isTerminal(request) ? {} : openWorkListing(requestId, createdAt)),
+  };
+};
 
 /** Puts a request into the table with its places in the indexes. */
-export const putRequest = (memory: MemoryTable, request: ImageRequest): void =>
+export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
   memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
 
 /** Puts an end-user into the table with its place in the index. */

@@ -10,7 +10,7 @@ export const aDone = (...urls: string[]): ProviderAnswer & { kind: 'done' } => (
   outputs: urls.map((url) => ({ url })),
 });
 
-/** A provider with a fixed plan, whose answers the test gives. */
+/** A provider with a fixed plan, whose answers the test gives. It never calls back, unless a test says so. */
 export const aProvider = (
   mode: ProviderPlan['mode'],
   calls: number,
@@ -20,7 +20,8 @@ export const aProvider = (
   const plan: ProviderPlan = { mode, calls: Array.from({ length: calls }, (_, index) => aCall(index)) };
   return {
     id: 'modelark',
-    planImages: jest.fn<Provider['planImages']>(() => plan),
+    callsBack: jest.fn<Provider['callsBack']>(() => false),
+    plan: jest.fn<Provider['plan']>(() => plan),
     submit: jest.fn<Provider['submit']>(submit),
     query: jest.fn<Provider['query']>(query),
   } satisfies Provider;

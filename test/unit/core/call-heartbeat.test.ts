@@ -9,9 +9,13 @@ import { atSeconds, NOW, StoppedClock } from '../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../builders/providers.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
 beforeEach(() => {
+  secrets.reset();
+  secrets.set('arn:callback-secret', 'secret');
   jest.useFakeTimers();
   memory.reset();
   memory.put(requestKey(REQUEST_ID), anImageRequest());

@@ -13,7 +13,7 @@ const problems = (overrides: Record<string, unknown>): FieldErrors => {
 const accepted = (overrides: Record<string, unknown>) => {
   const parsed = parseGeneration(aGenerationBody(overrides));
   if (!parsed.ok) throw parsed.error;
-  return parsed.generation;
+  return parsed.creation;
 };
 
 describe('size and aspect ratio', () => {
@@ -140,7 +140,7 @@ describe('a sequence', () => {
             count <= 10 && (maxImages === undefined || (maxImages >= 1 && maxImages + count <= 15));
 
           expect(parsed.ok).toBe(fits);
-          if (parsed.ok) expect(parsed.generation.images + count).toBeLessThanOrEqual(15);
+          if (parsed.ok) expect(parsed.creation.images + count).toBeLessThanOrEqual(15);
         },
       ),
     );

@@ -7,7 +7,7 @@ import { aGenerationBody, references } from '../builders/bodies.ts';
 const accepted = (overrides: Record<string, unknown>): NewGeneration => {
   const parsed = parseGeneration(aGenerationBody(overrides));
   if (!parsed.ok) throw parsed.error;
-  return parsed.generation;
+  return parsed.creation;
 };
 
 const refused = (body: Record<string, unknown>): FieldErrors => {

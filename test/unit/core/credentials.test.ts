@@ -96,7 +96,7 @@ describe('the upstream of a model', () => {
     ]);
   });
 
-  test.each(['xW3.0s', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {
+  test.each(['xW3.0sPro', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {
     expect(findModelRoute(model)).toBeUndefined();
     await expect(upstreamOf(model)).rejects.toThrow(`No upstream is configured for ${model}.`);
   });

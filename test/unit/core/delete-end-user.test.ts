@@ -1,6 +1,11 @@
 import '../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  type DeleteCommandInput,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/catalog.ts';
 import { deleteEndUser } from '../../../core/delete-end-user.ts';
@@ -103,8 +108,12 @@ describe('removing an end-user', () => {
     await remove();
 
     expect(deletingAt).toBe(NOW.toISOString());
-    const deleted = memory.client.commandCalls(DeleteCommand).map(({ args }) => args[0].input.Key?.SK);
-    expect(deleted).toEqual(['REQUEST', `END_USER#${EMAIL}`]);
+    const deletions = memory.client.calls().flatMap(({ args }) => {
+      const { TransactItems, Key } = args[0].input as TransactWriteCommandInput & DeleteCommandInput;
+      const deleted = args[0] instanceof DeleteCommand ? Key : TransactItems?.[0]?.Delete?.Key;
+      return deleted?.SK ?? [];
+    });
+    expect(deletions).toEqual(['REQUEST', `END_USER#${EMAIL}`]);
   });
 
   test('forgets their pauses with every model, and nobody else’s', async () => {

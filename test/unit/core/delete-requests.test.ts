@@ -1,9 +1,15 @@
 import '../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest, deleteRequests } from '../../../core/delete-requests.ts';
-import { providerAttemptKey, requestKey } from '../../../core/keys.ts';
+import {
+  deletedRequestKey,
+  openWorkListing,
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+} from '../../../core/keys.ts';
 import { logger } from '../../../core/observability.ts';
 import type { ImageRequest } from '../../../core/requests.ts';
 import { table } from '../../../core/table.ts';
@@ -37,7 +43,7 @@ const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest =>
     ttl: NOW.getTime() / 1000 + 100,
     ...overrides,
   });
-/** Puts a request with its files and three provider calls. */
+/** Puts a request with its files, three provider calls and how it waited. */
 const given = (request: ImageRequest = aSucceeded()): void => {
   putRequest(memory, request);
   for (const { objectKey } of request.outputs ?? []) if (objectKey) bucket.put(objectKey);
@@ -47,6 +53,7 @@ const given = (request: ImageRequest = aSucceeded()): void => {
       anAttempt({ call, requestId: request.requestId }),
     );
   }
+  memory.put(providerWaitKey(request.requestId), { requestId: request.requestId });
 };
 const remove = (now = NOW, accountId = ACCOUNT_ID) => deleteRequest(accountId, REQUEST_ID, now);
 const everything = () => memory.partition(`REQUEST#${REQUEST_ID}`);
@@ -57,7 +64,7 @@ const left = () => ({
 });
 
 describe('deleting a request', () => {
-  test('removes its files, its record and its provider calls, and counts the files', async () => {
+  test('removes its files, its record and all that was kept beside it, and counts the files', async () => {
     given();
     bucket.put('outputs/another');
 
@@ -72,17 +79,66 @@ describe('deleting a request', () => {
     ]);
   });
 
-  test('removes the files before the record, so that a failure in between can be repeated', async () => {
+  test('removes the record before the files, so that no reader is given a URL of a file that is gone', async () => {
     given();
-    memory.client
-      .on(DeleteCommand)
-      .rejectsOnce(new Error('no table'))
-      .callsFake(async () => ({}));
+    let recordAtRemoval: unknown = 'not looked at';
+    bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
+      recordAtRemoval = memory.get(requestKey(REQUEST_ID));
+      return {};
+    });
+
+    await remove();
+
+    expect(recordAtRemoval).toBeUndefined();
+  });
+
+  test('that cannot be removed keeps its files, and can be deleted later', async () => {
+    given();
+    memory.client.on(TransactWriteCommand).rejectsOnce(new Error('no table')).resolves({});
 
     await expect(remove()).rejects.toThrow('no table');
-    expect(left()).toEqual({ attempts: 3, files: 0 });
+    expect(left()).toEqual(NOTHING_DONE);
     expect(memory.get(requestKey(REQUEST_ID))).toBeDefined();
     expect(await remove()).toMatchObject({ outcome: 'deleted' });
+  });
+
+  const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
+  const open = openWorkListing(REQUEST_ID, atSeconds(5).toISOString());
+
+  test('leaves a mark that it was deleted, for the ledger entries that name it, and nothing else to do', async () => {
+    given();
+    await remove(atSeconds(5));
+
+    expect(mark()).toEqual({
+      ...deletedRequestKey(ACCOUNT_ID, REQUEST_ID),
+      accountId: ACCOUNT_ID,
+      requestId: REQUEST_ID,
+      deletedAt: atSeconds(5).toISOString(),
+    });
+  });
+
+  test('whose files cannot be removed leaves their names and stays open work', async () => {
+    given();
+    bucket.client.on(DeleteObjectsCommand).rejects(new Error('no bucket'));
+
+    expect(await remove(atSeconds(5))).toEqual({ outcome: 'deleted', removedObjects: 0 });
+
+    expect(mark()).toMatchObject({
+      ...open,
+      files: [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey],
+    });
+    expect(left()).toEqual({ attempts: 0, files: 2 });
+  });
+
+  test('that breaks off before all is gone stays open work, and is gone for its caller', async () => {
+    given();
+    memory.client.on(BatchWriteCommand).rejects(new Error('no table'));
+
+    await expect(remove(atSeconds(5))).rejects.toThrow('no table');
+
+    expect(memory.get(requestKey(REQUEST_ID))).toBeUndefined();
+    expect(mark()).toMatchObject(open);
+    expect(await remove()).toEqual({ outcome: 'not_found' });
   });
 
   test('that failed has no files to remove', async () => {

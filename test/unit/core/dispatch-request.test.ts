@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { dispatchRequest } from '../../../core/dispatch-request.ts';
 import { providerAttemptKey, requestKey } from '../../../core/keys.ts';
 import type { ProviderAttempt } from '../../../core/provider-attempts.ts';
+import { callbackUrl } from '../../../core/provider-callbacks.ts';
 import type { Provider, ProviderAnswer } from '../../../core/providers.ts';
 import type { ImageRequest } from '../../../core/requests.ts';
 import { table } from '../../../core/table.ts';
@@ -11,9 +12,13 @@ import { atSeconds, NOW, StoppedClock, tickingClock } from '../builders/clocks.t
 import { anAttempt, anImageRequest, REQUEST_ID } from '../builders/entities.ts';
 import { aCall, aDone, aProvider, leadingTo } from '../builders/providers.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
 beforeEach(() => {
+  secrets.reset();
+  secrets.set('arn:callback-secret', 'secret');
   memory.reset();
   given({});
 });
@@ -45,7 +50,9 @@ describe('dispatching a request', () => {
 
     expect(await run(provider)).toEqual({ next: 'store' });
 
-    expect(provider.planImages.mock.calls).toEqual([[anImageRequest({ images: 3 }), 'upstream of xQI3Pro']]);
+    expect(provider.plan.mock.calls).toEqual([
+      [anImageRequest({ images: 3 }), 'upstream of xQI3Pro', await callbackUrl('modelark', REQUEST_ID)],
+    ]);
     expect(provider.submit.mock.calls.map(([call]) => call)).toEqual([aCall(0), aCall(1), aCall(2)]);
     expect(attempts()).toMatchObject(
       [0, 1, 2].map((call) => ({ call, attempt: 0, outcome: aDone(`url-${call}`) })),
@@ -81,7 +88,7 @@ describe('dispatching a request', () => {
       return { kind: 'accepted', taskId: 'task-1' };
     });
 
-    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 5, timeoutSeconds: 601 });
     expect(status()).toBe('processing');
     expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } }]);
   });

@@ -125,13 +125,14 @@ describe('claiming an end-user for removal', () => {
   test('is one update on the condition that nothing of theirs is under way', async () => {
     putEndUser(memory, anEndUser({ activeRequests: 0 }));
 
-    expect(await claimForRemoval(id, NOW)).toBe(true);
+    expect(await claimForRemoval(id, NOW)).toBe(NOW.toISOString());
     expect(update()).toStrictEqual({
       TableName: 'table',
       Key: key,
       UpdateExpression: 'SET deletingAt = if_not_exists(deletingAt, :now)',
       ConditionExpression: 'attribute_exists(PK) AND activeRequests = :none',
       ExpressionAttributeValues: { ':now': NOW.toISOString(), ':none': 0 },
+      ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     expect(stored()).toMatchObject({ deletingAt: NOW.toISOString() });
@@ -141,14 +142,21 @@ describe('claiming an end-user for removal', () => {
     putEndUser(memory, anEndUser({ activeRequests: 0 }));
     await claimForRemoval(id, NOW);
 
-    expect(await claimForRemoval(id, atSeconds(5))).toBe(true);
+    expect(await claimForRemoval(id, atSeconds(5))).toBe(NOW.toISOString());
     expect(stored()).toMatchObject({ deletingAt: NOW.toISOString() });
+  });
+
+  test('holds from their last creation on, when the clock that stamped it was ahead', async () => {
+    const lastActiveAt = atSeconds(0.25).toISOString();
+    putEndUser(memory, anEndUser({ activeRequests: 0, lastActiveAt }));
+
+    expect(await claimForRemoval(id, NOW)).toBe(lastActiveAt);
   });
 
   test.each([1, 2, 40])('with %p of their requests under way changes nothing', async (activeRequests) => {
     putEndUser(memory, anEndUser({ activeRequests }));
 
-    expect(await claimForRemoval(id, NOW)).toBe(false);
+    expect(await claimForRemoval(id, NOW)).toBeUndefined();
     expect(stored()).not.toHaveProperty('deletingAt');
   });
 });

@@ -1,7 +1,9 @@
 import '../builders/environment.ts';
-import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { removeObjects } from '../../../core/object-removal.ts';
+import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { removeObjects, removeUnrecordedFiles } from '../../../core/object-removal.ts';
+import { logger } from '../../../core/observability.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../builders/entities.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 
 const bucket = new MemoryBucket();
@@ -35,5 +37,42 @@ describe('removing files', () => {
 
     expect(await removeObjects(keys(2500))).toBe(1500);
     expect(sizes()).toEqual([1000, 1000, 500]);
+  });
+});
+
+describe('removing the files that nobody recorded', () => {
+  const remove = () => removeUnrecordedFiles(ACCOUNT_ID, REQUEST_ID);
+  const prefix = `outputs/${ACCOUNT_ID}/${REQUEST_ID}/`;
+
+  test('takes all that lie under the request, and nothing beside it', async () => {
+    const others = [`outputs/${ACCOUNT_ID}/${REQUEST_ID}0/0.png`, `outputs/acc_other/${REQUEST_ID}/0.png`];
+    for (const key of [`${prefix}0.png`, `${prefix}1.webp`, ...others]) bucket.put(key);
+
+    await remove();
+
+    expect([...bucket.objects.keys()]).toEqual(others);
+    expect(bucket.client.commandCalls(ListObjectsV2Command)[0]?.args[0].input).toEqual({
+      Bucket: 'bucket',
+      Prefix: prefix,
+    });
+  });
+
+  test('deletes nothing where there is nothing', async () => {
+    await remove();
+    bucket.client.on(ListObjectsV2Command).resolves({});
+    await remove();
+
+    expect(sizes()).toEqual([]);
+  });
+
+  test('never rejects: what cannot be listed is logged, and goes with the lifecycle', async () => {
+    const warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
+    bucket.client.on(ListObjectsV2Command).rejects(new Error('no bucket'));
+
+    await expect(remove()).resolves.toBeUndefined();
+    expect(warn.mock.calls).toEqual([
+      ['files could not be listed', { requestId: REQUEST_ID, error: new Error('no bucket') }],
+    ]);
+    warn.mockRestore();
   });
 });

@@ -20,12 +20,15 @@ import {
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { tableError } from '../builders/table-errors.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const given = (): void => {
   memory.reset();
+  executions.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   putEndUser(memory, anEndUser());
   putRequest(memory, anImageRequest({ status: 'processing', outputs: [aStoredOutput(0)] }));

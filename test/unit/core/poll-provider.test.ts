@@ -63,7 +63,7 @@ describe('looking at the tasks of a request', () => {
     ['is at work', { kind: 'waiting' }],
     ['does not answer', { kind: 'busy', reason: 'down' }],
   ])('waits on, and changes nothing, while the provider %s', async (_, answer) => {
-    expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 10 });
+    expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 10, timeoutSeconds: 561 });
     expect(attempt()).toMatchObject(open('task-1'));
     expect(attempt()).not.toHaveProperty('finishedAt');
   });
@@ -113,7 +113,11 @@ describe('looking at the tasks of a request', () => {
 
 describe('the deadline of a request', () => {
   test('fails one whose task is still open', async () => {
-    expect(await run(answering({ kind: 'waiting' }), 599.999)).toEqual({ next: 'wait', waitSeconds: 1 });
+    expect(await run(answering({ kind: 'waiting' }), 599.999)).toEqual({
+      next: 'wait',
+      waitSeconds: 1,
+      timeoutSeconds: 2,
+    });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
   });

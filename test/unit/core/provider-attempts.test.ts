@@ -1,5 +1,7 @@
 import '../builders/environment.ts';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { providerAttemptKey } from '../../../core/keys.ts';
 import {
@@ -33,10 +35,24 @@ describe('claiming a call', () => {
         PK: `REQUEST#${REQUEST_ID}`,
         SK: 'ATTEMPT#02#01',
         ...anAttempt({ call: 2, attempt: 1 }),
+        claimId: expect.any(String),
         ttl: NOW.getTime() / 1000 + 100 * 86_400,
       },
       ConditionExpression: 'attribute_not_exists(PK)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
+  });
+
+  test('holds when the answer was lost and what refuses the repeated write is the claim itself', async () => {
+    memory.client.on(PutCommand).callsFakeOnce(async ({ Item }) => {
+      throw new ConditionalCheckFailedException({
+        message: 'The conditional request failed',
+        $metadata: {},
+        Item: marshall(Item),
+      });
+    });
+
+    expect(await claimAttempt(REQUEST_ID, 0, 0, NOW)).toStrictEqual(anAttempt());
   });
 
   test('is possible for one alone', async () => {

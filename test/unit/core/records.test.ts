@@ -1,19 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  type GenerationRecord,
+  type ImageItem,
   isRemoved,
+  type RequestRecord,
+  recordUrl,
   removalTime,
-  renderGeneration,
   renderQueued,
+  renderRecord,
   statusAt,
+  type VideoItem,
 } from '../../../core/records.ts';
-import type { ImageRequest } from '../../../core/requests.ts';
+import type { ImageRequest, StoredRequest, VideoRequest } from '../../../core/requests.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
-import { anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../builders/entities.ts';
+import {
+  anImageRequest,
+  aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../builders/entities.ts';
 
-const render = (request: ImageRequest, now: Date = NOW): GenerationRecord =>
-  renderGeneration(request, {
+const render = (request: StoredRequest, now: Date = NOW): RequestRecord =>
+  renderRecord(request, {
     now,
     publicBaseUrl: 'https://api.example.com',
     signUrl: (objectKey, expiresAt) => `signed:${objectKey}?until=${expiresAt}`,
@@ -122,6 +133,9 @@ describe('a generation record', () => {
   });
 });
 
+const imagesOf = (record: RequestRecord): ImageItem[] => ('images' in record ? record.images : []);
+const videosOf = (record: RequestRecord): VideoItem[] => ('videos' in record ? record.videos : []);
+
 describe('an image of a record', () => {
   test.each<[string, ImageRequest['aspectRatio'], string]>([
     ['2K', 'auto', '2048x2048'],
@@ -131,7 +145,7 @@ describe('an image of a record', () => {
   ])('that could not be stored is marked so, with the size %s %s stands for', (size, aspectRatio, pixels) => {
     const record = render(aSucceeded({ size, aspectRatio, outputs: [aStoredOutput(0), { index: 1 }] }));
 
-    expect(record.status === 'succeeded' && record.images[1]).toStrictEqual({
+    expect(imagesOf(record)[1]).toStrictEqual({
       id: `${REQUEST_ID}_1`,
       size: pixels,
       expiresAt: EXPIRES_AT,
@@ -143,13 +157,97 @@ describe('an image of a record', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 15 }), (stored) => {
         const outputs = stored.map((isStored, index) => (isStored ? aStoredOutput(index) : { index }));
-        const record = render(aSucceeded({ outputs }));
-        const images = record.status === 'succeeded' ? record.images : [];
+        const images = imagesOf(render(aSucceeded({ outputs })));
 
         expect(images.map(({ url }) => url !== undefined)).toEqual(stored);
         expect(images.map(({ error }) => error !== undefined)).toEqual(stored.map((isStored) => !isStored));
       }),
     );
+  });
+});
+
+describe('a video record', () => {
+  const videoBase = {
+    requestId: VIDEO_ID,
+    model: 'xW3.0s',
+    prompt: 'waves',
+    endUserEmail: EMAIL,
+    createdAt: NOW.toISOString(),
+  };
+  const pollUrl = `https://api.example.com/v1/videos/${VIDEO_ID}`;
+  const ended: Partial<VideoRequest> = {
+    finishedAt: FINISHED_AT,
+    expiresAt: EXPIRES_AT,
+    ttl: atSeconds(7200).getTime() / 1000,
+  };
+  const aDelivered = (overrides: Partial<VideoRequest> = {}): VideoRequest =>
+    aVideoRequest({
+      status: 'succeeded',
+      outputs: [aStoredVideo()],
+      costThousandths: 50_000,
+      refundThousandths: 0,
+      ...ended,
+      ...overrides,
+    });
+  const error = { code: 'content_policy', message: 'refused' } as const;
+  const video = {
+    id: `${VIDEO_ID}_0`,
+    duration: 5.04,
+    resolution: '1080p',
+    expiresAt: EXPIRES_AT,
+    url: `signed:${aStoredVideo().objectKey}?until=${EXPIRES_AT}`,
+  };
+
+  test.each<[string, VideoRequest, Date, object]>([
+    ['queued', aVideoRequest(), NOW, { pollUrl }],
+    ['processing', aVideoRequest({ status: 'processing', outputs: [aStoredVideo()] }), NOW, {}],
+    ['succeeded', aDelivered(), NOW, { videos: [video], cost: 50, finishedAt: FINISHED_AT }],
+    ['failed', aVideoRequest({ status: 'failed', error, ...ended }), NOW, { error, finishedAt: FINISHED_AT }],
+    ['expired', aDelivered(), atSeconds(3600), { finishedAt: FINISHED_AT }],
+  ])('that is %s has exactly the fields of that status', (status, request, now, own) => {
+    expect(render(request, now)).toStrictEqual({ ...videoBase, status, ...own });
+  });
+
+  test('that was just accepted is read where videos are read', () => {
+    expect(renderQueued(aVideoRequest(), 'https://api.example.com')).toMatchObject({ pollUrl });
+    expect(recordUrl('https://api.example.com', aVideoRequest())).toBe(pollUrl);
+    expect(recordUrl('https://api.example.com', anImageRequest())).toBe(
+      `https://api.example.com/v1/generations/${REQUEST_ID}`,
+    );
+  });
+
+  test('tells the length of the stored file, and the resolution that was asked for', () => {
+    const outputs = [aStoredVideo({ durationSec: 14.96, width: 1_280, height: 720 })];
+    const [found] = videosOf(render(aDelivered({ resolution: '4k', durationSec: 15, outputs })));
+
+    expect(found).toMatchObject({ duration: 14.96, resolution: '4k' });
+  });
+
+  test('whose file could not be stored would be marked so, with the length that was asked for', () => {
+    expect(videosOf(render(aDelivered({ outputs: [{ index: 0 }] })))).toStrictEqual([
+      {
+        id: `${VIDEO_ID}_0`,
+        duration: 5,
+        resolution: '1080p',
+        expiresAt: EXPIRES_AT,
+        error: { code: 'storage_failed' },
+      },
+    ]);
+  });
+
+  test('shows nothing of what it was made from, nor of how it was billed', () => {
+    const inputs = {
+      image: 'https://caller.example/first.png',
+      lastFrame: 'https://caller.example/last.png',
+      referenceVideos: ['https://caller.example/clip.mp4'],
+      webhookUrl: 'https://caller.example/hook',
+      billedSeconds: 12,
+    };
+
+    const text = JSON.stringify(render(aDelivered(inputs)));
+
+    expect(text).not.toContain('caller.example');
+    expect(text).not.toMatch(/billedSeconds|Thousandths|referencesCount/);
   });
 });
 

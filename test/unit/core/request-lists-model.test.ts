@@ -1,9 +1,14 @@
 import '../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRemoved, RECORD_STATUSES, renderGeneration } from '../../../core/records.ts';
+import { isRemoved, RECORD_STATUSES, renderRecord } from '../../../core/records.ts';
 import { listImageRequests, type RequestFilter } from '../../../core/request-lists.ts';
-import { type ImageRequest, STORED_STATUSES, type StoredStatus } from '../../../core/requests.ts';
+import {
+  type ImageRequest,
+  STORED_STATUSES,
+  type StoredRequest,
+  type StoredStatus,
+} from '../../../core/requests.ts';
 import { table } from '../../../core/table.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, putRequest } from '../builders/entities.ts';
@@ -61,10 +66,10 @@ const aFilter = fc.record<RequestFilter>({
 });
 
 /** The record a read of a request answers at `NOW`; undefined for 404. */
-const readOf = (request: ImageRequest) => {
+const readOf = (request: StoredRequest) => {
   if (request.accountId !== ACCOUNT_ID || request.requestId.startsWith('vid')) return undefined;
   if (isRemoved(request, NOW)) return undefined;
-  return renderGeneration(request, { now: NOW, publicBaseUrl: 'https://a.example', signUrl: (key) => key });
+  return renderRecord(request, { now: NOW, publicBaseUrl: 'https://a.example', signUrl: (key) => key });
 };
 
 /** What a list should hold: every record that can be read and is wanted, newest first. */

@@ -1,9 +1,11 @@
 import '../builders/environment.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Failure } from '../../../core/errors.ts';
+import { failStoredRequest } from '../../../core/fail-stored-request.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../core/keys.ts';
-import type { ImageRequest, StoredOutput } from '../../../core/requests.ts';
+import type { ImageRequest, StoredOutput, VideoRequest } from '../../../core/requests.ts';
 import { failRequest, settleRequest } from '../../../core/settle-request.ts';
 import { table } from '../../../core/table.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../builders/clocks.ts';
@@ -13,14 +15,22 @@ import {
   anEndUser,
   anImageRequest,
   aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
   EMAIL,
+  putRequest,
   REQUEST_ID,
+  VIDEO_ID,
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { tableError } from '../builders/table-errors.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const clock = new StoppedClock(atSeconds(30));
 const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
@@ -30,9 +40,13 @@ const given = (request: Partial<ImageRequest>): void => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 1, spentThousandths: 60_000 }));
-  memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
+  putRequest(memory, anImageRequest({ status: 'processing', ...request }));
 };
-beforeEach(() => given({}));
+beforeEach(() => {
+  executions.reset();
+  bucket.reset();
+  given({});
+});
 
 const request = () => memory.get(requestKey(REQUEST_ID));
 const account = () => memory.get(accountKey(ACCOUNT_ID));
@@ -57,7 +71,7 @@ describe('settling a request', () => {
     expect(account()).toEqual({ ...accountKey(ACCOUNT_ID), ...anAccount() });
     expect(entries()).toEqual([]);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(2);
-    expect(memory.calls()).toEqual({ GetCommand: 1, TransactWriteCommand: 1 });
+    expect(memory.calls()).toEqual({ GetCommand: 2, TransactWriteCommand: 1, UpdateCommand: 1 });
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
   });
 
@@ -212,6 +226,148 @@ describe('failing a request', () => {
 
     expect(request()?.status).toBe('failed');
     expect(account()).toMatchObject({ balanceThousandths: 104_000 });
+  });
+});
+
+describe('settling a request for a video', () => {
+  const givenVideo = (overrides: Partial<VideoRequest>): void => {
+    given({});
+    putRequest(memory, aVideoRequest({ status: 'processing', billedSeconds: 12, ...overrides }));
+  };
+  const video = () => memory.get(requestKey(VIDEO_ID));
+
+  test('charges every second that was billed, however long the file turned out', async () => {
+    givenVideo({ outputs: [aStoredVideo({ durationSec: 4.2 })] });
+
+    await settleRequest(VIDEO_ID, clock);
+
+    expect(video()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: 120_000,
+      refundThousandths: 0,
+      expiresAt: atSeconds(30 + 82_800).toISOString(),
+    });
+    expect(entries()).toEqual([]);
+  });
+
+  test.each<[string, StoredOutput[]]>([
+    ['it could not be stored', [{ index: 0 }]],
+    ['none was produced', []],
+  ])('fails it and refunds all of it when %s', async (_, none) => {
+    givenVideo({ outputs: none });
+
+    await settleRequest(VIDEO_ID, clock);
+
+    expect(video()).toMatchObject({ status: 'failed', error: NOTHING_STORED, refundThousandths: 120_000 });
+    expect(entries()).toMatchObject([{ amountThousandths: 120_000, reference: VIDEO_ID }]);
+  });
+});
+
+describe('failing a request that may have files already', () => {
+  const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
+  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
+  const keys = () => [...bucket.objects.keys()];
+
+  test('removes whatever is stored for it, recorded or not, and nothing of another', async () => {
+    given({ images: 3, outputs: outputs(1, 0) });
+    const others = [`${filesOf(`${REQUEST_ID}0`)}0.png`, `${filesOf(VIDEO_ID)}0.mp4`];
+    for (const key of [0, 1, 2].map((index) => `${filesOf(REQUEST_ID)}${index}.png`)) bucket.put(key);
+    for (const key of others) bucket.put(key);
+
+    await fail();
+
+    expect(request()).toMatchObject({ status: 'failed', error: FAILURE, refundThousandths: 12_000 });
+    expect(keys()).toEqual(others);
+  });
+
+  test('has the request failed before the files go, so that none is missing from what is delivered', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    let status: unknown;
+    bucket.client.on(ListObjectsV2Command).callsFake(async () => {
+      status = request()?.status;
+      return {};
+    });
+
+    await fail();
+
+    expect(status).toBe('failed');
+  });
+
+  test('keeps the files of one that succeeded meanwhile', async () => {
+    given({ status: 'succeeded', outputs: outputs(1, 0), expiresAt: atSeconds(99).toISOString() });
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(request()?.status).toBe('succeeded');
+    expect(keys()).toHaveLength(1);
+  });
+
+  test('keeps files it cannot list, and fails the request all the same', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    bucket.client.on(ListObjectsV2Command).rejects(new Error('no bucket'));
+
+    await fail();
+
+    expect(request()?.status).toBe('failed');
+    expect(keys()).toHaveLength(1);
+  });
+
+  test('that is gone touches nothing', async () => {
+    memory.reset();
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(keys()).toHaveLength(1);
+  });
+});
+
+test('what an operator noted who ended a request is kept with it', async () => {
+  await failRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
+
+  expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });
+});
+
+describe('what follows the end of a request', () => {
+  const open = () => request()?.GSI1PK !== undefined;
+
+  test('is the expiry of one that succeeded, and then nothing is left to be done for it', async () => {
+    given({ outputs: outputs(1, 0) });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    const expiresAt = atSeconds(30 + 82_800).toISOString();
+    expect(executions.started).toEqual([
+      {
+        machine: 'expiry',
+        name: REQUEST_ID,
+        input: { requestId: REQUEST_ID, expiresAt },
+        status: 'RUNNING',
+      },
+    ]);
+    expect(open()).toBe(false);
+  });
+
+  test('is nothing for one that failed', async () => {
+    await failRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(executions.started).toEqual([]);
+    expect(open()).toBe(false);
+  });
+
+  test('is left open when it cannot be started, and made up for by the next try', async () => {
+    given({ outputs: outputs(1, 0) });
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
+    expect(request()).toMatchObject({ status: 'succeeded' });
+    expect(open()).toBe(true);
+
+    executions.reset();
+    await settleRequest(REQUEST_ID, clock);
+    expect(executions.names('expiry')).toEqual([REQUEST_ID]);
+    expect(open()).toBe(false);
   });
 });
 

@@ -24,7 +24,7 @@ describe('an email address', () => {
   ])('%j identifies the end-user %s', (given, identity) => {
     const parsed = parseGeneration(aGenerationBody({ endUserEmail: given }));
 
-    expect(parsed).toMatchObject({ ok: true, generation: { endUserEmail: identity } });
+    expect(parsed).toMatchObject({ ok: true, creation: { endUserEmail: identity } });
   });
 
   test.each([

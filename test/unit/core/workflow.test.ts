@@ -1,16 +1,19 @@
+import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RateLimitedError } from '../../../core/errors.ts';
+import { FilesRemainError, NotExpiredYetError } from '../../../core/expire-request.ts';
+import type { RequestKind } from '../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-attempts.ts';
 import {
   deadlineOf,
   latestAttempts,
   ProviderBusyError,
   ProviderCallInFlightError,
-  pollWaitSeconds,
   producedOutputs,
   stepAfterCalls,
+  waitTimeOf,
 } from '../../../core/workflow.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { anAttempt } from '../builders/entities.ts';
@@ -29,19 +32,33 @@ const done = (...outputs: (string | typeof CONTENT | typeof ERROR)[]): AttemptOu
   kind: 'done',
   outputs: outputs.map((output) => (typeof output === 'string' ? { url: output } : { failure: output })),
 });
+const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
+const DEADLINE = { image: 'IMAGE_DEADLINE_SECONDS', video: 'VIDEO_DEADLINE_SECONDS' } as const;
+
+/** What `look` gives while these variables are set. */
+const withVariables = <T>(variables: Record<string, number>, look: () => T): T => {
+  const before = { ...process.env };
+  for (const [name, value] of Object.entries(variables)) process.env[name] = String(value);
+  try {
+    return look();
+  } finally {
+    for (const name of Object.keys(variables)) process.env[name] = before[name];
+  }
+};
+
 /** One attempt for each outcome, as the calls of a plan. */
 const attempts = (...outcomes: AttemptOutcome[]): ProviderAttempt[] =>
   outcomes.map((outcome, call) => anAttempt({ call, outcome }));
 
 describe('what follows from the outcomes of the calls', () => {
-  const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), () => 42);
+  const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), () => WAIT);
 
   test.each<[string, AttemptOutcome[]]>([
     ['a task is open', [accepted]],
     ['one task is open and another done', [done('a'), accepted]],
     ['one task is open and another refused', [failed(CONTENT), accepted]],
   ])('is to wait while %s', (_, outcomes) => {
-    expect(step(...outcomes)).toEqual({ next: 'wait', waitSeconds: 42 });
+    expect(step(...outcomes)).toEqual({ next: 'wait', ...WAIT });
   });
 
   test.each<[string, AttemptOutcome[]]>([
@@ -65,7 +82,7 @@ describe('what follows from the outcomes of the calls', () => {
 
   test('is not made up when nothing is known', () => {
     expect(() => step()).toThrow('No provider call has an outcome.');
-    expect(() => stepAfterCalls([anAttempt()], () => 1)).toThrow('No provider call has an outcome.');
+    expect(() => stepAfterCalls([anAttempt()], () => WAIT)).toThrow('No provider call has an outcome.');
   });
 });
 
@@ -92,87 +109,155 @@ test('only the last try of each call counts', () => {
   );
 });
 
-describe('the wait between two looks at a task', () => {
-  const wait = (elapsedSeconds: number, { interval = 5, deadlineSeconds = 3600 } = {}) => {
-    const deadline = deadlineOf({ createdAt: NOW.toISOString() }, deadlineSeconds);
-    return pollWaitSeconds(NOW.toISOString(), atSeconds(elapsedSeconds), interval, deadline);
-  };
+describe('the wait for news of a provider', () => {
+  const wait = (
+    kind: RequestKind,
+    elapsedSeconds: number,
+    { callsBack = false, interval = 5, deadlineSeconds = 3600 } = {},
+  ) =>
+    withVariables({ POLL_INTERVAL_SECONDS: interval, [DEADLINE[kind]]: deadlineSeconds }, () =>
+      waitTimeOf({ kind, createdAt: NOW.toISOString() }, callsBack, atSeconds(elapsedSeconds)),
+    );
+
+  test.each<[RequestKind, number, number]>([
+    // A quarter of the time it has taken.
+    ['image', 0, 5],
+    ['image', 12, 5],
+    ['image', 20, 5],
+    ['image', 20.1, 6],
+    ['image', 60, 15],
+    ['image', 400, 100],
+    ['image', 1200, 300],
+    ['image', 3000, 300],
+    ['image', 3500, 100],
+    // As long as it has taken, at least three intervals.
+    ['video', 0, 15],
+    ['video', 15, 15],
+    ['video', 15.1, 16],
+    ['video', 20, 20],
+    ['video', 160, 160],
+    ['video', 299.5, 300],
+    ['video', 300, 300],
+    ['video', 3000, 300],
+    ['video', 3595, 5],
+    ['video', 3598.5, 2],
+    ['video', 3600, 1],
+    ['video', 4000, 1],
+  ])(
+    'for one that is polled, %s after %p s of at most 3600, is %p s',
+    (kind, elapsedSeconds, waitSeconds) => {
+      expect(wait(kind, elapsedSeconds).waitSeconds).toBe(waitSeconds);
+    },
+  );
 
   test.each([
-    [0, 5],
-    [12, 5],
-    [20, 5],
-    [20.1, 6],
-    [60, 15],
-    [400, 100],
-    [1200, 300],
-    [3000, 300],
-    [3500, 100],
-    [3595, 5],
-    [3598.5, 2],
+    [0, 3600],
+    [12.5, 3588],
+    [3599.9, 1],
     [3600, 1],
-    [4000, 1],
-  ])('after %p s, of at most 3600, is %p s', (elapsedSeconds, waitSeconds) => {
-    expect(wait(elapsedSeconds)).toBe(waitSeconds);
-  });
+  ])(
+    'for one that calls back, after %p s of at most 3600, is until the deadline: %p s',
+    (elapsed, seconds) => {
+      expect(wait('video', elapsed, { callsBack: true }).waitSeconds).toBe(seconds);
+    },
+  );
+
+  test.each([
+    ['polled', false, 0, { waitSeconds: 15, timeoutSeconds: 3601 }],
+    ['polled', false, 3500, { waitSeconds: 100, timeoutSeconds: 101 }],
+    ['polled', false, 4000, { waitSeconds: 1, timeoutSeconds: 2 }],
+    ['calling back', true, 0.5, { waitSeconds: 3600, timeoutSeconds: 3601 }],
+  ])(
+    'ends a second after the deadline whatever is heard: %s (%p), after %p s',
+    (_, callsBack, elapsed, time) => {
+      expect(wait('video', elapsed, { callsBack })).toEqual(time);
+    },
+  );
 
   const elapsed = fc.integer({ min: 0, max: 5_000_000 }).map((milliseconds) => milliseconds / 1000);
+  const kinds = fc.constantFrom<RequestKind>('image', 'video');
   const settings = fc.record({
+    callsBack: fc.boolean(),
     interval: fc.integer({ min: 1, max: 300 }),
-    deadlineSeconds: fc.integer({ min: 1, max: 4000 }),
+    deadlineSeconds: fc.integer({ min: 1, max: 5400 }),
   });
 
-  test('is a whole number of seconds from 1 to 300', () => {
+  test('is a whole number of seconds, and shorter than the time limit beside it, as Step Functions demands', () => {
     fc.assert(
-      fc.property(elapsed, settings, (seconds, given) => {
-        const waitSeconds = wait(seconds, given);
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
 
-        expect(Number.isInteger(waitSeconds)).toBe(true);
+        expect(Number.isInteger(waitSeconds) && Number.isInteger(timeoutSeconds)).toBe(true);
         expect(waitSeconds).toBeGreaterThanOrEqual(1);
-        expect(waitSeconds).toBeLessThanOrEqual(300);
+        expect(timeoutSeconds).toBeGreaterThan(waitSeconds);
+      }),
+    );
+  });
+
+  test('of a provider that is polled is never more than 5 min', () => {
+    fc.assert(
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        expect(wait(kind, seconds, { ...given, callsBack: false }).waitSeconds).toBeLessThanOrEqual(300);
       }),
     );
   });
 
   test('ends at the deadline at the latest, to the second that holds it', () => {
     fc.assert(
-      fc.property(elapsed, settings, (seconds, given) => {
-        const leftSeconds = given.deadlineSeconds - seconds;
-        expect(wait(seconds, given)).toBeLessThanOrEqual(Math.max(1, Math.ceil(leftSeconds)));
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        const leftSeconds = Math.max(1, Math.ceil(given.deadlineSeconds - seconds));
+        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
+
+        expect(waitSeconds).toBeLessThanOrEqual(leftSeconds);
+        expect(timeoutSeconds).toBe(Math.max(leftSeconds, 1) + 1);
       }),
     );
   });
 
-  test('is never below the interval and grows with the time a task has taken, while the deadline is far', () => {
+  test('is never below the interval, three of them for a video, and grows with the time a task has taken, while the deadline is far', () => {
     fc.assert(
-      fc.property(elapsed, elapsed, fc.integer({ min: 1, max: 300 }), (a, b, interval) => {
+      fc.property(kinds, elapsed, elapsed, fc.integer({ min: 1, max: 300 }), (kind, a, b, interval) => {
         const far = { interval, deadlineSeconds: 10_000 };
-        const [sooner, later] = [wait(Math.min(a, b), far), wait(Math.max(a, b), far)];
+        const [sooner, later] = [Math.min(a, b), Math.max(a, b)].map((at) => wait(kind, at, far).waitSeconds);
 
-        expect(sooner).toBeGreaterThanOrEqual(interval);
-        expect(later).toBeGreaterThanOrEqual(sooner);
+        expect(sooner).toBeGreaterThanOrEqual(Math.min(300, kind === 'video' ? 3 * interval : interval));
+        expect(later).toBeGreaterThanOrEqual(sooner ?? 0);
       }),
     );
   });
 });
 
-describe('the names of errors', () => {
-  const definition = JSON.parse(
-    readFileSync(new URL('../../../statemachines/generation.asl.json', import.meta.url), 'utf8'),
-  ) as {
-    States: Record<string, { Retry?: { ErrorEquals: string[] }[]; Catch?: { ErrorEquals: string[] }[] }>;
-  };
-  const routed = Object.values(definition.States)
-    .flatMap(({ Retry = [], Catch = [] }) => [...Retry, ...Catch])
-    .flatMap(({ ErrorEquals }) => ErrorEquals);
-  const ofService = new Set(routed.filter((name) => !/^(States|Lambda|Sandbox|Runtime)\./.test(name)));
-  const errors = [new ProviderBusyError(), new ProviderCallInFlightError(), new RateLimitedError(1)];
+test.each<[RequestKind, string, number]>([
+  ['image', 'IMAGE_DEADLINE_SECONDS', 600],
+  ['video', 'VIDEO_DEADLINE_SECONDS', 3600],
+])('the deadline of an %s is its own: %s after its creation', (kind, name, seconds) => {
+  const deadline = () => deadlineOf({ kind, createdAt: NOW.toISOString() });
 
-  test('are exactly those by which the state machine retries', () => {
-    expect([...ofService].sort()).toEqual(errors.map(({ name }) => name).sort());
+  expect(deadline()).toBe(atSeconds(seconds).toISOString());
+  expect(withVariables({ [name]: 7 }, deadline)).toBe(atSeconds(7).toISOString());
+});
+
+describe('the names of errors', () => {
+  type Routes = Record<string, { Retry?: { ErrorEquals: string[] }[]; Catch?: { ErrorEquals: string[] }[] }>;
+  const routedBy = (file: string): string[] => {
+    const text = readFileSync(new URL(`../../../statemachines/${file}.asl.json`, import.meta.url), 'utf8');
+    const { States } = JSON.parse(text) as { States: Routes };
+    const names = Object.values(States)
+      .flatMap(({ Retry = [], Catch = [] }) => [...Retry, ...Catch])
+      .flatMap(({ ErrorEquals }) => ErrorEquals)
+      .filter((name) => !/^(States|Lambda|Sandbox|Runtime)\./.test(name));
+    return [...new Set(names)].sort();
+  };
+  const errors = {
+    generation: [new ProviderBusyError(), new ProviderCallInFlightError(), new RateLimitedError(1)],
+    expiry: [new FilesRemainError(), new NotExpiredYetError()],
+  };
+
+  test.each(Object.entries(errors))('are exactly those by which %s retries', (file, thrown) => {
+    expect(routedBy(file)).toEqual(thrown.map(({ name }) => name).sort());
   });
 
-  test.each(errors.map((error) => [error.name, error] as const))(
+  test.each(Object.values(errors).flatMap((thrown) => thrown.map((error) => [error.name, error] as const)))(
     'are literals: %s is not taken from its class, which a bundle renames',
     (name, error) => {
       expect(Object.hasOwn(error, 'name')).toBe(true);

@@ -3,6 +3,8 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
@@ -16,6 +18,9 @@ export interface StoredObject {
   /** The sizes of the parts it came in. */
   parts: number[];
 }
+
+/** When every object was stored, as listings tell it. */
+const STORED_AT = new Date('2026-11-20T09:00:00.000Z');
 
 const bytesOf = (body: unknown): Buffer => {
   if (!(body instanceof Uint8Array)) throw new Error('An object is uploaded in buffers of known size.');
@@ -54,6 +59,24 @@ export class MemoryBucket {
       if (keys.length === 0 || keys.length > 1000) throw new Error('One call names 1 to 1000 objects.');
       for (const { Key } of keys) this.objects.delete(Key);
       return {};
+    });
+    this.client.on(ListObjectsV2Command).callsFake(async ({ Prefix }) => {
+      const keys = [...this.objects.keys()].filter((key) => key.startsWith(Prefix)).sort();
+      return {
+        Contents: keys.map((Key) => ({
+          Key,
+          Size: this.objects.get(Key)?.bytes.byteLength,
+          LastModified: STORED_AT,
+        })),
+      };
+    });
+    this.client.on(GetObjectCommand).callsFake(async ({ Key, Range }) => {
+      const object = this.objects.get(Key);
+      if (!object) throw Object.assign(new Error('There is no such object.'), { name: 'NoSuchKey' });
+      const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(Range ?? '') ?? [];
+      if (Number(start) >= object.bytes.byteLength) throw new Error('The range lies behind the object.');
+      const part = Range === undefined ? object.bytes : object.bytes.subarray(Number(start), Number(end) + 1);
+      return { Body: { transformToByteArray: async () => new Uint8Array(part) } };
     });
     this.client.on(PutObjectCommand).callsFake(async ({ Bucket, Key, Body, ContentType }) => {
       const bytes = bytesOf(Body);

@@ -180,7 +180,8 @@ export class MemoryTable {
     this.transactions.push(input);
     const attempt = this.transactions.length;
     await this.beforeTransaction(attempt);
-    const writes = (input.TransactItems ?? []).map((item) => (item.Put ?? item.Update ?? {}) as Write);
+    const items = input.TransactItems ?? [];
+    const writes = items.map((item) => (item.Put ?? item.Update ?? item.Delete ?? {}) as Write);
     const effects = writes.map((write) => this.effectOf(write));
     refuseRepeated(
       writes.map((write) => write.Key ?? write.Item ?? {}),
@@ -194,7 +195,10 @@ export class MemoryTable {
       );
       throw new TransactionCanceledException({ ...refused, CancellationReasons });
     }
-    for (const effect of effects) this.apply(effect);
+    effects.forEach((effect, index) => {
+      if (items[index]?.Delete) this.items.delete(effect.key);
+      else this.apply(effect);
+    });
     this.afterTransaction(attempt);
     return {};
   }

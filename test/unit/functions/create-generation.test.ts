@@ -1,7 +1,5 @@
 import '../builders/environment.ts';
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
 import { endUserKey, modelSettingsKey, requestKey } from '../../../core/keys.ts';
 import { table } from '../../../core/table.ts';
 import { handler } from '../../../functions/api/create-generation.ts';
@@ -10,20 +8,20 @@ import { aGenerationBody } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
-const stepFunctions = mockClient(SFNClient);
+const executions = new MemoryExecutions();
 let now = NOW;
 beforeEach(() => {
   memory.reset();
   secrets.reset();
   secrets.set('arn:modelark-key', 'key');
   secrets.set('arn:modelstudio-key', 'key');
-  stepFunctions.reset();
-  stepFunctions.on(StartExecutionCommand).resolves({});
+  executions.reset();
   // Which providers have a credential is remembered for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
@@ -36,7 +34,7 @@ const create = async (body: unknown, options: Parameters<typeof aCaller>[1] = {}
 };
 const nothingWritten = () => {
   expect(memory.transactions).toEqual([]);
-  expect(stepFunctions.calls()).toHaveLength(0);
+  expect(executions.started).toEqual([]);
 };
 
 describe('POST /v1/generations', () => {
@@ -73,7 +71,7 @@ describe('POST /v1/generations', () => {
       BatchGetCommand: 1,
       TransactWriteCommand: 1,
     });
-    expect(stepFunctions.calls()).toHaveLength(1);
+    expect(executions.client.calls()).toHaveLength(1);
   });
 
   test('takes a body in base64', async () => {
@@ -168,12 +166,9 @@ describe('POST /v1/generations', () => {
     expect((await create(aGenerationBody({ endUserEmail: ' ADA@example.com ' }))).status).toBe(403);
   });
 
-  test('answers 500, saying nothing of the inside, when the execution cannot be started', async () => {
-    stepFunctions.on(StartExecutionCommand).rejects(new Error('arn:aws:states is gone'));
+  test('answers 202 also when the execution cannot be started: it is started later', async () => {
+    executions.refuseStarts(new Error('arn:aws:states is gone'));
 
-    expect(await create(aGenerationBody())).toMatchObject({
-      status: 500,
-      body: { error: { code: 'internal_error', message: 'The request could not be started.' } },
-    });
+    expect(await create(aGenerationBody())).toMatchObject({ status: 202, body: { status: 'queued' } });
   });
 });

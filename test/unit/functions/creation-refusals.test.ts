@@ -1,6 +1,5 @@
 import '../builders/environment.ts';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import type { Account } from '../../../core/accounts.ts';
@@ -14,12 +13,13 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
-const stepFunctions = mockClient(SFNClient);
+const executions = new MemoryExecutions();
 const bedrock = mockClient(BedrockRuntimeClient);
 let now = NOW;
 beforeEach(() => {
@@ -27,8 +27,7 @@ beforeEach(() => {
   secrets.reset();
   secrets.set('arn:modelark-key', 'key');
   secrets.set('arn:modelstudio-key', 'key');
-  stepFunctions.reset();
-  stepFunctions.on(StartExecutionCommand).resolves({});
+  executions.reset();
   bedrock.reset();
   bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
   // Which providers have a credential is remembered for 5 min: each test starts an hour later.
@@ -95,7 +94,7 @@ describe('a creation', () => {
 
       expect([answer.status, answer.body.error.code]).toEqual([status, code]);
       expect(memory.transactions).toEqual([]);
-      expect(stepFunctions.calls()).toHaveLength(0);
+      expect(executions.started).toEqual([]);
       // The content filter is asked only about what would be accepted but for the price.
       expect(bedrock.calls()).toHaveLength(index >= 7 ? 1 : 0);
     },

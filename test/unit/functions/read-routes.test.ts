@@ -134,21 +134,21 @@ describe('GET /v1/models', () => {
     const { body } = await call(listModels);
 
     expect(Object.keys(body)).toEqual(['data']);
-    expect(body.data).toStrictEqual(JSON.parse(JSON.stringify(CATALOG.slice(0, 4))));
+    expect(body.data).toStrictEqual(JSON.parse(JSON.stringify(CATALOG.slice(0, 6))));
   });
 
   test('leaves out what cannot be dispatched now', async () => {
     secrets.set('arn:modelark-key', undefined);
     memory.put(modelSettingsKey('xZI1.0Pro'), { model: 'xZI1.0Pro', enabled: false });
 
-    expect(await ids()).toEqual(['xQI3Pro']);
+    expect(await ids()).toEqual(['xQI3Pro', 'xW2.7S', 'xW3.0s']);
   });
 
   test('keeps what the operator gave a rate or switched on', async () => {
     const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
     memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: true, rate });
 
-    expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro']);
+    expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s']);
     expect(JSON.stringify((await call(listModels)).body)).not.toMatch(/xTokens|rate/i);
   });
 });

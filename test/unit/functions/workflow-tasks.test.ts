@@ -2,7 +2,9 @@ import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, endUserKey, requestKey } from '../../../core/keys.ts';
 import { table } from '../../../core/table.ts';
+import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
+import { handler as expireRequest } from '../../../functions/workflow/expire-request.ts';
 import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
 import { handler as pollProvider } from '../../../functions/workflow/poll-provider.ts';
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
@@ -17,10 +19,16 @@ import {
   EMAIL,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
 beforeEach(() => {
+  executions.reset();
+  bucket.reset();
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
@@ -34,14 +42,22 @@ beforeEach(() => {
   );
 });
 const request = () => memory.get(requestKey(REQUEST_ID));
-const input = { requestId: REQUEST_ID };
+const input = { requestId: REQUEST_ID, taskToken: 'token-1' };
 
 describe('a task of the workflow', () => {
-  const tasks = { dispatchRequest, pollProvider, storeOutputs, settleRequest, failRequest };
+  const tasks = {
+    dispatchRequest,
+    awaitProvider,
+    pollProvider,
+    storeOutputs,
+    settleRequest,
+    failRequest,
+    expireRequest,
+  };
 
   test.each(Object.entries(tasks))('%s refuses input without a request id', async (_, task) => {
     await expect(task({}, aLambdaContext())).rejects.toThrow();
-    await expect(task({ requestId: 7 }, aLambdaContext())).rejects.toThrow();
+    await expect(task({ requestId: 7, taskToken: 'token-1' }, aLambdaContext())).rejects.toThrow();
     expect(memory.calls()).toEqual({});
   });
 
@@ -63,6 +79,31 @@ describe('a task of the workflow', () => {
     await settleRequest(input, aLambdaContext());
 
     expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
+  });
+
+  test('awaitProvider needs the token that wakes the execution', async () => {
+    await expect(awaitProvider({ requestId: REQUEST_ID }, aLambdaContext())).rejects.toThrow();
+    expect(memory.calls()).toEqual({});
+  });
+
+  test('awaitProvider wakes the execution of a request that is gone', async () => {
+    memory.remove(requestKey(REQUEST_ID));
+    executions.wait('token-1');
+
+    await awaitProvider(input, aLambdaContext());
+
+    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'stop' } } }]);
+  });
+
+  test('expireRequest removes the files of a request whose time is over', async () => {
+    const ended = { status: 'succeeded' as const, expiresAt: new Date(0).toISOString() };
+    memory.put(requestKey(REQUEST_ID), anImageRequest({ ...ended, outputs: [aStoredOutput(0)] }));
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await expireRequest(input, aLambdaContext());
+
+    expect(bucket.objects.size).toBe(0);
+    expect(request()).toHaveProperty('expiredAt');
   });
 });
 
@@ -86,10 +127,30 @@ describe('failRequest', () => {
       {},
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
     ],
+    [
+      'what a state caught once the provider had produced everything',
+      { step: { result: { next: 'store' } }, failure: { Error: 'States.Timeout' } },
+      { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
+    ],
   ])('fails the request with %s, and refunds it', async (_, state, error) => {
     await failRequest({ ...input, ...state }, aLambdaContext());
 
     expect(request()).toMatchObject({ status: 'failed', error, refundThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
+  });
+
+  test.each([
+    ['removes what was stored', 'after storing had begun', 'store', 0],
+    ['looks for no files', 'before anything was stored', 'wait', 1],
+  ])('%s of a request that is failed %s', async (_what, _when, next, left) => {
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await failRequest(
+      { ...input, step: { result: { next } }, failure: { Error: 'TypeError' } },
+      aLambdaContext(),
+    );
+
+    expect(request()?.status).toBe('failed');
+    expect(bucket.objects.size).toBe(left);
   });
 });

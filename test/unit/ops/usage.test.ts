@@ -20,6 +20,12 @@ const VERBS: string[][] = [
   ['rates', 'list'],
   ['rates', 'set', '--model', 'xW2.7S', '--value', '{"720p":1,"1080p":2}'],
   ['models', 'list'],
+  ['models', 'enable', '--model', 'xW2.7S'],
+  ['models', 'disable', '--model', 'xW2.7S'],
+  ['requests', 'list', '--account', 'acc_1', '--status', 'failed', '--older-than', '10m'],
+  ['requests', 'show', '--id', 'img_1'],
+  ['requests', 'fail', '--id', 'img_1', '--note', 'why'],
+  ['ledger', 'verify', '--account', 'acc_1'],
 ];
 const NOUNS = [...new Set(VERBS.map(([noun = '']) => noun))];
 
@@ -78,6 +84,11 @@ describe('bad usage has exit status 2, and says what is wrong on standard error 
     ['a page before the first', ['balance', 'history', '--account', 'a', '--page', '0'], /from 1/],
     ['a rate that is not JSON', ['rates', 'set', '--model', 'xW2.7S', '--value', '5,'], /must be JSON like/],
     ['a rate of another model', ['rates', 'set', '--model', 'xW2.7S', '--value', '[]'], /billed per second/],
+    ['no model to enable', ['models', 'enable'], /--model <id>' not specified/],
+    ['no model to disable', ['models', 'disable'], /--model <id>' not specified/],
+    ['no request to show', ['requests', 'show'], /--id <id>' not specified/],
+    ['no request to fail', ['requests', 'fail'], /--id <id>' not specified/],
+    ['an unknown status', ['requests', 'list', '--status', 'done'], /one of queued, .*expired/],
     ['--json with a value', ['accounts', 'list', '--json=yes'], /unknown option '--json=yes'/],
   ])('%s', async (_case, args, message) => {
     const outcome = await runCommand(...args);
@@ -129,6 +140,19 @@ describe('bad usage has exit status 2, and says what is wrong on standard error 
     expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(outcome.stderr).toContain(option);
   });
+
+  test.each(['', '10', 'm', '10 m', '-10m', '1.5h', '10min', '10M', '1e3s', '1234567s', '0x1s'])(
+    'an age of %j',
+    async (age) => {
+      const outcome = await runCommand('requests', 'list', '--older-than', age);
+
+      expect(outcome).toMatchObject({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringContaining('--older-than'),
+      });
+    },
+  );
 
   test('an unknown scope is told which there are', async () => {
     const { stderr } = await runCommand('keys', 'create', '--account', 'a', '--scopes', 'all');

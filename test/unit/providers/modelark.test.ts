@@ -2,8 +2,10 @@ import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../core/providers.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
-import { anImageRequest } from '../builders/entities.ts';
+import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from '../builders/provider-suite.ts';
+import { aClosedUrl } from '../fakes/loopback-server.ts';
+import { metricsCounted } from '../fakes/metrics.ts';
 
 const error = (code: string) => ({
   error: { code, message: 'In detail. Request id: 02', type: 'BadRequest', param: '' },
@@ -12,13 +14,14 @@ describeUnansweredCreations(ModelArk, error);
 
 const ark = () => new ModelArk({ baseUrl: server.url, apiKey: 'secret-key' });
 const submit = () => ark().submit(A_CALL, patient());
+const CALLBACK_URL = 'https://api.example.com/callbacks/modelark/vid_1/token';
 const url = (name: string) => `https://ark.example.com/${name}.jpeg`;
 const blocked = { error: { code: 'OutputImageSensitiveContentDetected', message: 'blocked' } };
 const broken = { error: { code: 'InternalServiceError', message: 'broke' } };
 
 describe('images of ModelArk', () => {
   test('are planned as its wire format says', () => {
-    expect(ark().planImages(anImageRequest({ images: 2 }), 'seedream')).toMatchObject({
+    expect(ark().plan(anImageRequest({ images: 2 }), 'seedream', CALLBACK_URL)).toMatchObject({
       mode: 'synchronous',
       calls: [{ path: '/images/generations' }, { path: '/images/generations' }],
     });
@@ -91,13 +94,161 @@ describe('images of ModelArk', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('have no task to ask for', async () => {
-    await expect(ark().query()).rejects.toThrow('there is no task to query');
+  test('are not called back for', () => {
+    const plan = ark().plan(anImageRequest(), 'seedream', CALLBACK_URL);
+
+    expect(ark().callsBack('image')).toBe(false);
+    expect(JSON.stringify(plan)).not.toContain(CALLBACK_URL);
   });
 
   test('never show the words of the provider to a caller', async () => {
     server.answer(400, error('InvalidParameter'));
 
     expect(JSON.stringify(await submit())).not.toMatch(/In detail|Request id|InvalidParameter/);
+  });
+});
+
+describe('videos of ModelArk', () => {
+  test('are planned as tasks that call back', () => {
+    expect(ark().plan(aVideoRequest(), 'seedance', CALLBACK_URL)).toMatchObject({
+      mode: 'asynchronous',
+      calls: [{ path: '/contents/generations/tasks', body: { callback_url: CALLBACK_URL } }],
+    });
+    expect(ark().callsBack('video')).toBe(true);
+  });
+
+  test('come as a task', async () => {
+    server.answer(200, { id: 'cgt-20261120-abc' });
+
+    expect(await submit()).toEqual({ kind: 'accepted', taskId: 'cgt-20261120-abc' });
+  });
+
+  test.each([{}, { id: '' }, { id: 7 }, { task_id: 'cgt-1' }])(
+    'whose task has no id nobody can ask for: %j is lost',
+    async (body) => {
+      server.answer(200, body);
+
+      expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
+    },
+  );
+
+  test.each<[number, string, ProviderAnswer]>([
+    [
+      400,
+      'InputVideoSensitiveContentDetected.PrivacyInformation',
+      { kind: 'failed', failure: FAILURE.content },
+    ],
+    [400, 'InvalidParameter.duration', { kind: 'failed', failure: FAILURE.error }],
+    [403, 'AccountOverdueError', { kind: 'failed', failure: FAILURE.access }],
+    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access }],
+    [429, 'RateLimitExceeded.EndpointRPMExceeded', { kind: 'busy', reason: expect.any(String) as never }],
+  ])('are refused with %p %s', async (status, code, answer) => {
+    server.answer(status, error(code));
+
+    expect(await submit()).toEqual(answer);
+  });
+});
+
+describe('a task of ModelArk', () => {
+  const query = (taskId = 'cgt-1') => ark().query(taskId, patient());
+  const task = (status: string, rest: Record<string, unknown> = {}) => ({
+    id: 'cgt-1',
+    model: 'seedance',
+    status,
+    created_at: 1_795_000_000,
+    updated_at: 1_795_000_060,
+    ...rest,
+  });
+  const VIDEO_URL = 'https://ark.example.com/video.mp4';
+
+  test('is asked for by its id, with the key', async () => {
+    server.answer(200, task('running'));
+    await query('a/b c');
+
+    expect(server.requests).toMatchObject([
+      {
+        method: 'GET',
+        path: '/contents/generations/tasks/a%2Fb%20c',
+        body: undefined,
+        headers: { authorization: 'Bearer secret-key' },
+      },
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, ProviderAnswer]>([
+    ['queued', {}, { kind: 'waiting' }],
+    ['running', { content: null, error: null }, { kind: 'waiting' }],
+    [
+      'succeeded',
+      { content: { video_url: VIDEO_URL, last_frame_url: null }, usage: { completion_tokens: 108_900 } },
+      { kind: 'done', outputs: [{ url: VIDEO_URL }] },
+    ],
+    ['succeeded', {}, { kind: 'failed', failure: FAILURE.error }],
+    ['succeeded', { content: null }, { kind: 'failed', failure: FAILURE.error }],
+    ['succeeded', { content: { video_url: '' } }, { kind: 'failed', failure: FAILURE.error }],
+    ['expired', {}, { kind: 'failed', failure: FAILURE.timeout }],
+    ['cancelled', {}, { kind: 'failed', failure: FAILURE.error }],
+    ['failed', {}, { kind: 'failed', failure: FAILURE.error }],
+    [
+      'failed',
+      { error: { code: 'OutputVideoSensitiveContentDetected', message: 'blocked' } },
+      { kind: 'failed', failure: FAILURE.content },
+    ],
+    ['failed', { error: { code: 'InternalServiceError' } }, { kind: 'failed', failure: FAILURE.error }],
+    ['failed', { error: { code: 'AccountOverdueError' } }, { kind: 'failed', failure: FAILURE.access }],
+  ])('that is %s with %j is answered so', async (status, rest, answer) => {
+    server.answer(200, task(status, rest));
+
+    expect(await query()).toEqual(answer);
+  });
+
+  test('in a state that nobody knows is waited for, and the operator is told', async () => {
+    const counted = metricsCounted();
+    server.answer(200, task('paused'));
+
+    expect(await query()).toEqual({ kind: 'waiting' });
+    expect(counted()).toEqual([['UnknownProviderState', { provider: 'modelark' }]]);
+  });
+
+  test('that the provider no longer knows is lost, and the operator is told', async () => {
+    const counted = metricsCounted();
+    server.answer(404, error('NotFound'));
+
+    expect(await query()).toEqual({ kind: 'lost', failure: FAILURE.lost });
+    expect(counted()).toEqual([['ProviderCallLost', { provider: 'modelark' }]]);
+  });
+
+  test.each([
+    [200, 'garbage'],
+    [200, '{}'],
+    [200, '{"status":7}'],
+    [400, JSON.stringify(error('InvalidParameter'))],
+    [401, JSON.stringify(error('AuthenticationError'))],
+    [429, JSON.stringify(error('RequestBurstTooFast'))],
+    [500, JSON.stringify(error('InternalServiceError'))],
+    [502, '<html></html>'],
+    [503, JSON.stringify(task('failed'))],
+  ])(
+    'whose query is answered with %p %s has learned nothing, and is asked for again',
+    async (status, body) => {
+      server.answer(status, body);
+
+      expect(await query()).toMatchObject({ kind: 'busy' });
+    },
+  );
+
+  test('whose query is not answered has learned nothing', async () => {
+    server.respond = (_, response) => response.socket?.destroy();
+    const closed = new ModelArk({ baseUrl: await aClosedUrl(), apiKey: '' });
+
+    expect(await query()).toMatchObject({ kind: 'busy' });
+    expect(await closed.query('cgt-1', patient())).toMatchObject({ kind: 'busy' });
+    expect(await ark().query('cgt-1', AbortSignal.abort())).toMatchObject({ kind: 'busy' });
+  });
+
+  test('never shows the words of the provider to a caller', async () => {
+    server.answer(200, task('failed', error('InternalServiceError')));
+
+    expect(JSON.stringify(await query())).not.toMatch(/In detail|Request id|InternalServiceError/);
   });
 });

@@ -2,9 +2,10 @@ import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../core/providers.ts';
 import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
-import { anImageRequest } from '../builders/entities.ts';
+import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from '../builders/provider-suite.ts';
 import { aClosedUrl } from '../fakes/loopback-server.ts';
+import { metricsCounted } from '../fakes/metrics.ts';
 
 const error = (code: string) => ({ request_id: 'r-1', code, message: 'In detail.' });
 describeUnansweredCreations(ModelStudio, error);
@@ -25,8 +26,8 @@ const NONE: ProviderAnswer = { kind: 'failed', failure: FAILURE.error };
 
 describe('images of Model Studio', () => {
   test('are planned as its wire format says', () => {
-    expect(studio().planImages(anImageRequest(), 'qwen-image')).toMatchObject({ mode: 'asynchronous' });
-    expect(studio().planImages(anImageRequest(), 'z-image-turbo')).toMatchObject({ mode: 'synchronous' });
+    expect(studio().plan(anImageRequest(), 'qwen-image')).toMatchObject({ mode: 'asynchronous' });
+    expect(studio().plan(anImageRequest(), 'z-image-turbo')).toMatchObject({ mode: 'synchronous' });
   });
 
   test.each<[string, unknown[], ProviderAnswer]>([
@@ -78,11 +79,23 @@ describe('images of Model Studio', () => {
   });
 });
 
+describe('videos of Model Studio', () => {
+  test('are planned as tasks, and never called back for', () => {
+    expect(studio().plan(aVideoRequest(), 'wan-video')).toMatchObject({
+      mode: 'asynchronous',
+      calls: [{ path: '/api/v1/services/aigc/video-generation/video-synthesis' }],
+    });
+    expect(studio().callsBack()).toBe(false);
+  });
+});
+
 describe('a task of Model Studio', () => {
   const task = (output: Record<string, unknown>) => ({
     request_id: 'r-1',
     output: { task_id: 'task-1', submit_time: '2026-11-20 17:00:00.000', ...output },
   });
+
+  const VIDEO_URL = 'https://studio.example.com/video.mp4';
 
   test('is asked for by its id, with the key', async () => {
     server.answer(200, task({ task_status: 'RUNNING' }));
@@ -102,8 +115,6 @@ describe('a task of Model Studio', () => {
   test.each<[string, Record<string, unknown>, ProviderAnswer]>([
     ['PENDING', {}, { kind: 'waiting' }],
     ['RUNNING', {}, { kind: 'waiting' }],
-    ['SUSPENDED', {}, { kind: 'waiting' }],
-    ['SOMETHING_NEW', {}, { kind: 'waiting' }],
     [
       'SUCCEEDED',
       { choices: [choice('a'), choice('b')] },
@@ -121,11 +132,36 @@ describe('a task of Model Studio', () => {
     ['FAILED', { code: 'Throttling' }, { kind: 'failed', failure: FAILURE.error }],
     ['FAILED', {}, { kind: 'failed', failure: FAILURE.error }],
     ['CANCELED', {}, { kind: 'failed', failure: FAILURE.error }],
-    ['UNKNOWN', {}, { kind: 'lost', failure: FAILURE.lost }],
+    ['CANCELED', { code: 'InternalError.Timeout' }, { kind: 'failed', failure: FAILURE.timeout }],
+    [
+      'SUCCEEDED',
+      { video_url: VIDEO_URL, orig_prompt: 'waves' },
+      { kind: 'done', outputs: [{ url: VIDEO_URL }] },
+    ],
+    ['SUCCEEDED', { video_url: '' }, NONE],
   ])('that is %s with %j is answered so', async (task_status, output, answer) => {
     server.answer(200, task({ task_status, ...output }));
 
     expect(await query()).toEqual(answer);
+  });
+
+  test.each(['SUSPENDED', 'SOMETHING_NEW'])(
+    'in a state that nobody knows is waited for, and the operator is told: %s',
+    async (task_status) => {
+      const counted = metricsCounted();
+      server.answer(200, task({ task_status }));
+
+      expect(await query()).toEqual({ kind: 'waiting' });
+      expect(counted()).toEqual([['UnknownProviderState', { provider: 'modelstudio' }]]);
+    },
+  );
+
+  test('that the provider no longer knows is lost, and the operator is told', async () => {
+    const counted = metricsCounted();
+    server.answer(200, task({ task_status: 'UNKNOWN' }));
+
+    expect(await query()).toEqual({ kind: 'lost', failure: FAILURE.lost });
+    expect(counted()).toEqual([['ProviderCallLost', { provider: 'modelstudio' }]]);
   });
 
   test.each([

@@ -1,10 +1,12 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import type { ImageRequest } from '../../../core/requests.ts';
+import type { ImageRequest, VideoRequest } from '../../../core/requests.ts';
 import { planArkImages } from '../../../providers/modelark/images.ts';
+import { planArkVideo } from '../../../providers/modelark/videos.ts';
 import { planModelStudioImages } from '../../../providers/modelstudio/images.ts';
-import { references } from '../builders/bodies.ts';
-import { anImageRequest } from '../builders/entities.ts';
+import { planModelStudioVideo } from '../../../providers/modelstudio/videos.ts';
+import { references, urlsOf } from '../builders/bodies.ts';
+import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 
 describe('a call to ModelArk', () => {
   const plan = (request: Partial<ImageRequest>) => planArkImages(anImageRequest(request), 'seedream-4-5');
@@ -125,5 +127,131 @@ describe('a call to Model Studio', () => {
     ['1600x900', 'auto', '1600*900'],
   ])('of size %s and ratio %s always says %s', (size, aspectRatio, text) => {
     expect(plan('qwen-image', { size, aspectRatio }).calls[0]?.body.parameters).toMatchObject({ size: text });
+  });
+});
+
+const FRAMES = {
+  image: 'https://media.example.com/first.png',
+  lastFrame: 'https://media.example.com/last.png',
+};
+const REFERENCES = {
+  referenceImages: urlsOf('png', 2),
+  referenceVideos: urlsOf('mp4', 2),
+  referenceAudios: urlsOf('mp3', 2),
+};
+
+describe('a call to ModelArk for a video', () => {
+  const CALLBACK_URL = 'https://api.example.com/callbacks/modelark/vid_1/token';
+  const plan = (request: Partial<VideoRequest> = {}) =>
+    planArkVideo(aVideoRequest(request), 'seedance-2-5', CALLBACK_URL);
+  const contentOf = (request: Partial<VideoRequest>) => plan(request).calls[0]?.body.content;
+  const text = { type: 'text', text: 'waves' };
+
+  test('is one task, unmarked, that says where to call back', () => {
+    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
+      mode: 'asynchronous',
+      calls: [
+        {
+          path: '/contents/generations/tasks',
+          headers: {},
+          body: {
+            model: 'seedance-2-5',
+            content: [text],
+            resolution: '720p',
+            duration: 12,
+            ratio: '16:9',
+            watermark: false,
+            callback_url: CALLBACK_URL,
+          },
+        },
+      ],
+    });
+  });
+
+  test('says no ratio where the model has none', () => {
+    expect(plan({ ratio: undefined }).calls[0]?.body).not.toHaveProperty('ratio');
+  });
+
+  test('gives each frame its role', () => {
+    expect(contentOf(FRAMES)).toStrictEqual([
+      text,
+      { type: 'image_url', image_url: { url: FRAMES.image }, role: 'first_frame' },
+      { type: 'image_url', image_url: { url: FRAMES.lastFrame }, role: 'last_frame' },
+    ]);
+  });
+
+  test('gives each reference its role, in the order the prompt may count them by', () => {
+    const of = (kind: string, urls: string[]) =>
+      urls.map((url) => ({ type: `${kind}_url`, [`${kind}_url`]: { url }, role: `reference_${kind}` }));
+
+    expect(contentOf(REFERENCES)).toStrictEqual([
+      text,
+      ...of('image', REFERENCES.referenceImages),
+      ...of('video', REFERENCES.referenceVideos),
+      ...of('audio', REFERENCES.referenceAudios),
+    ]);
+  });
+
+  test('carries neither who asked nor where their webhook is', () => {
+    const body = JSON.stringify(plan({ webhookUrl: 'https://caller.example/hook' }));
+
+    expect(body).not.toMatch(/caller\.example|ada@example|acc_/);
+  });
+});
+
+describe('a call to Model Studio for a video', () => {
+  const plan = (request: Partial<VideoRequest> = {}) =>
+    planModelStudioVideo(aVideoRequest(request), 'wan3.0-video');
+  const inputOf = (request: Partial<VideoRequest>) => plan(request).calls[0]?.body.input;
+
+  test('is one task, unmarked', () => {
+    expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
+      mode: 'asynchronous',
+      calls: [
+        {
+          path: '/api/v1/services/aigc/video-generation/video-synthesis',
+          headers: { 'x-dashscope-async': 'enable' },
+          body: {
+            model: 'wan3.0-video',
+            input: { prompt: 'waves' },
+            parameters: { resolution: '720P', duration: 12, ratio: '16:9', watermark: false },
+          },
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['480p', '480P'],
+    ['1080p', '1080P'],
+  ])('names the resolution %s as %s', (resolution, label) => {
+    expect(plan({ resolution }).calls[0]?.body.parameters).toMatchObject({ resolution: label });
+  });
+
+  test('says no ratio where the model has none', () => {
+    expect(plan({ ratio: undefined }).calls[0]?.body.parameters).not.toHaveProperty('ratio');
+  });
+
+  test('gives each frame its type', () => {
+    expect(inputOf(FRAMES)).toStrictEqual({
+      prompt: 'waves',
+      media: [
+        { type: 'first_frame', url: FRAMES.image },
+        { type: 'last_frame', url: FRAMES.lastFrame },
+      ],
+    });
+  });
+
+  test('gives each reference its type, in the order the prompt may count them by', () => {
+    const of = (kind: string, urls: string[]) => urls.map((url) => ({ type: `reference_${kind}`, url }));
+
+    expect(inputOf(REFERENCES)).toStrictEqual({
+      prompt: 'waves',
+      media: [
+        ...of('image', REFERENCES.referenceImages),
+        ...of('video', REFERENCES.referenceVideos),
+        ...of('audio', REFERENCES.referenceAudios),
+      ],
+    });
   });
 });

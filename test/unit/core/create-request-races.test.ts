@@ -1,9 +1,7 @@
 import '../builders/environment.ts';
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
-import { createGeneration } from '../../../core/create-generation.ts';
 import { parseGeneration } from '../../../core/create-generation-rules.ts';
+import { createRequest } from '../../../core/create-request.ts';
 import {
   AccountBlockedError,
   ConflictError,
@@ -18,16 +16,16 @@ import { aGenerationBody } from '../builders/bodies.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../builders/entities.ts';
 import { tableError } from '../builders/table-errors.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-const stepFunctions = mockClient(SFNClient);
+const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  stepFunctions.reset();
-  stepFunctions.on(StartExecutionCommand).resolves({});
+  executions.reset();
 });
 
 /** Creates one image of 6 xTokens for an account as the caller's look-up found it. */
@@ -40,13 +38,13 @@ const create = (seen = anAccount()) => {
     pausedSeconds: undefined,
     kept: undefined,
   };
-  return createGeneration(seen, parseGeneration(aGenerationBody()), facts, undefined, NOW);
+  return createRequest(seen, parseGeneration(aGenerationBody()), facts, undefined, NOW);
 };
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => stepFunctions.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input);
+const starts = () => executions.started;
 
 describe('a creation that races another process', () => {
   const meanwhile = (change: () => void) => {

@@ -1,7 +1,9 @@
 import type { Account } from './accounts.ts';
-import { findImageModel } from './catalog.ts';
+import { findModel } from './catalog.ts';
 import { screenPrompt } from './content-filter.ts';
-import type { NewGeneration, ParsedGeneration } from './create-generation-rules.ts';
+import type { NewGeneration } from './create-generation-rules.ts';
+import type { NewVideo } from './create-video-rules.ts';
+import type { ParsedCreation } from './creation-fields.ts';
 import { listCredentials } from './credentials.ts';
 import { countCreationWrite, type EndUser, toEndUser } from './end-users.ts';
 import {
@@ -20,15 +22,16 @@ import { endUserKey, type ItemKey, idempotencyKey, modelSettingsKey, pauseKey } 
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from './ledger.ts';
 import { dispatchProblem } from './model-routes.ts';
 import { type ModelSettings, rateOf, toModelSettings } from './model-settings.ts';
-import type { Thousandths } from './money.ts';
 import { logger } from './observability.ts';
 import { pauseSecondsLeft } from './pauses.ts';
 import type { ProviderId } from './providers.ts';
-import { imagePrice } from './rates.ts';
-import { findRequest, type ImageRequest, insertRequestWrite } from './requests.ts';
-import { failRequest } from './settle-request.ts';
+import { imagePrice, videoPrice } from './rates.ts';
+import { findRequest, insertRequestWrite, type StoredRequest } from './requests.ts';
 import { batchGet, refusedBy, transact } from './table.ts';
 import { toInstant } from './time.ts';
+
+/** What can be created. */
+export type NewRequest = NewGeneration | NewVideo;
 
 /** What a creation is judged by, beside its body and its account. */
 export interface CreationFacts {
@@ -44,13 +47,13 @@ export interface CreationFacts {
 /** Loads what a creation is judged by in one parallel round trip, as far as its body names it. */
 export const loadCreationFacts = async (
   accountId: string,
-  parsed: ParsedGeneration,
+  parsed: ParsedCreation<NewRequest>,
   idempotency: Idempotency | undefined,
   now: Date,
 ): Promise<CreationFacts> => {
-  const email = parsed.ok ? parsed.generation.endUserEmail : parsed.endUserEmail;
-  const model = parsed.ok ? parsed.generation.model.id : parsed.model;
-  const known = model !== undefined && findImageModel(model) ? model : undefined;
+  const email = parsed.ok ? parsed.creation.endUserEmail : parsed.endUserEmail;
+  const model = parsed.ok ? parsed.creation.model.id : parsed.model;
+  const known = model !== undefined && findModel(model) ? model : undefined;
   const keys = {
     endUser: email === undefined ? undefined : endUserKey(accountId, email),
     settings: known === undefined ? undefined : modelSettingsKey(known),
@@ -74,43 +77,50 @@ export const loadCreationFacts = async (
 
 /** An accepted creation; `replayed` when its `Idempotency-Key` had led to it before. */
 export interface Creation {
-  request: ImageRequest;
+  request: StoredRequest;
   replayed: boolean;
 }
 
 /**
- * Accepts a request for images.
+ * Accepts a request for images or a video.
  *
  * 1. A repetition of an earlier creation, by its `Idempotency-Key` and body, is answered with that one.
  * 2. Refuse what its body, its model, its end-user, a pause, the content filter or its balance does not
  *    allow, in this order; nothing is written.
  * 3. Write debit, ledger entry, record, end-user counters and key in one transaction, under the same
  *    conditions.
- * 4. Start the execution that owns it from then on.
+ * 4. Start the execution that owns it from then on. When that fails the request is accepted all the same.
  *
  * Throws `ValidationError`, `ConflictError` (key used with another body, or end-user being removed),
  * `ForbiddenError`, `ServiceError` (`temporarily_unavailable`, `content_policy`), `PaymentRequiredError`,
  * and `RateLimitedError` when the account is too contended.
  */
-export const createGeneration = async (
+export const createRequest = async (
   account: Account,
-  parsed: ParsedGeneration,
+  parsed: ParsedCreation<NewRequest>,
   facts: CreationFacts,
   idempotency: Idempotency | undefined,
   now: Date,
 ): Promise<Creation> => {
-  if (facts.kept && facts.kept.fingerprint === idempotency?.fingerprint) return replay(facts.kept.requestId);
-  const generation = acceptable(parsed, facts);
+  if (isReplay(facts, idempotency)) return replay(facts.kept.requestId);
+  const creation = acceptable(parsed, facts);
   if (facts.kept) throw keyUsedOtherwise();
   if (facts.endUser) checkEndUser(facts.endUser);
   if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);
-  await screenPrompt(generation.prompt);
-  const request = newRequest(account.accountId, generation, unitPrice(generation, facts), now);
+  await screenPrompt(creation.prompt);
+  const request = newRequest(account.accountId, creation, facts, now);
   const kept = await writeAccepted(request, account, idempotency, now);
   if (kept !== undefined) return replay(kept);
   await start(request);
   return { request, replayed: false };
 };
+
+/** Whether the caller repeats a creation that was accepted before. */
+export const isReplay = (
+  facts: CreationFacts,
+  idempotency: Idempotency | undefined,
+): facts is CreationFacts & { kept: NonNullable<CreationFacts['kept']> } =>
+  facts.kept !== undefined && facts.kept.fingerprint === idempotency?.fingerprint;
 
 /** The first answer to a key again: the record as it was accepted. */
 const replay = async (requestId: string): Promise<Creation> => {
@@ -134,39 +144,59 @@ const paused = (retryAfterSeconds: number): ServiceError =>
     { retryAfterSeconds },
   );
 
-const acceptable = (parsed: ParsedGeneration, { settings, credentials }: CreationFacts): NewGeneration => {
-  const model = parsed.ok ? parsed.generation.model : findImageModel(parsed.model ?? '');
+const acceptable = (
+  parsed: ParsedCreation<NewRequest>,
+  { settings, credentials }: CreationFacts,
+): NewRequest => {
+  const model = parsed.ok ? parsed.creation.model : findModel(parsed.model ?? '');
   const problem = model && dispatchProblem(model, settings, credentials);
   const fields = parsed.ok ? {} : parsed.error.fields;
-  if (problem) throw new ValidationError({ ...fields, model: 'cannot be dispatched now' });
+  if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
   if (!parsed.ok) throw parsed.error;
-  return parsed.generation;
+  return parsed.creation;
 };
 
-const unitPrice = ({ model, size }: NewGeneration, { settings }: CreationFacts): Thousandths => {
-  const rate = rateOf(model.id, settings);
-  if (!rate || !('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
-  return imagePrice(rate, pricedPixels(size));
-};
-
+/** The record of an accepted creation, with its price: fixed from now on. */
 const newRequest = (
   accountId: string,
-  { model, ...generation }: NewGeneration,
-  unitPriceThousandths: Thousandths,
+  creation: NewRequest,
+  { settings }: CreationFacts,
   now: Date,
-): ImageRequest => {
-  const { webhookUrl, ...asked } = generation;
+): StoredRequest => {
+  const { model, prompt, endUserEmail, webhookUrl } = creation;
+  const own = isGeneration(creation) ? generationOf(creation, settings) : videoOf(creation, settings);
   return {
-    requestId: newRequestId('image', now),
+    requestId: newRequestId(own.kind, now),
     accountId,
     model: model.id,
-    ...asked,
+    prompt,
+    endUserEmail,
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
-    unitPriceThousandths,
-    debitThousandths: unitPriceThousandths * generation.images,
+    ...own,
     createdAt: toInstant(now),
     status: 'queued',
   };
+};
+
+const isGeneration = (creation: NewRequest): creation is NewGeneration => creation.model.type === 'image';
+
+const generationOf = (creation: NewGeneration, settings: ModelSettings | undefined) => {
+  const { model, size, aspectRatio, images, sequential, references } = creation;
+  const rate = rateOf(model.id, settings);
+  if (!rate || !('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
+  const unitPriceThousandths = imagePrice(rate, pricedPixels(size));
+  const debitThousandths = unitPriceThousandths * images;
+  const asked = { size, aspectRatio, images, sequential, references };
+  return { kind: 'image' as const, ...asked, unitPriceThousandths, debitThousandths };
+};
+
+const videoOf = (creation: NewVideo, settings: ModelSettings | undefined) => {
+  const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...asked } = creation;
+  const rate = rateOf(model.id, settings);
+  if (!rate || !('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
+  const unitPriceThousandths = videoPrice(rate, asked.resolution);
+  const debitThousandths = unitPriceThousandths * asked.billedSeconds;
+  return { kind: 'video' as const, ...asked, unitPriceThousandths, debitThousandths };
 };
 
 /** The places of the writes of an accepted creation in its transaction. */
@@ -177,7 +207,7 @@ const KEY_WRITE = 4;
 
 /** Writes an accepted creation, or gives the id of the request that its key led to meanwhile. */
 const writeAccepted = async (
-  request: ImageRequest,
+  request: StoredRequest,
   account: Account,
   idempotency: Idempotency | undefined,
   now: Date,
@@ -231,17 +261,11 @@ const findKept = async (
   return kept?.fingerprint === fingerprint ? kept.requestId : undefined;
 };
 
-/** An execution that cannot be started would leave the request queued for ever: it is failed and refunded. */
-const start = async (request: ImageRequest): Promise<void> => {
+/** One that could not be started stays queued: the reconciler starts it. */
+const start = async ({ requestId }: StoredRequest): Promise<void> => {
   try {
-    await startGeneration(request.requestId);
+    await startGeneration(requestId);
   } catch (error) {
-    logger.error('an execution could not be started', {
-      requestId: request.requestId,
-      error: error as Error,
-    });
-    const failure = { code: 'internal_error', message: 'The request could not be started.' } as const;
-    await failRequest(request.requestId, failure);
-    throw new ServiceError(failure.code, failure.message, { cause: error });
+    logger.error('an execution could not be started', { requestId, error: error as Error });
   }
 };

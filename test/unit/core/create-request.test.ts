@@ -1,26 +1,27 @@
 import '../builders/environment.ts';
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { mockClient } from 'aws-sdk-client-mock';
-import { type CreationFacts, createGeneration } from '../../../core/create-generation.ts';
 import { parseGeneration } from '../../../core/create-generation-rules.ts';
+import { type CreationFacts, createRequest } from '../../../core/create-request.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../../core/errors.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../core/keys.ts';
+import { logger } from '../../../core/observability.ts';
 import type { ProviderId } from '../../../core/providers.ts';
 import { table } from '../../../core/table.ts';
 import { aGenerationBody, references } from '../builders/bodies.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../builders/entities.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-const stepFunctions = mockClient(SFNClient);
+const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
+const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  stepFunctions.reset();
-  stepFunctions.on(StartExecutionCommand).resolves({});
+  executions.reset();
+  logged.mockReset();
 });
 
 const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
@@ -37,7 +38,7 @@ const create = async (
   account = anAccount(),
 ) => {
   const parsed = parseGeneration(aGenerationBody(body));
-  const { request, replayed } = await createGeneration(account, parsed, theFacts(facts), undefined, NOW);
+  const { request, replayed } = await createRequest(account, parsed, theFacts(facts), undefined, NOW);
   expect(replayed).toBe(false);
   return request;
 };
@@ -45,7 +46,7 @@ const create = async (
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const starts = () => stepFunctions.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input);
+const starts = () => executions.started;
 const nothingWritten = () => {
   expect(memory.transactions).toEqual([]);
   expect(starts()).toEqual([]);
@@ -56,6 +57,7 @@ describe('an accepted creation', () => {
     const request = await create({ n: 2, webhookUrl: 'https://hooks.example.com/' });
 
     expect(request).toStrictEqual({
+      kind: 'image',
       requestId: expect.stringMatching(/^img_[0-9A-Z]{26}$/),
       accountId: ACCOUNT_ID,
       endUserEmail: EMAIL,
@@ -102,6 +104,8 @@ describe('an accepted creation', () => {
         Item: {
           PK: `REQUEST#${request.requestId}`,
           SK: 'REQUEST',
+          GSI1PK: expect.stringMatching(/^OPEN_WORK#[0-7]$/),
+          GSI1SK: NOW.toISOString(),
           GSI2PK: ACCOUNT_ID,
           GSI3PK: `${ACCOUNT_ID}#queued`,
           GSI4PK: `${ACCOUNT_ID}#${EMAIL}`,
@@ -117,11 +121,7 @@ describe('an accepted creation', () => {
     const { requestId } = await create();
 
     expect(starts()).toEqual([
-      {
-        stateMachineArn: 'arn:aws:states:us-east-1:111122223333:stateMachine:generation',
-        name: requestId,
-        input: JSON.stringify({ requestId }),
-      },
+      { machine: 'generation', name: requestId, input: { requestId }, status: 'RUNNING' },
     ]);
   });
 
@@ -235,20 +235,24 @@ describe('a creation is refused', () => {
 });
 
 describe('a creation whose execution cannot be started', () => {
-  test('is failed and refunded at once, and answers 500', async () => {
-    stepFunctions.on(StartExecutionCommand).rejects(new Error('no state machine'));
+  test('is accepted and debited all the same, and left among the open work', async () => {
+    executions.refuseStarts(new Error('no state machine'));
 
-    await expect(create()).rejects.toMatchObject({ name: 'ServiceError', code: 'internal_error' });
+    const request = await create();
 
-    const [debit, refund] = entries();
-    expect(entries()).toHaveLength(2);
-    expect(refund).toMatchObject({ type: 'credit', reason: 'refund', amountThousandths: 6_000 });
-    expect(account()).toMatchObject({ balanceThousandths: 100_000, ledgerEntries: 5 });
-    expect(memory.get(requestKey(String(debit?.reference)))).toMatchObject({
-      status: 'failed',
-      error: { code: 'internal_error', message: 'The request could not be started.' },
-      refundThousandths: 6_000,
+    expect(request).toMatchObject({ status: 'queued', debitThousandths: 6_000 });
+    expect(entries()).toMatchObject([{ type: 'debit', reference: request.requestId }]);
+    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
+    expect(memory.get(requestKey(request.requestId))).toMatchObject({
+      status: 'queued',
+      GSI1PK: expect.stringMatching(/^OPEN_WORK#/),
     });
-    expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 0, spentThousandths: 0 });
+    expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 1 });
+    expect(logged.mock.calls).toEqual([
+      [
+        'an execution could not be started',
+        { requestId: request.requestId, error: new Error('no state machine') },
+      ],
+    ]);
   });
 });

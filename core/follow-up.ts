@@ -1,0 +1,18 @@
+import { startExpiry, startWebhookDelivery } from './executions.ts';
+import { closeWork, findRequest, isTerminal } from './requests.ts';
+
+/**
+ * Starts what follows a request's end, whoever ended it: its webhook and its expiry. Each is named by the
+ * request, so that it is started once however often this runs. Then the request is no longer open work.
+ * Harmless while it is not terminal.
+ */
+export const followUp = async (requestId: string): Promise<void> => {
+  const request = await findRequest(requestId);
+  if (request?.GSI1PK === undefined || !isTerminal(request)) return;
+  const { status, expiresAt, webhookUrl } = request;
+  await Promise.all([
+    webhookUrl === undefined ? undefined : startWebhookDelivery(requestId),
+    status === 'succeeded' && expiresAt !== undefined ? startExpiry(requestId, expiresAt) : undefined,
+  ]);
+  await closeWork(requestId);
+};

@@ -1,0 +1,201 @@
+import { UnreadableVideoError } from './video-bytes.ts';
+
+/** One stretch of a track's timeline: so much of its media from a place on, or nothing. */
+interface Edit {
+  /** In units of the movie; 0 for "to the end of the media". */
+  duration: number;
+  /** In units of the track; negative for a stretch that shows nothing. */
+  mediaStart: number;
+}
+
+interface Track {
+  id: number;
+  /** `vide`, `soun` or another kind, such as text. */
+  kind: string;
+  unitsPerSecond: number;
+  /** Length of all samples, in units of the track. */
+  mediaUnits: number;
+  edits: Edit[];
+  width?: number;
+  height?: number;
+}
+
+/** The parts of a `moov` box, and of the `moof` boxes that continue it, which tell how long a film is. */
+export interface Movie {
+  unitsPerSecond: number;
+  /** By id. */
+  tracks: Map<number, Track>;
+  isFragmented: boolean;
+  /** What a sample of a fragment lasts unless the fragment says it, by track. */
+  sampleDurations: Map<number, number>;
+}
+
+interface Box {
+  type: string;
+  content: Buffer;
+}
+
+/** The boxes in a box. Throws `UnreadableVideoError` for one that does not fit. */
+const boxesIn = function* (container: Buffer): Generator<Box> {
+  for (let start = 0; start + 8 <= container.byteLength; ) {
+    const shortSize = container.readUInt32BE(start);
+    const isLong = shortSize === 1;
+    const rest = container.byteLength - start;
+    const size = isLong ? Number(container.readBigUInt64BE(start + 8)) : shortSize || rest;
+    const headerBytes = isLong ? 16 : 8;
+    if (size < headerBytes || size > rest) throw new UnreadableVideoError('is damaged');
+    const type = container.toString('latin1', start + 4, start + 8);
+    yield { type, content: container.subarray(start + headerBytes, start + size) };
+    start += size;
+  }
+};
+
+const contentsOf = (container: Buffer, type: string): Buffer[] =>
+  boxesIn(container)
+    .filter((box) => box.type === type)
+    .map(({ content }) => content)
+    .toArray();
+
+/** The first box at a path. */
+const findBox = (container: Buffer, ...path: string[]): Buffer | undefined =>
+  path.reduce<Buffer | undefined>(
+    (box, type) => box && boxesIn(box).find((inner) => inner.type === type)?.content,
+    container,
+  );
+
+const requireBox = (container: Buffer, ...path: string[]): Buffer => {
+  const box = findBox(container, ...path);
+  if (!box) throw new UnreadableVideoError('is damaged');
+  return box;
+};
+
+/** Version 1 of a box has times of 8 bytes where version 0 has 4. */
+const hasLongTimes = (box: Buffer): boolean => box.readUInt8(0) === 1;
+const flagsOf = (box: Buffer): number => box.readUIntBE(1, 3);
+
+/** Units a second, of `mvhd` and `mdhd` alike. */
+const unitsPerSecondOf = (header: Buffer): number => {
+  const units = header.readUInt32BE(hasLongTimes(header) ? 20 : 12);
+  if (units === 0) throw new UnreadableVideoError('is damaged');
+  return units;
+};
+
+/** What a `moov` box says. */
+export const readMovie = (moov: Buffer): Movie => {
+  const extension = findBox(moov, 'mvex');
+  const defaults = extension ? contentsOf(extension, 'trex') : [];
+  return {
+    unitsPerSecond: unitsPerSecondOf(requireBox(moov, 'mvhd')),
+    tracks: new Map(
+      contentsOf(moov, 'trak')
+        .map(readTrack)
+        .map((track) => [track.id, track]),
+    ),
+    isFragmented: extension !== undefined,
+    sampleDurations: new Map(defaults.map((trex) => [trex.readUInt32BE(4), trex.readUInt32BE(12)])),
+  };
+};
+
+const readTrack = (trak: Buffer): Track => {
+  const header = requireBox(trak, 'tkhd');
+  const sizeAt = hasLongTimes(header) ? 88 : 76;
+  const edits = findBox(trak, 'edts', 'elst');
+  const timing = findBox(trak, 'mdia', 'minf', 'stbl', 'stts');
+  return {
+    id: header.readUInt32BE(hasLongTimes(header) ? 20 : 12),
+    kind: requireBox(trak, 'mdia', 'hdlr').toString('latin1', 8, 12),
+    unitsPerSecond: unitsPerSecondOf(requireBox(trak, 'mdia', 'mdhd')),
+    mediaUnits: timing ? sumOfSamples(timing) : 0,
+    edits: edits ? readEdits(edits) : [],
+    ...sizeOf(header.readUInt32BE(sizeAt), header.readUInt32BE(sizeAt + 4)),
+  };
+};
+
+/** Pixels from numbers with 16 bits behind the point. */
+const sizeOf = (width: number, height: number): { width?: number; height?: number } =>
+  width > 0 && height > 0
+    ? { width: Math.round(width / 0x1_0000), height: Math.round(height / 0x1_0000) }
+    : {};
+
+/** `stts`: how many samples last how long, as pairs. */
+const sumOfSamples = (timing: Buffer): number => {
+  let units = 0;
+  const end = 8 + timing.readUInt32BE(4) * 8;
+  for (let pair = 8; pair < end; pair += 8) {
+    units += timing.readUInt32BE(pair) * timing.readUInt32BE(pair + 4);
+  }
+  return units;
+};
+
+const readEdits = (list: Buffer): Edit[] => {
+  const isLong = hasLongTimes(list);
+  const entryBytes = isLong ? 20 : 12;
+  const end = 8 + list.readUInt32BE(4) * entryBytes;
+  const edits: Edit[] = [];
+  for (let entry = 8; entry < end; entry += entryBytes) {
+    edits.push(
+      isLong
+        ? {
+            duration: Number(list.readBigUInt64BE(entry)),
+            mediaStart: Number(list.readBigInt64BE(entry + 8)),
+          }
+        : { duration: list.readUInt32BE(entry), mediaStart: list.readInt32BE(entry + 4) },
+    );
+  }
+  return edits;
+};
+
+/** Adds the samples a `moof` box announces. */
+export const addFragment = (movie: Movie, moof: Buffer): void => {
+  for (const fragment of contentsOf(moof, 'traf')) {
+    const header = requireBox(fragment, 'tfhd');
+    const trackId = header.readUInt32BE(4);
+    const track = movie.tracks.get(trackId);
+    if (!track) throw new UnreadableVideoError('is damaged');
+    const sampleDuration = fragmentSampleDuration(header) ?? movie.sampleDurations.get(trackId) ?? 0;
+    for (const run of contentsOf(fragment, 'trun')) track.mediaUnits += sumOfRun(run, sampleDuration);
+  }
+};
+
+/** `tfhd`: the duration stands behind the offset and the description index, each of which may be absent. */
+const fragmentSampleDuration = (header: Buffer): number | undefined => {
+  const flags = flagsOf(header);
+  if (!(flags & 0x8)) return undefined;
+  return header.readUInt32BE(8 + (flags & 0x1 ? 8 : 0) + (flags & 0x2 ? 4 : 0));
+};
+
+/** `trun`: of each sample its duration, size, flags and offset, as far as the box's flags announce them. */
+const sumOfRun = (run: Buffer, sampleDuration: number): number => {
+  const flags = flagsOf(run);
+  const samples = run.readUInt32BE(4);
+  if (!(flags & 0x100)) return samples * sampleDuration;
+  const first = 8 + (flags & 0x1 ? 4 : 0) + (flags & 0x4 ? 4 : 0);
+  const sampleBytes = 4 * [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length;
+  let units = 0;
+  for (let sample = 0; sample < samples; sample++) units += run.readUInt32BE(first + sample * sampleBytes);
+  return units;
+};
+
+/** The size of the picture; undefined for a film without one. */
+export const pictureOf = ({ tracks }: Movie): { width?: number; height?: number } | undefined => {
+  const picture = tracks.values().find(({ kind }) => kind === 'vide');
+  return picture && { width: picture.width, height: picture.height };
+};
+
+/** How long a film is on its timeline: as long as the longest of its pictures and sounds, as edited. */
+export const secondsOf = (movie: Movie): number =>
+  movie.tracks
+    .values()
+    .filter(({ kind }) => kind === 'vide' || kind === 'soun')
+    .reduce((longest, track) => Math.max(longest, trackSeconds(track, movie)), 0);
+
+const trackSeconds = ({ edits, mediaUnits, unitsPerSecond }: Track, movie: Movie): number => {
+  if (edits.length === 0) return mediaUnits / unitsPerSecond;
+  return edits.reduce((seconds, { duration, mediaStart }) => {
+    const wanted = duration / movie.unitsPerSecond;
+    if (mediaStart < 0) return seconds + wanted;
+    const there = Math.max(0, mediaUnits - mediaStart) / unitsPerSecond;
+    // Fragments come after the edits were written.
+    return seconds + (duration === 0 || movie.isFragmented ? there : Math.min(wanted, there));
+  }, 0);
+};

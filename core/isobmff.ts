@@ -1,0 +1,67 @@
+import { addFragment, type Movie, pictureOf, readMovie, secondsOf } from './isobmff-movie.ts';
+import {
+  asBuffer,
+  type RandomAccessFile,
+  readIndex,
+  requireWithin,
+  UnreadableVideoError,
+  type VideoIndex,
+} from './video-bytes.ts';
+
+/** Boxes of a file's top level that are looked at: a fragmented file has two for each fragment. */
+const MAX_BOXES = 10_000;
+/** Size and type, and the long size that may follow (ISO/IEC 14496-12, 4.2). */
+const MAX_HEADER_BYTES = 16;
+const MIN_HEADER_BYTES = 8;
+
+interface TopBox {
+  type: string;
+  contentStart: number;
+  /** Infinite when the box goes on to the end of a file whose size nobody told. */
+  end: number;
+}
+
+/**
+ * The index of an MP4 or QuickTime file (ISO/IEC 14496-12), wherever it stands, fragmented or not, reading no
+ * picture and no sound. Tables are summed where they lie and never spread out, as a table of a few bytes may
+ * claim billions of samples. Throws `UnreadableVideoError`, and Node's range error where a table is cut short.
+ */
+export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
+  let movie: Movie | undefined;
+  let hasMedia = false;
+  let position = 0;
+  for (let count = 0; count < MAX_BOXES; count++) {
+    const box = await topBoxAt(file, position);
+    if (!box) break;
+    if (box.type === 'moov') {
+      movie = readMovie(await readIndex(file, box.contentStart, box.end));
+    } else if (box.type === 'moof' && movie) {
+      addFragment(movie, await readIndex(file, box.contentStart, box.end));
+    } else if (box.type === 'mdat') {
+      hasMedia = true;
+      if (Number.isFinite(box.end)) requireWithin(file, box.end);
+    }
+    if ((movie && hasMedia && !movie.isFragmented) || !Number.isFinite(box.end)) break;
+    position = box.end;
+  }
+  if (!movie || !hasMedia) throw new UnreadableVideoError('is cut off');
+  const picture = pictureOf(movie);
+  if (!picture) throw new UnreadableVideoError('holds no video');
+  return { seconds: secondsOf(movie), ...picture };
+};
+
+const topBoxAt = async (file: RandomAccessFile, position: number): Promise<TopBox | undefined> => {
+  const header = asBuffer(await file.read(position, position + MAX_HEADER_BYTES));
+  if (header.byteLength < MIN_HEADER_BYTES) return undefined;
+  const type = header.toString('latin1', 4, 8);
+  const shortSize = header.readUInt32BE(0);
+  if (shortSize === 0) {
+    const end = file.sizeBytes() ?? Number.POSITIVE_INFINITY;
+    return { type, contentStart: position + MIN_HEADER_BYTES, end };
+  }
+  const isLong = shortSize === 1;
+  const size = isLong ? Number(header.readBigUInt64BE(8)) : shortSize;
+  const headerBytes = isLong ? MAX_HEADER_BYTES : MIN_HEADER_BYTES;
+  if (size < headerBytes) throw new UnreadableVideoError('is damaged');
+  return { type, contentStart: position + headerBytes, end: position + size };
+};

@@ -1,0 +1,22 @@
+import { catchUpOnRead } from '../../core/catch-up.ts';
+import { findProviderWait } from '../../core/provider-waits.ts';
+import { findRequest } from '../../core/requests.ts';
+import type { Upstream } from '../../core/workflow.ts';
+import { recordReader } from '../http/record-reader.ts';
+
+/** Loaded by the reads that ask: most do not, and the providers are most of the code. */
+const upstreamOf = async (model: string): Promise<Upstream> =>
+  (await import('../../providers/registry.ts')).upstreamOf(model);
+
+/**
+ * GET /v1/videos/{requestId}. 200 with the record; 404 for what is not a video request of the caller's. A read
+ * of an unfinished one asks the provider too, at most once in 10 s.
+ */
+export const handler = recordReader(
+  'video',
+  async (requestId) => {
+    const [request, wait] = await Promise.all([findRequest(requestId), findProviderWait(requestId)]);
+    return { request, wait };
+  },
+  (request, { wait }) => catchUpOnRead(request, wait, upstreamOf),
+);

@@ -1,0 +1,18 @@
+import { receiveCallback } from '../../core/provider-callbacks.ts';
+import { upstreamOf } from '../../providers/registry.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { json } from '../http/responses.ts';
+
+/**
+ * POST /callbacks/{provider}/{requestId}/{token}: outside `/v1`, without an API key. 200 when it was taken; 404
+ * for a token that is not ours; 503 when the provider should call again. Its body is not read.
+ */
+export const handler = apiHandler(async (request) => {
+  const callback = {
+    provider: request.pathParameter('provider'),
+    requestId: request.pathParameter('requestId'),
+    token: request.pathParameter('token'),
+  };
+  await receiveCallback(callback, upstreamOf);
+  return json(200, {});
+});

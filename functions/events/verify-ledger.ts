@@ -1,0 +1,22 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import { listAccounts } from '../../core/accounts.ts';
+import { verifyLedger } from '../../core/ledger-verify.ts';
+import { countMetric, logger, METRIC } from '../../core/observability.ts';
+
+/**
+ * Verifies every account's ledger, on a schedule. Each problem is logged and counted; a run that finds none is
+ * counted too, so that one which never ends is missed. Problems are no failure of the run: running it again
+ * would find them again.
+ */
+export const handler = middy<unknown, void>()
+  .use(injectLambdaContext(logger, { resetKeys: true }))
+  .handler(async () => {
+    const { accounts, entries, problems } = await verifyLedger(await listAccounts());
+    for (const problem of problems) {
+      logger.error('a ledger does not add up', { ...problem });
+      countMetric(METRIC.ledgerProblem, {});
+    }
+    if (problems.length === 0) countMetric(METRIC.ledgerVerified, {});
+    logger.info('ledgers verified', { accounts, entries, problems: problems.length });
+  });

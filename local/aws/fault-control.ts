@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Principal } from '../types.ts';
+import { AwsError } from './errors.ts';
+import type { Fault, Faults } from './faults.ts';
+import { parseJsonObject, readBody, sendJson } from './json-protocol.ts';
+
+/** The service that a request about faults is signed for. No service of AWS has this name. */
+export const FAULT_SERVICE = 'local-faults';
+
+/**
+ * Answers a request about faults: POST arms the one in its body, DELETE forgets all, GET tells how many calls each can still meet. Throws
+ * `AccessDeniedException` for any caller but the operator.
+ */
+export const answerFaultControl = async (
+  faults: Faults,
+  principal: Principal,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  if (principal.statements) {
+    throw new AwsError('AccessDeniedException', `${principal.name} may not arm faults`, 403);
+  }
+  const body = parseJsonObject(await readBody(request));
+  if (request.method === 'POST') faults.arm(body as unknown as Fault);
+  else if (request.method === 'DELETE') faults.disarm();
+  else if (request.method !== 'GET') throw new AwsError('NotImplemented', 'POST, DELETE or GET', 501);
+  sendJson(response, 200, { left: faults.left() }, '1.0');
+};
+
+/** Where a local run is and who operates it: what `local.json` says. */
+export interface FaultTarget {
+  awsEndpointUrl: string;
+  operatorAccessKeyId: string;
+}
+
+const send = async (target: FaultTarget, method: string, body?: Fault): Promise<number[]> => {
+  const response = await fetch(target.awsEndpointUrl, {
+    method,
+    headers: {
+      authorization: `AWS4-HMAC-SHA256 Credential=${target.operatorAccessKeyId}/20260101/us-east-1/${FAULT_SERVICE}/aws4_request`,
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as { left: number[]; message?: string };
+  if (!response.ok) throw new Error(`Faults: ${response.status} ${answer.message}`);
+  return answer.left;
+};
+
+/** Arms a fault in a local run in another process. Rejects for what is no fault, and for anyone but its operator. */
+export const armFault = async (target: FaultTarget, fault: Fault): Promise<void> => {
+  await send(target, 'POST', fault);
+};
+
+/** Forgets every fault of a local run in another process. */
+export const disarmFaults = async (target: FaultTarget): Promise<void> => {
+  await send(target, 'DELETE');
+};
+
+/** How many calls each armed fault can still meet, in the order they were armed. */
+export const faultsLeft = (target: FaultTarget): Promise<number[]> => send(target, 'GET');

@@ -1,0 +1,69 @@
+import type { TableSpec } from '../../types.ts';
+
+type Json = Record<string, unknown>;
+
+/** Tells the partition keys that a DynamoDB call names, as IAM's `dynamodb:LeadingKeys` holds them. */
+export interface LeadingKeys {
+  /** Of keys or items of a table. */
+  ofItems(table: string, items: unknown[]): string[];
+  /** Of a Query on a table or, when the request names one, an index. */
+  ofQuery(request: Json): string[];
+}
+
+const asObject = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The text of an attribute value (`{ S: '…' }`); empty when there is none. */
+const textOf = (value: unknown): string => asText(Object.values(asObject(value))[0]);
+
+interface KeySchema {
+  AttributeName: string;
+  KeyType: string;
+}
+
+const partitionKeyIn = (schema: unknown): string =>
+  (schema as KeySchema[]).find(({ KeyType }) => KeyType === 'HASH')?.AttributeName ?? '';
+
+/** `left = right`, each a name, a placeholder of a name (`#a`) or of a value (`:a`). */
+const EQUALITY = /([#:]?\w+)\s*=\s*([#:]?\w+)/g;
+
+/** The value that a key condition asks of the partition key: its one equality on it. Empty when it cannot be told. */
+const queriedKey = (request: Json, partitionKey: string): string => {
+  const names = asObject(request.ExpressionAttributeNames);
+  const values = asObject(request.ExpressionAttributeValues);
+  const isKey = (token: string) => (token.startsWith('#') ? names[token] : token) === partitionKey;
+  for (const [, left = '', right = ''] of asText(request.KeyConditionExpression).matchAll(EQUALITY)) {
+    if (isKey(left)) return textOf(values[right]);
+    if (isKey(right)) return textOf(values[left]);
+  }
+  return '';
+};
+
+/** The leading keys of calls on these tables. A key of an unknown table cannot be told. */
+export const createLeadingKeys = (tables: TableSpec[]): LeadingKeys => {
+  const partitionKeys = new Map<string, string>();
+  for (const { createTable } of tables) {
+    const table = asText(createTable.TableName);
+    partitionKeys.set(table, partitionKeyIn(createTable.KeySchema));
+    for (const kind of ['GlobalSecondaryIndexes', 'LocalSecondaryIndexes']) {
+      for (const index of (createTable[kind] ?? []) as Json[]) {
+        partitionKeys.set(`${table}/${index.IndexName}`, partitionKeyIn(index.KeySchema));
+      }
+    }
+  }
+  const nameOf = (nameOrArn: string) => nameOrArn.replace(/^arn:.*:table\//, '');
+  const distinct = (keys: string[]) => [...new Set(keys)];
+
+  return {
+    ofItems: (table, items) => {
+      const partitionKey = partitionKeys.get(nameOf(table)) ?? '';
+      return distinct(items.map((item) => textOf(asObject(item)[partitionKey])));
+    },
+    ofQuery: (request) => {
+      const table = nameOf(asText(request.TableName));
+      const index = asText(request.IndexName);
+      return [queriedKey(request, partitionKeys.get(index ? `${table}/${index}` : table) ?? '')];
+    },
+  };
+};

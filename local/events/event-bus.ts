@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+
+import { messageOf } from '../aws/errors.ts';
+import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
+import type { AwsEvent, InvokeFunction, RuleSpec } from '../types.ts';
+import { matchesEvent } from './pattern.ts';
+import { nextCronTime } from './schedule.ts';
+
+/** The default event bus and its rules. */
+export interface EventBus {
+  /** Hands an event to the targets of every rule that matches it. Returns at once; never throws. */
+  publish(event: AwsEvent): void;
+  /** Starts the schedules. A rule with a rate fires soon after, as a fresh one does. */
+  start(): void;
+  /** Stops the schedules and what would still be tried again. What runs is left to whoever runs it, and its end is not heard. */
+  close(): void;
+}
+
+/** What the bus works with. */
+export interface EventBusOptions {
+  rules: RuleSpec[];
+  invoke: InvokeFunction;
+}
+
+/** Lambda tries a failed asynchronous invocation twice more, after one and two minutes; here after so much less. */
+const RETRY_PAUSES_MILLISECONDS = [500, 1_000];
+
+const FIRST_RATE_MILLISECONDS = 100;
+
+/** Node takes a longer timer for none at all; whoever waits longer looks again then. */
+const MAX_TIMER_MILLISECONDS = 2_147_483_647;
+
+const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
+  version: '0',
+  id: randomUUID(),
+  'detail-type': 'Scheduled Event',
+  source: 'aws.events',
+  account: ACCOUNT_ID,
+  time: `${new Date().toISOString().slice(0, 19)}Z`,
+  region: REGION,
+  resources: [arn],
+  detail: {},
+});
+
+/** A bus with the rules of a stack. Their targets are functions, invoked asynchronously: what fails three times is logged and given up. */
+export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => {
+  const timers = new Set<NodeJS.Timeout>();
+  let isClosed = false;
+
+  const after = (milliseconds: number, work: () => void) => {
+    if (isClosed) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      work();
+    }, milliseconds).unref();
+    timers.add(timer);
+  };
+
+  /** Why an invocation failed; undefined when it did not. */
+  const failureOf = async (functionArn: string, payload: unknown): Promise<string | undefined> => {
+    try {
+      const result = await invoke(functionArn, payload);
+      return result.functionError ? JSON.stringify(result.payload) : undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+
+  const deliver = async (rule: RuleSpec, functionArn: string, payload: unknown, tries = 0): Promise<void> => {
+    const failure = await failureOf(functionArn, payload);
+    if (failure === undefined || isClosed) return;
+    const pause = RETRY_PAUSES_MILLISECONDS[tries];
+    if (pause !== undefined) after(pause, () => void deliver(rule, functionArn, payload, tries + 1));
+    else {
+      console.error(
+        `[events] rule ${rule.name}: ${functionArn} failed ${tries + 1} times, the event is lost: ${failure}`,
+      );
+    }
+  };
+
+  const fire = (rule: RuleSpec, event: AwsEvent) => {
+    if (isClosed) return;
+    for (const target of rule.targets) {
+      void deliver(rule, target.functionArn, 'input' in target ? target.input : event);
+    }
+  };
+
+  /** Calls `work` at `time`, however far off. */
+  const at = (time: number, work: () => void) => {
+    const left = Math.max(0, time - Date.now());
+    if (left <= MAX_TIMER_MILLISECONDS) after(left, work);
+    else after(MAX_TIMER_MILLISECONDS, () => at(time, work));
+  };
+
+  const startRate = (rule: RuleSpec, everyMilliseconds: number, time: number) =>
+    at(time, () => {
+      fire(rule, scheduledEvent(rule));
+      // From now on: what a machine slept through is not made up for.
+      startRate(rule, everyMilliseconds, Date.now() + everyMilliseconds);
+    });
+
+  const startCron = (rule: RuleSpec, cron: string, now: number) => {
+    const time = nextCronTime(cron, now);
+    if (time === undefined) return;
+    at(time, () => {
+      fire(rule, scheduledEvent(rule));
+      startCron(rule, cron, Math.max(time, Date.now()));
+    });
+  };
+
+  return {
+    publish(event) {
+      for (const rule of rules) {
+        if (rule.eventPattern && matchesEvent(rule.eventPattern, event)) fire(rule, event);
+      }
+    },
+    start() {
+      for (const rule of rules) {
+        if (!rule.schedule) continue;
+        const now = Date.now();
+        if ('cron' in rule.schedule) startCron(rule, rule.schedule.cron, now);
+        else startRate(rule, rule.schedule.everyMilliseconds, now + FIRST_RATE_MILLISECONDS);
+      }
+    },
+    close() {
+      isClosed = true;
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+};

@@ -1,0 +1,48 @@
+import type { AwsEvent } from '../types.ts';
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isPrefix = (matcher: Json): matcher is { prefix: string } =>
+  Object.keys(matcher).join() === 'prefix' && typeof matcher.prefix === 'string';
+
+/**
+ * Throws, naming the field, when a pattern is not made of lists of exact values and of `{ "prefix": … }` and of objects of such: other
+ * matchers of EventBridge are not known here.
+ */
+export const checkPattern = (pattern: Json, path = ''): void => {
+  for (const [name, wanted] of Object.entries(pattern)) {
+    const field = `${path}${name}`;
+    if (isObject(wanted)) {
+      checkPattern(wanted, `${field}.`);
+    } else if (!Array.isArray(wanted) || wanted.length === 0) {
+      throw new Error(`The event pattern's ${field} is not a list of values`);
+    } else if (
+      wanted.some((matcher) => typeof matcher === 'object' && matcher !== null && !isPrefix(matcher))
+    ) {
+      throw new Error(`The event pattern's ${field} holds a matcher that the local run does not know`);
+    }
+  }
+};
+
+const matchesValue = (matcher: unknown, value: unknown): boolean =>
+  isObject(matcher) && isPrefix(matcher)
+    ? typeof value === 'string' && value.startsWith(matcher.prefix)
+    : matcher === value;
+
+/** A field of the event: a list matches when one of its values does. An absent field matches nothing. */
+const matchesField = (wanted: unknown, value: unknown): boolean => {
+  if (!Array.isArray(wanted)) return isObject(value) && matchesFields(wanted as Json, value);
+  const values = Array.isArray(value) ? value : [value];
+  return wanted.some((matcher) => values.some((one) => matchesValue(matcher, one)));
+};
+
+const matchesFields = (pattern: Json, value: Json): boolean =>
+  Object.entries(pattern).every(
+    ([name, wanted]) => Object.hasOwn(value, name) && matchesField(wanted, value[name]),
+  );
+
+/** Whether an event has every field that the pattern names, with a value that it lists. */
+export const matchesEvent = (pattern: Json, event: AwsEvent): boolean => matchesFields(pattern, { ...event });

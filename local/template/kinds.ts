@@ -1,0 +1,67 @@
+import { TemplateError } from './assembly.ts';
+import { isCustomResource } from './attributes.ts';
+import type { Resolver } from './resolver.ts';
+
+/** What the local run makes, reads, or does the same without. */
+const EMULATED = new Set([
+  'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::GatewayResponse',
+  'AWS::ApiGateway::Method',
+  'AWS::ApiGateway::Resource',
+  'AWS::ApiGateway::RestApi',
+  'AWS::ApiGateway::Stage',
+  'AWS::CloudFront::CachePolicy',
+  'AWS::CloudFront::Distribution',
+  'AWS::CloudFront::KeyGroup',
+  'AWS::CloudFront::OriginAccessControl',
+  'AWS::CloudFront::PublicKey',
+  'AWS::CloudFront::ResponseHeadersPolicy',
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::DynamoDB::Table',
+  'AWS::Events::Rule',
+  'AWS::IAM::ManagedPolicy',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup',
+  'AWS::S3::Bucket',
+  'AWS::S3::BucketPolicy',
+  'AWS::SecretsManager::Secret',
+  'AWS::StepFunctions::StateMachine',
+]);
+
+/** What watches, tells people, or keeps what failed: nothing that the service does depends on it, so nothing is made of it here. */
+const WITHOUT_EFFECT = new Set([
+  'AWS::CDK::Metadata',
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::KMS::Alias',
+  'AWS::KMS::Key',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Logs::MetricFilter',
+  'AWS::Logs::QueryDefinition',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::Queue',
+  'AWS::SQS::QueuePolicy',
+  'AWS::WAFv2::WebACL',
+  'AWS::WAFv2::WebACLAssociation',
+]);
+
+/** Throws `TemplateError`, naming every resource of a type that is neither emulated nor known to have no effect here. */
+export const refuseUnknownKinds = (resolver: Resolver): void => {
+  const unknown = resolver
+    .resources()
+    .filter(
+      ({ type, definition }) =>
+        !EMULATED.has(type) && !WITHOUT_EFFECT.has(type) && !isCustomResource(definition),
+    );
+  if (unknown.length > 0) {
+    const names = unknown.map(({ logicalId, type }) => `${logicalId} (${type})`).join(', ');
+    throw new TemplateError(`The local run does not know what to make of ${names}`);
+  }
+};

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { getAccount, listAccounts } from '../../core/accounts.ts';
+import { systemClock } from '../../core/clock.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { stopGeneration } from '../../core/execution-history.ts';
+import { failStoredRequest } from '../../core/fail-stored-request.ts';
+import { type RecordStatus, statusAt } from '../../core/records.ts';
+import { getRequest, isTerminal } from '../../core/requests.ts';
+import { anyText, recordStatus, seconds, text } from '../options.ts';
+import { formatFields, formatTable } from '../output.ts';
+import { renderFailed, renderReport } from '../render-report.ts';
+import { listRequestsOf } from '../request-listing.ts';
+import { getReadableRequest, loadRequestReport } from '../request-report.ts';
+import type { Perform, Verb } from '../verb.ts';
+import { addRetryWebhookVerb } from './retry-webhook.ts';
+
+/** `requests list|show|fail|retry-webhook` */
+export const addRequestVerbs = (requests: Command, perform: Perform): void => {
+  requests
+    .command('list')
+    .description('requests, newest first')
+    .option('--account <id>', 'only of this account', text)
+    .option('--status <status>', 'only those that read so now', recordStatus)
+    .option('--older-than <time>', 'only those created so long ago or earlier: 90s, 10m, 2h, 1d', seconds)
+    .action(perform(list));
+  requests
+    .command('show')
+    .description('everything that is known of a request')
+    .requiredOption('--id <id>', 'the request', text)
+    .action(perform(show));
+  requests
+    .command('fail')
+    .description('end a request that is not over; it is refunded in full')
+    .requiredOption('--id <id>', 'the request', text)
+    .option('--note <text>', 'why, for operators', anyText)
+    .action(perform(fail));
+  addRetryWebhookVerb(requests, perform);
+};
+
+interface ListOptions {
+  account?: string;
+  status?: RecordStatus;
+  olderThan?: number;
+}
+
+const list: Verb<ListOptions> = async ({ account, status, olderThan }, connected) => {
+  await connected();
+  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const now = systemClock.now();
+  const requests = await listRequestsOf(accounts, { status, olderThanSeconds: olderThan }, now);
+  const value = requests.map((request) => ({
+    requestId: request.requestId,
+    accountId: request.accountId,
+    status: statusAt(request, now),
+    model: request.model,
+    createdAt: request.createdAt,
+  }));
+  return {
+    value,
+    text: formatTable(
+      ['created', 'request', 'account', 'status', 'model'],
+      value.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
+    ),
+  };
+};
+
+const show: Verb<{ id: string }> = async ({ id }, connected) => {
+  await connected();
+  const now = systemClock.now();
+  const value = renderReport(await loadRequestReport(id, now), now);
+  const { record, account, operatorNote, objects, story } = value;
+  const fields = formatFields({
+    request: record.requestId,
+    status: record.status,
+    model: record.model,
+    account: `${account.accountId} (${account.name})`,
+    endUser: record.endUserEmail,
+    note: operatorNote,
+  });
+  const told = formatTable(
+    ['time', 'what', 'detail'],
+    story.map(({ at, what, detail }) => [at, what, detail]),
+  );
+  const files = formatTable(
+    ['file', 'bytes', 'in the record', 'in the bucket'],
+    objects.map(({ objectKey, sizeBytes, recorded, stored }) => [
+      objectKey,
+      sizeBytes,
+      recorded ? 'yes' : 'no',
+      stored ? 'yes' : 'no',
+    ]),
+  );
+  return { value, text: [fields, told, files].join('\n\n') };
+};
+
+/** What the caller is told of a request that an operator ended. */
+const ENDED_BY_OPERATOR = 'The operator ended this request.';
+
+/**
+ * Ends the request first, whatever its execution does at that moment: of both one ends it, and it is refunded once. Then
+ * stops the execution. Stopped first, the reconciler would hear of it and could end the request in its own words.
+ */
+const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected) => {
+  await connected();
+  const request = await getReadableRequest(id, systemClock.now());
+  if (isTerminal(request)) throw new ConflictError(`Request ${id} is over: it ${request.status}.`);
+  const error = { code: 'internal_error', message: ENDED_BY_OPERATOR } as const;
+  await failStoredRequest(id, error, systemClock, note);
+  const ended = await getRequest(id);
+  if (ended.error?.message !== ENDED_BY_OPERATOR) {
+    throw new ConflictError(`Request ${id} ended by itself meanwhile: it ${ended.status}.`);
+  }
+  await stopGeneration(id, ENDED_BY_OPERATOR);
+  const value = renderFailed(ended, systemClock.now());
+  const { requestId, model, status, operatorNote } = value;
+  return {
+    value,
+    text: formatFields({ requestId, model, status, reason: error.message, note: operatorNote }),
+  };
+};

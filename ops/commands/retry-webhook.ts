@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { retryWebhook } from '../../core/retry-webhook.ts';
+import { text } from '../options.ts';
+import { formatFields } from '../output.ts';
+import type { Perform, Verb } from '../verb.ts';
+
+/** `requests retry-webhook` */
+export const addRetryWebhookVerb = (requests: Command, perform: Perform): void => {
+  requests
+    .command('retry-webhook')
+    .description("tell a request's end to its webhook again, under the same webhook id")
+    .requiredOption('--id <id>', 'the request', text)
+    .action(perform(retry));
+};
+
+const retry: Verb<{ id: string }> = async ({ id }, connected) => {
+  await connected();
+  const value = { ...(await retryWebhook(id)) };
+  return { value, text: formatFields(value) };
+};

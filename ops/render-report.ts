@@ -1,0 +1,60 @@
+import { requiredEnv } from '../core/environment.ts';
+import { renderLedgerEntry } from '../core/ledger.ts';
+import { toXTokens } from '../core/money.ts';
+import { type RequestRecord, renderRecord } from '../core/records.ts';
+import type { StoredRequest } from '../core/requests.ts';
+import type { RequestReport } from './request-report.ts';
+import { tellStory } from './request-story.ts';
+
+/** A record as the API gives it at `now`, but for the signed URLs: an operator has the bucket, and a URL in a log is a file given away. */
+export const renderUnsigned = (request: StoredRequest, now: Date): RequestRecord => {
+  const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
+  const record = renderRecord(request, { now, publicBaseUrl, signUrl: () => '' });
+  if ('images' in record) return { ...record, images: record.images.map(withoutUrl) };
+  if ('videos' in record) return { ...record, videos: record.videos.map(withoutUrl) };
+  return record;
+};
+
+const withoutUrl = <Item extends { url?: string }>({ url: _, ...item }: Item): Omit<Item, 'url'> => item;
+
+/** A failed record with what an operator noted when ending it. */
+export const renderFailed = (request: StoredRequest, now: Date) => ({
+  ...renderUnsigned(request, now),
+  operatorNote: request.operatorNote ?? null,
+});
+
+/** A report as `--json` prints it. The token that wakes the execution stays out of it. */
+export const renderReport = (report: RequestReport, now: Date) => {
+  const { request, account, entries, executions, attempts, wait, webhooks } = report;
+  const { accountId, name, balanceThousandths, blockedAt = null } = account;
+  const { waitingSince = null, askedAt = null, calledBackAt = null } = wait ?? {};
+  return {
+    record: renderUnsigned(request, now),
+    operatorNote: request.operatorNote ?? null,
+    webhookUrl: request.webhookUrl ?? null,
+    account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
+    ledgerEntries: entries.map(renderLedgerEntry),
+    executions,
+    providerAttempts: attempts.map(({ requestId: _, ...attempt }) => attempt),
+    wait: wait ? { waitingSince, askedAt, calledBackAt } : null,
+    webhooks: webhooks.map(({ requestId: _, ...made }) => made),
+    objects: renderObjects(report),
+    story: tellStory(report, now),
+  };
+};
+
+/** Every file that the record names or the bucket has, by key. */
+const renderObjects = ({ request, files }: RequestReport) => {
+  const recorded = new Map(
+    (request.outputs ?? []).flatMap((output) => (output.objectKey ? [[output.objectKey, output]] : [])),
+  );
+  const stored = new Map(files.map((file) => [file.objectKey, file]));
+  return [...new Set([...recorded.keys(), ...stored.keys()])].sort().map((objectKey) => ({
+    objectKey,
+    recorded: recorded.has(objectKey),
+    stored: stored.has(objectKey),
+    sizeBytes: stored.get(objectKey)?.sizeBytes ?? recorded.get(objectKey)?.sizeBytes ?? null,
+    contentType: recorded.get(objectKey)?.contentType ?? null,
+    storedAt: stored.get(objectKey)?.storedAt ?? null,
+  }));
+};

@@ -1,0 +1,69 @@
+import { type Account, getAccount, listAccounts } from '../core/accounts.ts';
+import { NotFoundError } from '../core/errors.ts';
+import { type ExecutionHistory, findExecutionHistory } from '../core/execution-history.ts';
+import { deletedRequestKey } from '../core/keys.ts';
+import type { LedgerEntry } from '../core/ledger.ts';
+import { listEntriesOfRequest } from '../core/ledger-entries.ts';
+import { listAttempts, type ProviderAttempt } from '../core/provider-attempts.ts';
+import { findProviderWait, type ProviderWait } from '../core/provider-waits.ts';
+import { isRemoved } from '../core/records.ts';
+import { findRequest, type StoredRequest } from '../core/requests.ts';
+import { listStoredFiles, type StoredFile } from '../core/stored-files.ts';
+import { batchGetAll } from '../core/table.ts';
+import { listWebhookTries, type WebhookTry } from '../core/webhook-tries.ts';
+
+/** Everything that is known of a request. */
+export interface RequestReport {
+  request: StoredRequest;
+  account: Account;
+  entries: LedgerEntry[];
+  executions: ExecutionHistory[];
+  attempts: ProviderAttempt[];
+  wait: ProviderWait | undefined;
+  webhooks: WebhookTry[];
+  /** What is in the bucket; the record says what should be. */
+  files: StoredFile[];
+}
+
+/** A request as it reads at `now`. Throws `NotFoundError`, which says when it was deleted or removed. */
+export const getReadableRequest = async (requestId: string, now: Date): Promise<StoredRequest> => {
+  const request = await findRequest(requestId);
+  if (!request) throw new NotFoundError(await describeAbsence(requestId));
+  if (isRemoved(request, now)) {
+    throw new NotFoundError(`There is no request ${requestId} any more: its retention is over.`);
+  }
+  return request;
+};
+
+/** Why a request is not there. The mark of a deleted one is under its account, which its id does not tell: all are asked. */
+const describeAbsence = async (requestId: string): Promise<string> => {
+  const accounts = await listAccounts();
+  const marks = await batchGetAll(accounts.map(({ accountId }) => deletedRequestKey(accountId, requestId)));
+  const index = marks.findIndex((mark) => mark !== undefined);
+  return index < 0
+    ? `There is no request ${requestId}.`
+    : `Request ${requestId} of account ${accounts[index]?.accountId} was deleted at ${marks[index]?.deletedAt}.`;
+};
+
+/**
+ * Gathers everything that is known of a request. Expiries that the reconciler started in place of a stopped
+ * one are not among its executions: nothing tells their names. Throws `NotFoundError`.
+ */
+export const loadRequestReport = async (requestId: string, now: Date): Promise<RequestReport> => {
+  const request = await getReadableRequest(requestId, now);
+  const [account, webhooks] = await Promise.all([getAccount(request.accountId), listWebhookTries(requestId)]);
+  const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
+  const [entries, executions, attempts, wait, files] = await Promise.all([
+    listEntriesOfRequest(account, request),
+    Promise.all([
+      findExecutionHistory('generation', requestId),
+      findExecutionHistory('expiry', requestId),
+      ...[...deliveries].map((delivery) => findExecutionHistory('webhook-delivery', delivery)),
+    ]),
+    listAttempts(requestId),
+    findProviderWait(requestId),
+    listStoredFiles(request),
+  ]);
+  const known = executions.filter((execution) => execution !== undefined);
+  return { request, account, entries, executions: known, attempts, wait, webhooks, files };
+};

@@ -1,0 +1,78 @@
+import * as z from 'zod/mini';
+import type { ProviderAnswer, ProviderPlan } from '../../core/providers.ts';
+import type { VideoRequest } from '../../core/requests.ts';
+import { failureOf, lost, refusal, unknownState } from '../failures.ts';
+import type { UpstreamAnswer } from '../http.ts';
+import { classifyArkError } from './errors.ts';
+
+export const TASKS_PATH = '/contents/generations/tasks';
+
+const image = (url: string, role: string) => ({ type: 'image_url', image_url: { url }, role });
+
+/** The one call of a request for a video. The upstream is asked to call back at every change of its task. */
+export const planArkVideo = (
+  request: VideoRequest,
+  upstreamModel: string,
+  callbackUrl: string,
+): ProviderPlan => {
+  const { prompt, resolution, durationSec, ratio } = request;
+  const content = [
+    { type: 'text', text: prompt },
+    ...(request.image === undefined ? [] : [image(request.image, 'first_frame')]),
+    ...(request.lastFrame === undefined ? [] : [image(request.lastFrame, 'last_frame')]),
+    ...request.referenceImages.map((url) => image(url, 'reference_image')),
+    ...request.referenceVideos.map((url) => ({
+      type: 'video_url',
+      video_url: { url },
+      role: 'reference_video',
+    })),
+    ...request.referenceAudios.map((url) => ({
+      type: 'audio_url',
+      audio_url: { url },
+      role: 'reference_audio',
+    })),
+  ];
+  const body = {
+    model: upstreamModel,
+    content,
+    resolution,
+    duration: durationSec,
+    ...(ratio === undefined ? {} : { ratio }),
+    watermark: false,
+    callback_url: callbackUrl,
+  };
+  return { mode: 'asynchronous', calls: [{ path: TASKS_PATH, headers: {}, body }] };
+};
+
+const TaskBody = z.object({
+  status: z.string(),
+  error: z.nullish(z.object({ code: z.string() })),
+  content: z.nullish(z.object({ video_url: z.nullish(z.string()) })),
+});
+
+/** What the answer to a task query means. */
+export const readArkTask = (answer: UpstreamAnswer): ProviderAnswer => {
+  if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
+  if (answer.status === 404) return lost('modelark', 'a task that the provider no longer knows');
+  const task = answer.status === 200 ? TaskBody.safeParse(answer.body) : undefined;
+  if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
+  const { status, error, content } = task.data;
+  switch (status) {
+    case 'queued':
+    case 'running':
+      return { kind: 'waiting' };
+    case 'succeeded': {
+      const url = content?.video_url;
+      return url ? { kind: 'done', outputs: [{ url }] } : { kind: 'failed', failure: failureOf('error') };
+    }
+    case 'expired':
+      return { kind: 'failed', failure: failureOf('timeout') };
+    case 'failed':
+    case 'cancelled': {
+      const upstreamCode = error?.code ?? status;
+      return refusal('modelark', classifyArkError(undefined, upstreamCode), { upstreamCode });
+    }
+    default:
+      return unknownState('modelark', status);
+  }
+};

@@ -1,0 +1,30 @@
+import type { ProviderPlan } from '../../core/providers.ts';
+import type { VideoRequest } from '../../core/requests.ts';
+
+const PATH = '/api/v1/services/aigc/video-generation/video-synthesis';
+
+/** The one call of a request for a video. There is no address to call back to: its end is asked for. */
+export const planModelStudioVideo = (request: VideoRequest, upstreamModel: string): ProviderPlan => {
+  const { prompt, resolution, durationSec, ratio } = request;
+  const media = [
+    ...(request.image === undefined ? [] : [{ type: 'first_frame', url: request.image }]),
+    ...(request.lastFrame === undefined ? [] : [{ type: 'last_frame', url: request.lastFrame }]),
+    ...request.referenceImages.map((url) => ({ type: 'reference_image', url })),
+    ...request.referenceVideos.map((url) => ({ type: 'reference_video', url })),
+    ...request.referenceAudios.map((url) => ({ type: 'reference_audio', url })),
+  ];
+  const body = {
+    model: upstreamModel,
+    input: { prompt, ...(media.length > 0 ? { media } : {}) },
+    parameters: {
+      resolution: resolution.toUpperCase(),
+      duration: durationSec,
+      ...(ratio === undefined ? {} : { ratio }),
+      watermark: false,
+    },
+  };
+  return {
+    mode: 'asynchronous',
+    calls: [{ path: PATH, headers: { 'x-dashscope-async': 'enable' }, body }],
+  };
+};

@@ -1,0 +1,22 @@
+/** The worker thread of `encode-video.ts`: encodes the film it is given, posts the bytes of the MP4 and ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import mp4 from 'h264-mp4-encoder';
+import { type Film, framesOf } from './video-frames.ts';
+
+// The encoder writes the current time into the file. A thread has its own clock function, so stopping it here makes
+// the same film the same bytes.
+Date.now = () => 0;
+
+/** Higher is faster, up to 10. */
+const FASTEST = 10;
+
+const film = workerData as Film;
+const encoder = await mp4.createH264MP4Encoder();
+encoder.width = film.width;
+encoder.height = film.height;
+encoder.frameRate = 1;
+encoder.speed = FASTEST;
+encoder.initialize();
+for await (const frame of framesOf(film)) encoder.addFrameRgba(frame);
+encoder.finalize();
+parentPort?.postMessage(encoder.FS.readFile(encoder.outputFilename));

@@ -1,0 +1,287 @@
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { withStepFunctions } from './support/aws.ts';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  read,
+  settled,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { changingItem } from './support/items.ts';
+import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import { type LocalService, ops, runOps } from './support/local-service.ts';
+import { failed, newBusyCaller, processing, remove, succeeded } from './support/resources.ts';
+
+interface Row {
+  requestId: string;
+  accountId: string;
+  status: string;
+  model: string;
+  createdAt: string;
+}
+interface Verified {
+  accounts: number;
+  entries: number;
+  problems: { accountId: string; kind: string; detail: string }[];
+}
+interface Shown {
+  record: AnyRecord;
+  operatorNote: string | null;
+  account: { accountId: string; xTokens: number };
+  ledgerEntries: { reason: string; amount: number }[];
+  executions: { workflow: string; name: string; status: string; states: { state: string }[] }[];
+  providerAttempts: { call: number; outcome?: { kind: string } }[];
+  webhooks: unknown[];
+  objects: { objectKey: string; recorded: boolean; stored: boolean; sizeBytes: number }[];
+  story: { at: string; what: string; detail: string }[];
+}
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await sharedService();
+});
+
+const list = (...args: string[]) => ops<Row[]>(service, 'requests', 'list', ...args);
+const show = (requestId: string) => ops<Shown>(service, 'requests', 'show', '--id', requestId);
+const verify = (caller: Caller) => ops<Verified>(service, 'ledger', 'verify', '--account', caller.accountId);
+
+describe('requests list', () => {
+  let caller: Caller;
+  let rows: Row[];
+  beforeAll(async () => {
+    caller = await newCaller(service);
+    await failed(await newCaller(service));
+    const made = [await succeeded(caller), await failed(caller), await failed(caller)];
+    rows = made.reverse().map(({ requestId, status, createdAt = '' }) => ({
+      ...{ requestId, accountId: caller.accountId, status, createdAt },
+      model: 'xZI1.0Pro',
+    }));
+  });
+
+  test('answers the requests of an account, newest first', async () => {
+    expect(await list('--account', caller.accountId)).toEqual(rows);
+  });
+
+  test('answers those of every account when none is given', async () => {
+    const all = await list();
+
+    expect(all).toEqual(expect.arrayContaining(rows));
+    expect(all.map(({ createdAt }) => createdAt)).toEqual(
+      all
+        .map(({ createdAt }) => createdAt)
+        .sort()
+        .reverse(),
+    );
+    expect(new Set(all.map(({ accountId }) => accountId)).size).toBeGreaterThan(1);
+  });
+
+  test('narrows down by status and age', async () => {
+    const of = ['--account', caller.accountId];
+
+    expect(await list(...of, '--status', 'failed')).toEqual(rows.slice(0, 2));
+    expect(await list(...of, '--status', 'expired')).toEqual([]);
+    expect(await list(...of, '--older-than', '0s')).toEqual(rows);
+    expect(await list(...of, '--older-than', '1h')).toEqual([]);
+  });
+});
+
+describe('requests show', () => {
+  let caller: Caller;
+  let shown: Shown;
+  let record: AnyRecord;
+  beforeAll(async () => {
+    caller = await newCaller(service);
+    const { requestId } = await accepted(caller, { model: 'xSD4.5', n: 2, prompt: unique('[broken=1]') });
+    record = await settled(caller, requestId);
+    // What follows the end of a request is started after it.
+    shown = await eventually(
+      () => show(requestId),
+      ({ executions }) => executions.some(({ workflow }) => workflow === 'expiry'),
+    );
+  });
+
+  test('answers the record but for its signed URLs, and its account', async () => {
+    const { images, ...rest } = record;
+
+    expect(shown.record).toEqual({ ...rest, images: images?.map(({ url: _, ...image }) => image) });
+    expect(shown.account).toMatchObject({ accountId: caller.accountId, xTokens: await balance(caller) });
+  });
+
+  test('answers the entries about it', () => {
+    expect(shown.ledgerEntries.map(({ reason, amount }) => [reason, amount])).toEqual([
+      ['generation', 8],
+      ['refund', 4],
+    ]);
+  });
+
+  test('answers its executions with the states they entered', () => {
+    const [generation, expiry] = shown.executions;
+
+    expect(generation).toMatchObject({ workflow: 'generation', name: record.requestId });
+    expect(generation?.states.map(({ state }) => state)).toEqual(
+      expect.arrayContaining(['Dispatch request', 'Store outputs', 'Settle request']),
+    );
+    expect(expiry).toMatchObject({ workflow: 'expiry', status: 'RUNNING' });
+  });
+
+  test('answers the provider calls and what they came to', () => {
+    expect(shown.providerAttempts.length).toBeGreaterThan(0);
+    for (const { outcome } of shown.providerAttempts) expect(outcome?.kind).toBe('done');
+    expect(shown.webhooks).toEqual([]);
+  });
+
+  test('answers the file that is in the record and in the bucket', () => {
+    expect(shown.objects).toEqual([
+      expect.objectContaining({
+        objectKey: expect.stringContaining(record.requestId),
+        ...{ recorded: true, stored: true, sizeBytes: expect.any(Number) },
+      }),
+    ]);
+  });
+
+  test('tells its story in time order', () => {
+    const whats = shown.story.map(({ what }) => what);
+    const times = shown.story.map(({ at }) => at);
+
+    expect(whats[0]).toBe('accepted');
+    expect(times).toEqual(times.toSorted());
+    expect(whats).toEqual(
+      expect.arrayContaining([
+        'debit',
+        'generation started',
+        'provider called',
+        'file stored',
+        'refund',
+        'succeeded',
+      ]),
+    );
+  });
+
+  test('says of a deleted request that it was deleted', async () => {
+    const { requestId } = await failed(caller);
+    await remove(caller, `/v1/generations/${requestId}`);
+
+    const said = await runOps(service, 'requests', 'show', '--id', requestId);
+
+    expect(said).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^Request ${requestId} of .* was deleted at 2.*\\n$`)),
+    });
+  });
+
+  test('is refused for a request that never was', async () => {
+    const said = await runOps(service, 'requests', 'show', '--id', 'img_01JD4KXQ8M0000000000000001');
+
+    expect(said).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^There is no request [^\n]*\n$/),
+    });
+  });
+});
+
+describe('requests fail', () => {
+  test('ends a request under way, refunds it, and stops its execution', async () => {
+    const caller = await newCaller(service, 100);
+    const { requestId } = await processing(caller, 40);
+
+    const answer = await ops<AnyRecord>(service, 'requests', 'fail', '--id', requestId, '--note', 'stuck');
+
+    const error = { code: 'internal_error', message: 'The operator ended this request.' };
+    expect(answer).toMatchObject({ requestId, status: 'failed', error, operatorNote: 'stuck' });
+    const seen = await read(caller, requestId);
+    expect(seen).toMatchObject({ status: 'failed', error });
+    expect(seen).not.toHaveProperty('operatorNote');
+    expect(await balance(caller)).toBe(100);
+    expect((await entriesOf(caller, requestId)).map(([reason]) => reason)).toEqual(['refund', 'generation']);
+    const status = await withStepFunctions(service, async (client) => {
+      const executionArn = `${service.stateMachines.generation.replace(':stateMachine:', ':execution:')}:${requestId}`;
+      return (await client.send(new DescribeExecutionCommand({ executionArn }))).status;
+    });
+    expect(status).toBe('ABORTED');
+    expect((await show(requestId)).operatorNote).toBe('stuck');
+    expect((await verify(caller)).problems).toEqual([]);
+  });
+
+  test('is refused once a request is over', async () => {
+    const caller = await newCaller(service);
+    const { requestId } = await failed(caller);
+
+    const said = await runOps(service, 'requests', 'fail', '--id', requestId);
+
+    expect(said).toEqual({ code: 1, stdout: '', stderr: `Request ${requestId} is over: it failed.\n` });
+    expect(await entriesOf(caller, requestId)).toHaveLength(2);
+  });
+
+  test('of several at once, with the workflow ending them at the same moment, refunds each once', async () => {
+    const caller = await newBusyCaller(service, 100);
+    const requests = await Promise.all(
+      Array.from({ length: 6 }, () => accepted(caller, { prompt: unique('[delay=1][fail=content_policy]') })),
+    );
+
+    await Promise.all(
+      requests.map(({ requestId }) => runOps(service, 'requests', 'fail', '--id', requestId)),
+    );
+
+    for (const { requestId } of requests) expect((await settled(caller, requestId)).status).toBe('failed');
+    expect(await balance(caller)).toBe(100);
+    await expectUnbrokenChain(caller);
+    expect((await verify(caller)).problems).toEqual([]);
+  });
+});
+
+describe('ledger verify', () => {
+  test('finds no problem in any account, while all are in use', async () => {
+    const caller = await newBusyCaller(service);
+    let busy = true;
+    const work = (async () => {
+      while (busy) {
+        const made = await Promise.all([
+          succeeded(caller),
+          failed(caller),
+          accepted(caller, { prompt: unique() }),
+        ]);
+        await remove(caller, `/v1/generations/${made[1].requestId}`);
+      }
+    })();
+
+    const looks: Verified[] = [];
+    for (let look = 0; look < 4; look++) looks.push(await ops<Verified>(service, 'ledger', 'verify'));
+    busy = false;
+    await work;
+
+    for (const { problems, accounts } of looks) {
+      expect(problems).toEqual([]);
+      expect(accounts).toBeGreaterThan(1);
+    }
+    expect(looks.at(-1)?.entries).toBeGreaterThan(looks[0]?.entries ?? 0);
+  });
+
+  test('finds what is wrong, and fails with the problems printed', async () => {
+    const caller = await newCaller(service);
+    const { requestId } = await failed(caller);
+
+    const said = await changingItem(
+      service,
+      { PK: `REQUEST#${requestId}`, SK: 'REQUEST' },
+      { refundThousandths: 1 },
+      () => runOps(service, 'ledger', 'verify', '--account', caller.accountId),
+    );
+
+    expect(said).toMatchObject({ code: 1, stderr: 'The ledger has 1 problem.\n' });
+    expect(JSON.parse(said.stdout)).toMatchObject({
+      accounts: 1,
+      entries: 3,
+      problems: [
+        { accountId: caller.accountId, kind: 'refund_amount', detail: expect.stringContaining(requestId) },
+      ],
+    });
+    expect((await verify(caller)).problems).toEqual([]);
+  });
+});

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { armFault, faultsLeft } from '../../local/aws/fault-control.ts';
+import type { Fault } from '../../local/aws/faults.ts';
+import {
+  type AnyRecord,
+  accepted,
+  type Caller,
+  callerWith,
+  eventually,
+  read,
+  settled,
+  unique,
+} from './support/client.ts';
+import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
+import { processing, succeeded, uniqueEmail } from './support/resources.ts';
+import { currentState, executionStatus, executionsNamed, stopExecution } from './support/stopping.ts';
+import { type StoredRequest, storedKeys, storedRequests } from './support/stored.ts';
+import { acceptedVideo, finishedVideo, readVideo } from './support/videos.ts';
+
+const OUTPUT_TTL_SECONDS = 10;
+/** Less than the age from which on the schedule looks after a request: what happens in it, an event has brought about. */
+const SOON_SECONDS = 25;
+
+let service: RunningService;
+let caller: Caller;
+/** A request whose execution could not be started when it was accepted; found 30 s later. */
+let unstarted: AnyRecord;
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir(), {
+    context: {
+      ...{ outputTtlSeconds: OUTPUT_TTL_SECONDS, pollIntervalSeconds: 1 },
+      reconcileIntervalSeconds: 2,
+    },
+  });
+  caller = callerWith(service, service.accountId, service.apiKey);
+  // More often than the SDK tries.
+  await arm({ call: 'states:StartExecution', principal: '*CreateGeneration*', effect: 'throttle', times: 4 });
+  unstarted = await accepted(caller, { size: '256x256' });
+  expect(await executionStatus(service, 'generation', unstarted.requestId)).toBeUndefined();
+}, 120_000);
+afterAll(() => discard(service));
+
+let faults = 0;
+/** Arms a fault and gives a way to learn whether it has met every call it was meant for. */
+const arm = async (fault: Fault): Promise<() => Promise<boolean>> => {
+  await armFault(service, fault);
+  const place = faults;
+  faults += 1;
+  return async () => (await faultsLeft(service))[place] === 0;
+};
+
+const stored = async (requestId: string): Promise<StoredRequest> => {
+  const request = (await storedRequests(service)).find((each) => each.requestId === requestId);
+  if (!request) throw new Error(`There is no request ${requestId}.`);
+  return request;
+};
+const filesOf = (requestId: string): Promise<string[]> => storedKeys(service, requestId);
+const noneLeft = (requestId: string): Promise<string[]> =>
+  eventually(
+    () => filesOf(requestId),
+    (files) => files.length === 0,
+  );
+
+/** A request of two pictures whose making takes a moment: time to arm a fault that names it. */
+const twoPictures = (): Promise<AnyRecord> =>
+  accepted(caller, { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[delay=1]') });
+/** Expects that a request was paid once, and given back in full once. */
+const expectRefunded = async (requestId: string): Promise<void> => {
+  const entries = await entriesOf(caller, requestId);
+  const [[, price] = []] = entries;
+  expect(price).toBeGreaterThan(0);
+  expect(entries).toEqual([
+    ['refund', price],
+    ['generation', price],
+  ]);
+};
+
+const LOST = {
+  status: 'failed',
+  error: { code: 'internal_error', message: 'The work on this request was lost on our side.' },
+};
+const isOver = ({ status }: { status: string }): boolean => status !== 'queued' && status !== 'processing';
+
+describe('An execution that is stopped in the console', () => {
+  test('ends its image as lost and refunds it, without waiting for the schedule', async () => {
+    const { requestId } = await processing(caller, 20);
+
+    await stopExecution(service, 'generation', requestId);
+
+    const record = await eventually(() => read(caller, requestId), isOver, SOON_SECONDS);
+    expect(record).toMatchObject(LOST);
+    await expectRefunded(requestId);
+    expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
+  });
+
+  test('ends the video that waits for its callback as lost, and refunds it', async () => {
+    const { requestId } = await acceptedVideo(caller, { prompt: unique('[delay=40]') });
+    await eventually(
+      () => currentState(service, 'generation', requestId),
+      (state) => state === 'Wait for provider',
+    );
+
+    await stopExecution(service, 'generation', requestId);
+
+    expect(await eventually(() => readVideo(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    await expectRefunded(requestId);
+  });
+
+  test('loses no request whose outputs are stored: it succeeds, and is paid once', async () => {
+    const endUserEmail = uniqueEmail();
+    // The settlement that is under way then comes too late.
+    await arm({
+      ...{ call: 'dynamodb:TransactWriteItems', principal: '*SettleRequest*', contains: endUserEmail },
+      delayMilliseconds: 5_000,
+    });
+    const { requestId } = await accepted(caller, { size: '256x256', endUserEmail });
+    await eventually(
+      () => currentState(service, 'generation', requestId),
+      (state) => state === 'Settle request',
+    );
+
+    await stopExecution(service, 'generation', requestId);
+
+    const record = await eventually(() => read(caller, requestId), isOver, SOON_SECONDS);
+    expect(record).toMatchObject({ status: 'succeeded', cost: 1, images: [{ size: '256x256' }] });
+    expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
+    expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
+  });
+
+  /** Stops the execution of two pictures when one is stored and the other is held up on its way, for so long. */
+  const stopWhileStoring = async (delayMilliseconds: number): Promise<string> => {
+    const { requestId } = await twoPictures();
+    const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
+    await arm({ ...second, principal: '*StoreOutputs*' });
+    await eventually(
+      () => filesOf(requestId),
+      (files) => files.length === 1,
+    );
+    await stopExecution(service, 'generation', requestId);
+    return requestId;
+  };
+
+  test('ends a request that is storing its files as lost, and leaves none', async () => {
+    const requestId = await stopWhileStoring(300_000);
+
+    expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    await noneLeft(requestId);
+    await expectRefunded(requestId);
+  });
+
+  test('leaves no file that is stored after the request was lost', async () => {
+    // Held up for no more than a moment: only to be noticed.
+    const removed = await arm({
+      call: 's3:DeleteObjects',
+      principal: '*StoreOutputs*',
+      delayMilliseconds: 1,
+    });
+
+    const requestId = await stopWhileStoring(3_000);
+
+    expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    await eventually(removed, (done) => done);
+    await noneLeft(requestId);
+    await expectRefunded(requestId);
+  });
+});
+
+test('A request that fails with some of its files stored leaves none', async () => {
+  const { requestId } = await twoPictures();
+  // More often than the SDK tries.
+  const refused = { call: 'dynamodb:UpdateItem', contains: requestId, effect: 'error', times: 4 } as const;
+  const unrecorded = await arm({ ...refused, principal: '*StoreOutputs*' });
+
+  const record = await settled(caller, requestId);
+
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+  expect(await unrecorded()).toBe(true);
+  await noneLeft(requestId);
+  await expectRefunded(requestId);
+});
+
+describe('When the time of the files is over', () => {
+  type Kind = 'an image' | 'a video' | 'an image whose execution for that was stopped';
+  const made = new Map<Kind, { requestId: string; files: string[] }>();
+  beforeAll(async () => {
+    const make = async (kind: Kind, { requestId }: { requestId: string }) => {
+      made.set(kind, { requestId, files: await filesOf(requestId) });
+    };
+    const image = async () => make('an image', await succeeded(caller));
+    const video = async () => make('a video', await finishedVideo(caller, { model: 'xW3.0s' }));
+    const stopped = async () => {
+      const record = await succeeded(caller);
+      await make('an image whose execution for that was stopped', record);
+      await eventually(
+        () => executionStatus(service, 'expiry', record.requestId),
+        (status) => status === 'RUNNING',
+      );
+      await stopExecution(service, 'expiry', record.requestId);
+    };
+    await Promise.all([image(), video(), stopped()]);
+  });
+  const requestOf = (kind: Kind): string => made.get(kind)?.requestId ?? '';
+
+  test.each(['an image', 'a video', 'an image whose execution for that was stopped'] as const)(
+    'they are removed, and the record is marked: of %s',
+    async (kind) => {
+      const requestId = requestOf(kind);
+      expect(made.get(kind)?.files).toHaveLength(1);
+
+      const {
+        status,
+        expiresAt = '',
+        expiredAt = '',
+      } = await eventually(
+        () => stored(requestId),
+        (request) => request.expiredAt !== undefined,
+      );
+
+      expect(await filesOf(requestId)).toEqual([]);
+      expect(status).toBe('succeeded');
+      expect(expiredAt >= expiresAt).toBe(true);
+    },
+  );
+
+  test('that is the work of one execution, and of one more where it was stopped', async () => {
+    const endsOf = async (kind: Kind) => {
+      // The record is marked a moment before the execution has ended.
+      const executions = await eventually(
+        () => executionsNamed(service, 'expiry', requestOf(kind)),
+        (found) => found.every(({ status }) => status !== 'RUNNING'),
+      );
+      return executions.map(({ status }) => status);
+    };
+
+    expect(await endsOf('an image')).toEqual(['SUCCEEDED']);
+    expect(await endsOf('a video')).toEqual(['SUCCEEDED']);
+    expect(await endsOf('an image whose execution for that was stopped')).toEqual(['ABORTED', 'SUCCEEDED']);
+  });
+});
+
+describe('A request whose execution could not be started', () => {
+  test('is started later, made, and paid once', async () => {
+    const { requestId } = unstarted;
+    await eventually(
+      () => executionStatus(service, 'generation', requestId),
+      (status) => status === 'SUCCEEDED',
+    );
+
+    // By now its file may have been removed.
+    expect(['succeeded', 'expired']).toContain((await read(caller, requestId)).status);
+    expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
+  });
+});
+
+test('Whatever was lost, the ledger adds up and no work is left', async () => {
+  await eventually(
+    async () => (await storedRequests(service)).filter(({ GSI1PK }) => GSI1PK !== undefined),
+    (open) => open.length === 0,
+  );
+
+  expect(await ops(service, 'ledger', 'verify')).toMatchObject({ accounts: 1, problems: [] });
+  await expectUnbrokenChain(caller);
+});

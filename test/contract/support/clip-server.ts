@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A web server with files that a caller may refer to. */
+export interface ClipServer {
+  urlOf(name: string): string;
+  /** How often anything at all was asked for. */
+  requests(): number;
+  close(): Promise<void>;
+}
+
+/** Serves files by their names, in ranges where it is asked for one; anything else is 404. */
+export const startClipServer = async (files: Record<string, Buffer | string>): Promise<ClipServer> => {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    const name = decodeURIComponent((request.url ?? '/').slice(1));
+    const file = Object.hasOwn(files, name) ? Buffer.from(files[name] ?? '') : undefined;
+    if (!file) {
+      response.writeHead(404).end();
+      return;
+    }
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    const start = Number(from ?? 0);
+    const end = Math.min(Number(to ?? file.length), file.length - 1);
+    if (from === undefined) response.writeHead(200, { 'content-length': file.length }).end(file);
+    else if (start >= file.length) response.writeHead(416).end();
+    else {
+      const part = file.subarray(start, end + 1);
+      const range = `bytes ${start}-${end}/${file.length}`;
+      response.writeHead(206, { 'content-range': range, 'content-length': part.length }).end(part);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlOf: (name) => `http://127.0.0.1:${port}/${encodeURIComponent(name)}`,
+    requests: () => requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

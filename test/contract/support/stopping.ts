@@ -1,0 +1,68 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  paginateGetExecutionHistory,
+  paginateListExecutions,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { withStepFunctions } from './aws.ts';
+import type { LocalService } from './local-service.ts';
+
+type Machine = keyof LocalService['stateMachines'];
+
+const arnOf = (service: LocalService, machine: Machine, name: string): string =>
+  `${service.stateMachines[machine].replace(':stateMachine:', ':execution:')}:${name}`;
+
+/** How an execution stands; undefined when there is none of this name. */
+export const executionStatus = (
+  service: LocalService,
+  machine: Machine,
+  name: string,
+): Promise<string | undefined> =>
+  withStepFunctions(service, async (client) => {
+    try {
+      const executionArn = arnOf(service, machine, name);
+      return (await client.send(new DescribeExecutionCommand({ executionArn }))).status;
+    } catch (error) {
+      if (error instanceof ExecutionDoesNotExist) return undefined;
+      throw error;
+    }
+  });
+
+/** The state that an execution entered last. */
+export const currentState = (
+  service: LocalService,
+  machine: Machine,
+  name: string,
+): Promise<string | undefined> =>
+  withStepFunctions(service, async (client) => {
+    const executionArn = arnOf(service, machine, name);
+    const entered: string[] = [];
+    for await (const { events = [] } of paginateGetExecutionHistory({ client }, { executionArn })) {
+      entered.push(...events.flatMap(({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name ?? []));
+    }
+    return entered.at(-1);
+  });
+
+/** Stops an execution, as anyone can in the console. */
+export const stopExecution = (service: LocalService, machine: Machine, name: string): Promise<unknown> =>
+  withStepFunctions(service, (client) =>
+    client.send(new StopExecutionCommand({ executionArn: arnOf(service, machine, name) })),
+  );
+
+/** The executions whose names begin like this, with how they stand, in the order of their names. */
+export const executionsNamed = (
+  service: LocalService,
+  machine: Machine,
+  start: string,
+): Promise<{ name: string; status: string }[]> =>
+  withStepFunctions(service, async (client) => {
+    const pages = paginateListExecutions({ client }, { stateMachineArn: service.stateMachines[machine] });
+    const found: { name: string; status: string }[] = [];
+    for await (const { executions = [] } of pages) {
+      for (const { name = '', status = '' } of executions) {
+        if (name.startsWith(start)) found.push({ name, status });
+      }
+    }
+    return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+  });

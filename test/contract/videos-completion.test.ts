@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type Caller, eventually, sharedService, unique } from './support/client.ts';
+import { type EndedExecution, endedExecution } from './support/executions.ts';
+import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import { newBusyCaller } from './support/resources.ts';
+import {
+  acceptedVideo,
+  readVideo,
+  settledVideo,
+  type UpstreamTask,
+  upstreamTask,
+  type VideoRecord,
+} from './support/videos.ts';
+
+let caller: Caller;
+/** What is under way while the tests look at one after another. */
+const started = new Map<string, Promise<VideoRecord>>();
+let readByMany: ReturnType<typeof readByManyAndFast>;
+beforeAll(async () => {
+  caller = await newBusyCaller(await sharedService());
+  for (const [what, body] of Object.entries(REQUESTS)) {
+    const { directives, ...rest } = body;
+    started.set(what, acceptedVideo(caller, { ...rest, prompt: unique(directives) }));
+  }
+  await Promise.all(started.values());
+  // From the beginning, while the task is at work: later there would be little left to ask.
+  readByMany = readByManyAndFast(await requestOf('read by many and fast'));
+  // Looked at by its test; one that fails before that is no unhandled rejection.
+  readByMany.catch(() => undefined);
+});
+
+/** Four readers at a time, ten times a second, until a request has ended: how many reads, and how long after its creation. */
+const readByManyAndFast = async ({ requestId, createdAt = '' }: VideoRecord) => {
+  const READERS = 4;
+  let reads = 0;
+  await eventually(
+    () => {
+      reads += READERS;
+      return Promise.all(Array.from({ length: READERS }, () => readVideo(caller, requestId)));
+    },
+    (records) => records.every(({ status }) => status === 'succeeded' || status === 'failed'),
+  );
+  return { reads, seconds: (Date.now() - Date.parse(createdAt)) / 1000 };
+};
+
+const REQUESTS = {
+  'called back twice': { directives: '[delay=0.5][callback=twice]' },
+  'called back before it waits': { directives: '[delay=0]' },
+  'called back at the third try': { directives: '[flaky=2][delay=0]' },
+  'called back late': { directives: '[delay=0][callback=late]' },
+  'read, of xW2.7S': { model: 'xW2.7S', directives: '[delay=0]' },
+  'read, of xW3.0s, for long': { model: 'xW3.0s', directives: '[delay=6]' },
+  'read by many and fast': { directives: '[delay=3][callback=off]' },
+};
+
+const requestOf = (what: keyof typeof REQUESTS): Promise<VideoRecord> =>
+  started.get(what) ?? Promise.reject(new Error(`${what} was not started`));
+
+/** Expects that a request was ended once: stored, settled and paid once each, with the one video it asked for. */
+const expectEndedOnce = async (
+  { requestId }: VideoRecord,
+  { status, states }: EndedExecution,
+): Promise<void> => {
+  const { videos, cost = 0, ...record } = await readVideo(caller, requestId);
+  expect([status, record.status, videos?.length]).toEqual(['SUCCEEDED', 'succeeded', 1]);
+  expect(states.filter((state) => /^(Dispatch|Store|Settle|Fail)/.test(state))).toEqual([
+    ...['Dispatch request', 'Store outputs', 'Settle request'],
+  ]);
+  expect(await entriesOf(caller, requestId)).toEqual([['generation', cost]]);
+};
+
+const WAITED_FOR_ONCE = [
+  ...['Dispatch request', 'Choose next step', 'Wait for provider', 'Choose next step'],
+  ...['Store outputs', 'Settle request'],
+];
+
+describe('A video that nobody reads is completed', () => {
+  test.each(['called back twice', 'called back before it waits', 'called back at the third try'] as const)(
+    'by a callback, in at most 7 state transitions: %s',
+    async (what) => {
+      const request = await requestOf(what);
+
+      const execution = await endedExecution(caller.service, request.requestId);
+
+      expect(execution.states).toEqual(WAITED_FOR_ONCE);
+      await expectEndedOnce(request, execution);
+    },
+  );
+});
+
+describe('A video that is read is completed', () => {
+  test.each(['read, of xW2.7S', 'read, of xW3.0s, for long'] as const)(
+    'by its reads or a poll in between, in at most 12 state transitions: %s',
+    async (what) => {
+      const request = await requestOf(what);
+
+      await settledVideo(caller, request.requestId);
+
+      const execution = await endedExecution(caller.service, request.requestId);
+      expect(execution.states.length).toBeLessThanOrEqual(12);
+      await expectEndedOnce(request, execution);
+    },
+  );
+
+  test('by its reads alone, which ask the provider once in 10 s, however many read and however fast', async () => {
+    const request = await requestOf('read by many and fast');
+
+    const { reads, seconds } = await readByMany;
+
+    const { queries, callbacks } = await upstreamTask(caller, request);
+    expect(callbacks).toEqual([]);
+    expect(queries).toBeLessThanOrEqual(1 + Math.floor(seconds / 10));
+    expect(reads).toBeGreaterThan(20);
+    const execution = await endedExecution(caller.service, request.requestId);
+    expect(execution.states).toEqual(WAITED_FOR_ONCE);
+    await expectEndedOnce(request, execution);
+  });
+});
+
+test.each(['called back twice', 'called back late'] as const)(
+  'Callbacks after the end change nothing: %s',
+  async (what) => {
+    const request = await requestOf(what);
+    const ended = await settledVideo(caller, request.requestId);
+    const last = ({ callbacks }: UpstreamTask) => callbacks.filter(({ status }) => status === 'succeeded');
+    const copies = what === 'called back twice' ? 2 : 1;
+
+    const task = await upstreamTask(caller, request, (each) => last(each).length >= copies);
+
+    // On a busy machine an answer may be late; one that came in time is 200.
+    const answers = last(task).flatMap(({ answer }) => (typeof answer === 'number' ? [answer] : []));
+    expect(answers).toEqual(answers.map(() => 200));
+    await expectEndedOnce(request, await endedExecution(caller.service, request.requestId));
+    const { videos: _signedAnew, ...record } = await readVideo(caller, request.requestId);
+    expect(ended).toMatchObject(record);
+  },
+);
+
+test('Every way of completion leaves the ledger unbroken', async () => {
+  await Promise.all([...started.values()].map(async (one) => settledVideo(caller, (await one).requestId)));
+
+  await expectUnbrokenChain(caller);
+});

@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal } from './support/answers.ts';
+import { type AnyRecord, type Caller, eventually, sharedService, unique } from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
+import { measureVideoFile } from './support/media.ts';
+import {
+  bulkRemove,
+  endUserOf,
+  endUserPath,
+  type ListPage,
+  newBusyCaller,
+  remove,
+  succeeded,
+  uniqueEmail,
+} from './support/resources.ts';
+import {
+  acceptedVideo,
+  finishedVideo,
+  readVideo,
+  settledVideo,
+  type VideoRecord,
+  videoPath,
+} from './support/videos.ts';
+
+interface Film {
+  resolution: string;
+  durationSec: number;
+  ratio?: string;
+}
+
+/** A video of each model: how it is asked for, what it costs, and the pixels it has. */
+const FILMS: [model: string, asked: Film, cost: number, size: string][] = [
+  ['xW2.7S', { resolution: '720p', durationSec: 2 }, 10, '1280x720'],
+  ['xW3.0s', { resolution: '480p', durationSec: 3, ratio: '9:16' }, 9, '480x854'],
+  ['xW3.0sPro', { resolution: '1080p', durationSec: 2, ratio: '1:1' }, 24, '1080x1080'],
+];
+
+let caller: Caller;
+let other: Caller;
+/** What each film was asked for by, and its record once it succeeded. */
+const films = new Map<string, VideoRecord>();
+const filmOf = (model: string) => films.get(model) ?? { requestId: '', status: 'missing' };
+const emailOf = (model: string) => `${model.toLowerCase()}@example.com`;
+/** An image of the same end-user as the film of xW3.0sPro. */
+let image: AnyRecord;
+beforeAll(async () => {
+  const service = await sharedService();
+  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service, 0)]);
+  const film = async ([model, body]: (typeof FILMS)[number]) => {
+    films.set(model, await finishedVideo(caller, { model, ...body, endUserEmail: emailOf(model) }));
+  };
+  const drawn = succeeded(caller, { endUserEmail: emailOf('xW3.0sPro') });
+  await Promise.all(FILMS.map(film));
+  image = await drawn;
+});
+
+/** The task fails at once, but nobody tells of it: the request is under way until the first read after that. */
+const ENDED_BY_A_READ = '[delay=0][callback=off][empty]';
+
+const BASE_FIELDS = ['requestId', 'model', 'status', 'prompt', 'endUserEmail', 'createdAt'];
+
+describe('The record of a video has exactly the fields of its status', () => {
+  test('queued, as creation answers it, processing, and failed', async () => {
+    const queued = await acceptedVideo(caller, { prompt: unique(ENDED_BY_A_READ) });
+    const processing = await eventually(
+      () => readVideo(caller, queued.requestId),
+      ({ status }) => status !== 'queued',
+    );
+    const failed = await settledVideo(caller, queued.requestId);
+
+    expect([queued, processing, failed].map(({ status }) => status)).toEqual([
+      ...['queued', 'processing', 'failed'],
+    ]);
+    expect(Object.keys(queued).sort()).toEqual([...BASE_FIELDS, 'pollUrl'].sort());
+    expect(Object.keys(processing).sort()).toEqual([...BASE_FIELDS].sort());
+    expect(Object.keys(failed).sort()).toEqual([...BASE_FIELDS, 'error', 'finishedAt'].sort());
+    expect(Object.keys(failed.error ?? {}).sort()).toEqual(['code', 'message']);
+  });
+
+  test.each(FILMS)('succeeded, with %s', (model) => {
+    const record = filmOf(model);
+
+    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'videos', 'cost', 'finishedAt'].sort());
+    expect(record.videos?.map((video) => Object.keys(video).sort())).toEqual([
+      ['duration', 'expiresAt', 'id', 'resolution', 'url'],
+    ]);
+  });
+});
+
+describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) => {
+  test('is described by its record as it was asked for, and costs what it says', async () => {
+    const { requestId, videos = [], finishedAt = '', ...record } = filmOf(model);
+
+    expect(record).toMatchObject({ model, status: 'succeeded', cost, endUserEmail: emailOf(model) });
+    expect(videos).toMatchObject([
+      { id: `${requestId}_0`, duration: asked.durationSec, resolution: asked.resolution },
+    ]);
+    expect(Date.parse(videos[0]?.expiresAt ?? '') - Date.parse(finishedAt)).toBe(82_800_000);
+    expect(await entriesOf(caller, requestId)).toEqual([['generation', cost]]);
+    expect(await endUserOf(caller, emailOf(model))).toMatchObject({
+      totalXTokensSpent: cost + (model === 'xW3.0sPro' ? (image.cost ?? 0) : 0),
+    });
+  });
+
+  test('is an H.264 MP4 of that length and size behind its URL', async () => {
+    const file = await fetchFile(filmOf(model).videos?.[0]?.url);
+
+    expect([file.status, file.type]).toEqual([200, 'video/mp4']);
+    expect(await measureVideoFile(file)).toEqual({
+      type: 'video/mp4',
+      codec: 'avc',
+      size,
+      seconds: asked.durationSec,
+    });
+  });
+
+  test('reads the same again, at the same price, with URLs that work', async () => {
+    const before = await history(caller);
+
+    const again = await readVideo(caller, filmOf(model).requestId);
+
+    const withoutUrl = ({ videos = [], ...record }: VideoRecord) => [
+      record,
+      videos.map(({ url: _signedAnew, ...video }) => video),
+    ];
+    expect(withoutUrl(again)).toEqual(withoutUrl(filmOf(model)));
+    expect((await fetchFile(again.videos?.[0]?.url)).status).toBe(200);
+    expect(await history(caller)).toEqual(before);
+  });
+
+  test('cannot be read as an image, by another account, or under another spelling', async () => {
+    const { requestId } = filmOf(model);
+
+    const answers = [
+      await caller.get(`/v1/generations/${requestId}`),
+      await caller.get(`/v1/generations/${requestId.replace('vid_', 'img_')}`),
+      await other.get(videoPath(requestId)),
+      await caller.get(videoPath(requestId.toLowerCase())),
+      await caller.get(videoPath(`${requestId}_0`)),
+    ];
+
+    expect(answers.map(refusal)).toEqual(Array(5).fill([404, 'not_found']));
+  });
+});
+
+test('An image cannot be read as a video', async () => {
+  const { requestId } = image;
+
+  for (const id of [
+    requestId,
+    requestId.replace('img_', 'vid_'),
+    'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    'latest',
+  ]) {
+    expect(refusal(await caller.get(videoPath(id)))).toEqual([404, 'not_found']);
+  }
+});
+
+test('Videos are in no list of generations, whatever narrows it down', async () => {
+  const queries = ['', '&status=succeeded', '&status=failed', `&endUserEmail=${emailOf('xW3.0sPro')}`];
+  queries.push(`${queries[1]}${queries[3]}`);
+
+  for (const query of queries) {
+    const { body } = await caller.get<ListPage<AnyRecord>>(`/v1/generations?pageSize=50${query}`);
+    const listed = body.items.map(({ requestId }) => requestId);
+    expect(listed).toEqual(query.includes('failed') ? [] : [image.requestId]);
+  }
+});
+
+describe('Videos are deleted as images are', () => {
+  const expectGone = async ({ requestId, videos = [] }: VideoRecord) => {
+    expect(refusal(await caller.get(videoPath(requestId)))).toEqual([404, 'not_found']);
+    expect((await fetchFile(videos[0]?.url)).status).toBe(403);
+    expect(refusal(await remove(caller, `/v1/generations/${requestId}`))).toEqual([404, 'not_found']);
+  };
+
+  test('but not while one is under way: by none of the ways', async () => {
+    const endUserEmail = uniqueEmail();
+    const prompt = unique(ENDED_BY_A_READ);
+    const { requestId } = await acceptedVideo(caller, { endUserEmail, prompt });
+
+    const one = await remove(caller, `/v1/generations/${requestId}`);
+    const several = await bulkRemove(caller, [requestId]);
+    const cascade = await remove(caller, endUserPath(endUserEmail));
+
+    expect([one, cascade].map(refusal)).toEqual(Array(2).fill([409, 'conflict']));
+    expect(several.body).toMatchObject({ deleted: 0, conflicts: [requestId] });
+    expect((await settledVideo(caller, requestId)).status).toBe('failed');
+    expect((await remove(caller, endUserPath(endUserEmail))).body).toMatchObject({ removedRequests: 1 });
+  });
+
+  test('one by one, with the file', async () => {
+    const { requestId } = filmOf('xW2.7S');
+
+    const { status, body } = await remove(caller, `/v1/generations/${requestId}`);
+
+    expect([status, body]).toEqual([200, { requestId, deleted: true, removedObjects: 1 }]);
+    await expectGone(filmOf('xW2.7S'));
+  });
+
+  test("several at once, among images and others' ids", async () => {
+    const { requestId } = filmOf('xW3.0s');
+    const missing = ['vid_01ARZ3NDEKTSV4RRFFQ69G5FAV', filmOf('xW2.7S').requestId];
+    expect((await bulkRemove(other, [requestId])).body).toMatchObject({ deleted: 0, notFound: [requestId] });
+
+    const { body } = await bulkRemove(caller, [requestId, ...missing]);
+
+    expect(body).toEqual({ requested: 3, deleted: 1, removedObjects: 1, conflicts: [], notFound: missing });
+    await expectGone(filmOf('xW3.0s'));
+  });
+
+  test('with their end-user, together with the images', async () => {
+    const email = emailOf('xW3.0sPro');
+
+    const { status, body } = await remove(caller, endUserPath(email));
+
+    expect([status, body]).toEqual([200, { email, deleted: true, removedRequests: 2, removedObjects: 2 }]);
+    await expectGone(filmOf('xW3.0sPro'));
+    expect((await fetchFile(image.images?.[0]?.url)).status).toBe(403);
+    expect(await endUserOf(caller, email)).toBeUndefined();
+  });
+
+  test('and leave their entries in the ledger, which is unbroken', async () => {
+    for (const [model, , cost] of FILMS) {
+      expect(await entriesOf(caller, filmOf(model).requestId)).toEqual([['generation', cost]]);
+    }
+    await expectUnbrokenChain(caller);
+  });
+});

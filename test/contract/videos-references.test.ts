@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { aVideo as aClip } from '../unit/builders/videos.ts';
+import { wrongFields } from './support/answers.ts';
+import { itemsNaming } from './support/aws.ts';
+import { type Caller, callerWith, sharedService, unique } from './support/client.ts';
+import { type ClipServer, startClipServer } from './support/clip-server.ts';
+import { entriesOf, history } from './support/ledger.ts';
+import { newBusyCaller, outcome, uniqueEmail } from './support/resources.ts';
+import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
+
+let caller: Caller;
+/** One who is refused whatever they ask for. */
+let refused: Caller;
+let clips: ClipServer;
+beforeAll(async () => {
+  const [withinLimit, aboveLimit, halves, webm, mov] = await Promise.all([
+    aClip({ seconds: 15 }),
+    aClip({ seconds: 15.1 }),
+    aClip({ seconds: 4.5 }),
+    aClip({ seconds: 3, container: 'webm' }),
+    aClip({ seconds: 13, container: 'mov', layout: 'index-last' }),
+  ]);
+  clips = await startClipServer({
+    '15.mp4': withinLimit,
+    '15.1.mp4': aboveLimit,
+    '4.5.mp4': halves,
+    '3.webm': webm,
+    '13.mov': mov,
+    '13.1.mp4': await aClip({ seconds: 13.1 }),
+    'none.mp4': await aClip({ seconds: 0 }),
+    'cut.mp4': withinLimit.subarray(0, 600),
+    'page.mp4': '<html><title>no video</title></html>',
+    'empty.mp4': '',
+  });
+  const service = await sharedService();
+  [caller, refused] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+});
+afterAll(() => clips.close());
+
+const urlsOf = (names: string[]) => names.map((name) => clips.urlOf(name));
+const create = (names: string[], more: Record<string, unknown> = {}, by = caller) =>
+  createVideo(by, anUnfilmedVideo({ model: 'xW3.0s', referenceVideos: urlsOf(names), ...more }));
+
+describe('Reference videos are measured, and billed with the output', () => {
+  test.each([
+    ['one of whole seconds', ['15.mp4'], 2, 17],
+    ['several, their sum rounded up', ['4.5.mp4', '3.webm'], 2, 10],
+    ['the same twice', ['4.5.mp4', '4.5.mp4'], 2, 11],
+    ['as long together with the output as they may be', ['15.mp4', '13.mov'], 2, 30],
+    ['a long output, a short clip', ['3.webm'], 27, 30],
+  ])('%s', async (_what, names, durationSec, billedSeconds) => {
+    for (const [model, resolution, rate] of [
+      ['xW3.0s', '480p', 3],
+      ['xW3.0sPro', '1080p', 12],
+    ] as const) {
+      const { status, body } = await create(names, { model, resolution, durationSec });
+
+      expect(status).toBe(202);
+      expect((await entriesOf(caller, body.requestId)).at(-1)).toEqual(['generation', billedSeconds * rate]);
+    }
+  });
+
+  test('the record of a video made with them has the length of the output alone, and its whole cost', async () => {
+    const { videos, cost, requestId } = await finishedVideo(caller, {
+      model: 'xW3.0s',
+      referenceVideos: urlsOf(['3.webm']),
+    });
+
+    expect([videos?.map(({ duration }) => duration), cost]).toEqual([[2], 15]);
+    expect(await entriesOf(caller, requestId)).toEqual([['generation', 15]]);
+  });
+});
+
+describe('Reference videos that cannot be used are refused by name, before any debit', () => {
+  const endUserEmail = uniqueEmail('refused');
+  const tryToCreate = (names: string[], more: Record<string, unknown>) =>
+    create(names, { endUserEmail, ...more }, refused);
+
+  test.each([
+    ['longer than one may be', ['15.1.mp4'], 2, ['referenceVideos[0]']],
+    ['longer together than they may be', ['15.mp4', '13.1.mp4'], 2, ['referenceVideos']],
+    ['too long for the output', ['4.5.mp4'], 26, ['referenceVideos']],
+    ['too long alone and together', ['3.webm', '15.1.mp4'], 30, ['referenceVideos', 'referenceVideos[1]']],
+    ['not there', ['4.5.mp4', 'missing.mp4'], 2, ['referenceVideos[1]']],
+    ['cut off', ['cut.mp4'], 2, ['referenceVideos[0]']],
+    ['no video', ['page.mp4', '3.webm', 'empty.mp4'], 2, ['referenceVideos[0]', 'referenceVideos[2]']],
+    ['without a duration', ['none.mp4'], 2, ['referenceVideos[0]']],
+  ])('%s', async (_what, names, durationSec, fields) => {
+    expect(wrongFields(await tryToCreate(names, { durationSec }))).toEqual(fields);
+  });
+
+  test('on a server that is not there', async () => {
+    const gone = await startClipServer({});
+    const referenceVideos = [clips.urlOf('3.webm'), gone.urlOf('3.webm')];
+    await gone.close();
+
+    expect(wrongFields(await tryToCreate([], { referenceVideos }))).toEqual(['referenceVideos[1]']);
+  });
+
+  test('together with all else that is wrong', async () => {
+    const answer = await tryToCreate(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
+
+    expect(wrongFields(answer)).toEqual(['durationSec', 'ratio', 'referenceVideos[0]', 'seed']);
+  });
+
+  test('and nothing was written for any of them', async () => {
+    expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
+    expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
+  });
+});
+
+describe('Reference videos are not looked at', () => {
+  test('by a model that takes none, or when there are too many, or together with a frame', async () => {
+    const asked = clips.requests();
+    const image = 'https://example.com/a.png';
+
+    const answers = [
+      await create(['3.webm'], { model: 'xW2.7S', resolution: '720p', image }),
+      await create(Array(6).fill('3.webm')),
+      await create(['3.webm'], { image }),
+    ];
+
+    expect(answers.map(wrongFields)).toEqual(Array(3).fill(['referenceVideos']));
+    expect(clips.requests()).toBe(asked);
+  });
+
+  test('for a caller without a valid key', async () => {
+    const asked = clips.requests();
+    const stranger = callerWith(caller.service, caller.accountId, `${caller.key}x`);
+
+    const answer = await createVideo(
+      stranger,
+      anUnfilmedVideo({ model: 'xW3.0s', referenceVideos: urlsOf(['3.webm']) }),
+    );
+
+    expect(outcome(answer)).toEqual([401, 'unauthorized']);
+    expect(clips.requests()).toBe(asked);
+  });
+
+  test('again for a repetition of a creation by its Idempotency-Key', async () => {
+    const body = anUnfilmedVideo({ model: 'xW3.0sPro', referenceVideos: urlsOf(['3.webm']) });
+    const key = { 'idempotency-key': unique() };
+    const first = await createVideo(caller, body, key);
+    const asked = clips.requests();
+
+    const again = await createVideo(caller, body, key);
+
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(clips.requests()).toBe(asked);
+    expect((await entriesOf(caller, first.body.requestId)).at(-1)).toEqual(['generation', 60]);
+  });
+});

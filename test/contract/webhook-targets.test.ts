@@ -1,0 +1,107 @@
+import { lookup } from 'node:dns/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isAllowedAddress } from '../../core/target-rules.ts';
+import { wrongFields } from './support/answers.ts';
+import {
+  type AnyRecord,
+  aGeneration,
+  type Caller,
+  callerWith,
+  eventually,
+  unique,
+} from './support/client.ts';
+import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
+import { deliveryEnded, shownTries } from './support/webhooks.ts';
+
+/** Counts who opens a connection to this machine, whatever they want. */
+let connections = 0;
+const listener = createServer((socket) => {
+  connections += 1;
+  socket.destroy();
+});
+
+let service: RunningService;
+let caller: Caller;
+let port: number;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => listener.listen(0, resolve));
+  ({ port } = listener.address() as AddressInfo);
+  service = await startLocalService(await newDataDir(), { context: { allowPrivateTargets: 'false' } });
+  caller = callerWith(service, service.accountId, service.apiKey);
+});
+afterAll(async () => {
+  await discard(service);
+  listener.close();
+});
+
+const anImage = (webhookUrl: string) =>
+  caller.post<AnyRecord>(
+    '/v1/generations',
+    aGeneration({ prompt: unique('[fail=content_policy]'), webhookUrl }),
+  );
+const aVideo = (webhookUrl: string) =>
+  caller.post<AnyRecord>('/v1/videos', {
+    ...{ model: 'xW3.0s', resolution: '480p', durationSec: 2 },
+    ...{ prompt: unique('[fail=content_policy]'), endUserEmail: 'ada@example.com', webhookUrl },
+  });
+
+describe('Where private targets are not allowed, creation refuses a webhook to', () => {
+  test.each([
+    'http://127.0.0.1:PORT/',
+    'https://127.0.0.1:PORT/',
+    'https://2130706433:PORT/',
+    'https://[::1]:PORT/',
+    'https://[::ffff:127.0.0.1]:PORT/',
+    'https://localhost:PORT/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+  ])('%s', async (url) => {
+    const webhookUrl = url.replace('PORT', String(port));
+
+    expect(wrongFields(await anImage(webhookUrl))).toEqual(['webhookUrl']);
+    expect(wrongFields(await aVideo(webhookUrl))).toEqual(['webhookUrl']);
+    expect(connections).toBe(0);
+  });
+});
+
+/** Names that machines have for themselves; which of them a resolver knows is up to the machine. */
+const NAMES = [hostname(), 'ip6-localhost', 'localhost.localdomain'];
+
+/** A name other than `localhost` that leads to this machine and can be reached there. */
+const aNameOfThisMachine = async (): Promise<string> => {
+  for (const name of NAMES) {
+    const addresses = await lookup(name, { all: true }).catch(() => []);
+    const isPublic = addresses.every(({ address }) => isAllowedAddress(address, 'https:', false));
+    if (addresses.length > 0 && !isPublic && (await canConnect(name))) return name;
+  }
+  throw new Error(
+    `None of ${NAMES} leads to this machine: the test needs an entry for one in its hosts file.`,
+  );
+};
+
+const canConnect = (host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+describe('A webhook to a name that leads to this machine', () => {
+  test('is taken at creation, and refused when it is dialled: no connection is opened', async () => {
+    const name = await aNameOfThisMachine();
+    // The one that found the name: what follows could be seen.
+    const before = await eventually(
+      async () => connections,
+      (count) => count > 0,
+    );
+
+    const { status, body } = await anImage(`https://${name}:${port}/hook`);
+
+    expect(status).toBe(202);
+    expect(await deliveryEnded(service, body.requestId)).toBe('FAILED');
+    expect(await shownTries(service, body.requestId)).toMatchObject([{ number: 1, error: 'target_refused' }]);
+    expect(connections).toBe(before);
+  });
+});

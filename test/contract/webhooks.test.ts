@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { answering, type ReceivedWebhook, WebhookReceiver } from '../unit/fakes/webhook-receiver.ts';
+import {
+  type AnyRecord,
+  aGeneration,
+  type Caller,
+  callerWith,
+  eventually,
+  unique,
+} from './support/client.ts';
+import { fetchFile } from './support/files.ts';
+import {
+  discard,
+  newDataDir,
+  ops,
+  type RunningService,
+  runOps,
+  startLocalService,
+} from './support/local-service.ts';
+import { refusedCalls } from './support/permissions.ts';
+import {
+  deliveryEnded,
+  shownTries,
+  verified,
+  type WebhookEvent,
+  webhookSecretOf,
+} from './support/webhooks.ts';
+
+const TRIES = 3;
+
+let service: RunningService;
+let caller: Caller;
+let secret: string;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  receiver = await new WebhookReceiver().start();
+  receiver.respond = (webhook, response) => {
+    const earlier = receiver.sentTo(webhook.path).length - 1;
+    (ANSWERS[webhook.path] ?? answering(204))({ ...webhook, earlier }, response);
+  };
+  service = await startLocalService(await newDataDir(), { context: { webhookRetrySeconds: '1,1' } });
+  caller = callerWith(service, service.accountId, service.apiKey);
+  secret = await webhookSecretOf(service);
+  await Promise.all(Object.entries(REQUESTS).map(([name, begin]) => begin(name)));
+});
+afterAll(async () => {
+  await discard(service);
+  await receiver?.close();
+});
+
+type Answer = (
+  webhook: ReceivedWebhook & { earlier: number },
+  response: Parameters<WebhookReceiver['respond']>[1],
+) => void;
+/** What the receiver does with those sent to a path; `earlier` is how many came before. */
+const ANSWERS: Record<string, Answer> = {
+  '/busy-once': (webhook, response) => answering(webhook.earlier === 0 ? 503 : 200)(webhook, response),
+  '/gone': answering(410),
+  '/moved': (webhook, response) =>
+    answering(307, { location: `${receiver.url}/elsewhere` })(webhook, response),
+  '/broken': (webhook, response) => answering(webhook.earlier < TRIES ? 500 : 200)(webhook, response),
+  '/endless': (_webhook, response) => {
+    response.writeHead(200);
+    const push = (): void => {
+      while (!response.destroyed && response.write('more and more '.repeat(4_096)));
+    };
+    response.on('drain', push);
+    push();
+  },
+};
+
+const requestIds = new Map<string, string>();
+const create =
+  (path: string, body: () => Record<string, unknown>) =>
+  async (name: string): Promise<void> => {
+    const webhookUrl = `http://127.0.0.1:${receiver.port}/${name}`;
+    const answer = await caller.post<AnyRecord>(path, { ...body(), webhookUrl });
+    expect(answer.status).toBe(202);
+    requestIds.set(name, answer.body.requestId);
+  };
+const image = (directive?: string) =>
+  create('/v1/generations', () => aGeneration({ size: '256x256', prompt: unique(directive) }));
+const refusedImage = image('[fail=content_policy]');
+const video = (directive?: string) =>
+  create('/v1/videos', () => ({
+    ...{ model: 'xW3.0s', resolution: '480p', durationSec: 2 },
+    ...{ prompt: unique(directive), endUserEmail: 'ada@example.com' },
+  }));
+
+/** The requests of this file by the path their webhook goes to. They are all made at once. */
+const REQUESTS = {
+  image: image(),
+  'failed-image': refusedImage,
+  video: video(),
+  'failed-video': video('[fail=content_policy]'),
+  'busy-once': refusedImage,
+  gone: refusedImage,
+  moved: refusedImage,
+  broken: refusedImage,
+  endless: refusedImage,
+};
+type Name = keyof typeof REQUESTS;
+const idOf = (name: Name): string => requestIds.get(name) ?? '';
+
+/** What came for a request once so many tries were made. */
+const arrived = (name: string, tries = 1): Promise<ReceivedWebhook[]> =>
+  eventually(
+    async () => receiver.sentTo(`/${name}`),
+    (webhooks) => webhooks.length >= tries,
+  );
+/** An event but for its URLs, which are signed anew for each rendering. */
+const stable = (data: WebhookEvent['data']) =>
+  JSON.parse(JSON.stringify(data, (key, value) => (key === 'url' ? 'signed' : value)));
+
+describe.each([
+  ['image', 'generation.succeeded', '/v1/generations'],
+  ['failed-image', 'generation.failed', '/v1/generations'],
+  ['video', 'video.succeeded', '/v1/videos'],
+  ['failed-video', 'video.failed', '/v1/videos'],
+] as const)('The end of a request (%s)', (name, type, path) => {
+  let event: WebhookEvent;
+  let record: WebhookEvent['data'];
+  beforeAll(async () => {
+    const [webhook] = await arrived(name);
+    event = verified(webhook, secret);
+    record = (await caller.get<WebhookEvent['data']>(`${path}/${idOf(name)}`)).body;
+  });
+
+  test(`is told as ${type} with the record as it reads, signed for the official library`, () => {
+    expect(Object.keys(event)).toEqual(['type', 'timestamp', 'data']);
+    expect(event).toMatchObject({ type, timestamp: record.finishedAt });
+    expect(record.status).toBe(type.split('.')[1]);
+    expect(stable(event.data)).toEqual(stable(record));
+  });
+
+  test('is told once, under the id of the request', async () => {
+    expect(await deliveryEnded(service, idOf(name))).toBe('SUCCEEDED');
+
+    expect(receiver.sentTo(`/${name}`).map(({ headers }) => headers['webhook-id'])).toEqual([
+      `msg_${idOf(name)}`,
+    ]);
+  });
+
+  test('comes with URLs that work', async () => {
+    const [told, read] = [event.data, record].map(({ images = [], videos = [] }) => [...images, ...videos]);
+    const files = await Promise.all((told ?? []).map(({ url }) => fetchFile(url)));
+
+    expect(files.map(({ status }) => status)).toEqual((read ?? []).map(() => 200));
+    expect(files).toHaveLength(type.endsWith('succeeded') ? 1 : 0);
+  });
+});
+
+describe('A try that fails', () => {
+  test('is made again with the same id, signed anew', async () => {
+    const webhooks = await arrived('busy-once', 2);
+
+    const [first, second] = webhooks.map((webhook) => verified(webhook, secret));
+    expect(second).toEqual(first);
+    const timestamps = webhooks.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect(timestamps[1]).toBeGreaterThan(timestamps[0] ?? Number.POSITIVE_INFINITY);
+    expect(new Set(webhooks.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await deliveryEnded(service, idOf('busy-once'))).toBe('SUCCEEDED');
+    expect(receiver.sentTo('/busy-once')).toHaveLength(2);
+  });
+
+  test('with 410 is the last one', async () => {
+    expect(await deliveryEnded(service, idOf('gone'))).toBe('FAILED');
+
+    expect(receiver.sentTo('/gone')).toHaveLength(1);
+  });
+
+  test('with a redirect is not sent elsewhere', async () => {
+    expect(await deliveryEnded(service, idOf('moved'))).toBe('FAILED');
+
+    expect(receiver.sentTo('/moved')).toHaveLength(TRIES);
+    expect(receiver.sentTo('/hook/elsewhere')).toEqual([]);
+  });
+});
+
+test('An answer without an end delivers like any other, once', async () => {
+  expect(await deliveryEnded(service, idOf('endless'))).toBe('SUCCEEDED');
+
+  expect(receiver.sentTo('/endless')).toHaveLength(1);
+});
+
+describe('An operator', () => {
+  test('sees every try of a webhook that was not delivered', async () => {
+    expect(await deliveryEnded(service, idOf('broken'))).toBe('FAILED');
+
+    const made = { delivery: idOf('broken'), status: 500, milliseconds: expect.any(Number) };
+    const startedAt = expect.stringMatching(/Z$/);
+    expect(await shownTries(service, idOf('broken'))).toEqual(
+      [1, 2, 3].map((number) => ({ ...made, number, startedAt })),
+    );
+  });
+
+  test('sends it again, under the same webhook id', async () => {
+    await deliveryEnded(service, idOf('broken'));
+
+    const queued = await ops(service, 'requests', 'retry-webhook', '--id', idOf('broken'));
+
+    expect(queued).toEqual({ webhookId: `msg_${idOf('broken')}`, queuedAt: expect.stringMatching(/Z$/) });
+    const webhooks = await arrived('broken', TRIES + 1);
+    expect(new Set(webhooks.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([`msg_${idOf('broken')}`]),
+    );
+    expect(verified(webhooks.at(-1), secret)).toEqual(verified(webhooks[0], secret));
+    const tries = await eventually(
+      () => shownTries(service, idOf('broken')),
+      ({ length }) => length > TRIES,
+    );
+    expect(tries.map(({ number, status }) => [number, status])).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 500],
+      [1, 200],
+    ]);
+    expect(tries.at(-1)?.delivery).toMatch(new RegExp(`^${idOf('broken')}-[0-9A-Z]{26}$`));
+  });
+
+  test('is told when there is nothing to send again', async () => {
+    const { body } = await caller.post<AnyRecord>(
+      '/v1/generations',
+      aGeneration({ prompt: unique('[fail=content_policy]') }),
+    );
+
+    const { code, stderr } = await runOps(service, 'requests', 'retry-webhook', '--id', body.requestId);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/webhook/);
+  });
+});
+
+test('A delivery after a rotation is accepted by who knows either secret', async () => {
+  const { webhookSecret } = await ops<{ webhookSecret: string }>(
+    service,
+    ...['accounts', 'rotate-webhook-secret', '--account', service.accountId],
+  );
+
+  await refusedImage('rotated');
+  const [webhook] = await arrived('rotated');
+
+  expect(webhookSecret).not.toBe(secret);
+  expect(verified(webhook, webhookSecret)).toEqual(verified(webhook, secret));
+});
+
+test('Every call the sender made was allowed by its role', async () => {
+  expect(await refusedCalls(service.dataDir)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
+
+interface Rule {
+  ScheduleExpression?: string;
+  State: string;
+  EventPattern?: Record<string, unknown> & { detail: { status: string[]; stateMachineArn: unknown[] } };
+  Targets: { Arn: { 'Fn::GetAtt': [string, string] }; Input?: string; RetryPolicy?: object }[];
+}
+
+const rulesOf = ({ resources, functions }: ServiceTemplate, name: string): Rule[] =>
+  ofType(resources, 'AWS::Events::Rule')
+    .map(([, { Properties }]) => Properties as Rule)
+    .filter(({ Targets }) => Targets.some(({ Arn }) => Arn['Fn::GetAtt'][0] === functions[name]?.logicalId));
+
+let service: ServiceTemplate;
+beforeAll(() => {
+  service = synthesizeService();
+});
+
+describe('the schedule of the reconciler', () => {
+  const schedulesFor = (overrides: Record<string, unknown>) =>
+    rulesOf(synthesizeService(overrides), 'events/reconcile').filter(
+      ({ ScheduleExpression }) => ScheduleExpression,
+    );
+
+  test.each([
+    [{}, 'rate(1 minute)', 60],
+    [{ reconcileIntervalSeconds: 1 }, 'rate(1 minute)', 1],
+    [{ reconcileIntervalSeconds: 59 }, 'rate(1 minute)', 59],
+    [{ reconcileIntervalSeconds: 61 }, 'rate(2 minutes)', 61],
+    [{ reconcileIntervalSeconds: 3600 }, 'rate(1 hour)', 3600],
+  ])(
+    'with %j is %s, and tells the function how often to look: every %i s',
+    (overrides, rate, everySeconds) => {
+      const [schedule, ...more] = schedulesFor(overrides);
+
+      expect(more).toEqual([]);
+      expect(schedule).toMatchObject({ ScheduleExpression: rate, State: 'ENABLED' });
+      expect(schedule?.Targets).toHaveLength(1);
+      expect(JSON.parse(schedule?.Targets[0]?.Input ?? '')).toEqual({ everySeconds });
+    },
+  );
+
+  test('never runs twice for one turn: the next turn is the retry', () => {
+    const [schedule] = schedulesFor({});
+
+    expect(schedule?.Targets[0]?.RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
+  });
+});
+
+describe('executions that are lost', () => {
+  /** Which ends of which machine's executions the reconciler is told of. */
+  const WATCHED = {
+    GenerationWorkflowMachineStateMachine: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+    // One that failed has tried for hours: that is for the operator to see.
+    ExpiryWorkflowMachineStateMachine: ['TIMED_OUT', 'ABORTED'],
+  };
+  const watching = () => rulesOf(service, 'events/reconcile').filter(({ EventPattern }) => EventPattern);
+
+  test('are told at once, of these machines and with these ends, and no others', () => {
+    const watched = watching().map(({ EventPattern }) => [
+      EventPattern?.detail.stateMachineArn.map(render).join(' '),
+      EventPattern?.detail.status,
+    ]);
+
+    expect(Object.fromEntries(watched)).toEqual(WATCHED);
+  });
+
+  test('come from Step Functions as it words them, with their whole event', () => {
+    for (const { EventPattern, State, Targets } of watching()) {
+      expect(State).toBe('ENABLED');
+      expect(EventPattern).toMatchObject({
+        source: ['aws.states'],
+        'detail-type': ['Step Functions Execution Status Change'],
+      });
+      expect(Object.keys(EventPattern ?? {}).toSorted()).toEqual(['detail', 'detail-type', 'source']);
+      expect(Targets).toHaveLength(1);
+      expect(Targets[0]?.Input).toBeUndefined();
+      expect(Targets[0]?.RetryPolicy).toEqual({ MaximumRetryAttempts: 2 });
+    }
+  });
+});
+
+test('a rule that must be there is there, and no other', () => {
+  expect(rulesOf(service, 'events/reconcile')).toHaveLength(3);
+  expect(rulesOf(service, 'events/verify-ledger')).toHaveLength(1);
+  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
+});

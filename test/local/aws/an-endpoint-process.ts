@@ -1,0 +1,38 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** An endpoint alone in a process, to be killed. */
+export interface EndpointProcess {
+  url: string;
+  /** The signal that ended it. */
+  ended: Promise<NodeJS.Signals | null>;
+  kill(): void;
+}
+
+/** What the process runs: the endpoint of the tests, with a machine whose function never answers. */
+const script = (dataDir: string): string => `
+  import { aMachine, endpointOptions, functionArn, startEndpoint } from ${JSON.stringify(join(import.meta.dirname, 'support.ts'))};
+  const secrets = [{ name: 'key', arn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:key-AbCdEf', initialValue: 'initial' }];
+  const endpoint = await startEndpoint(endpointOptions({ dataDir: ${JSON.stringify(dataDir)}, secrets }));
+  const definition = { StartAt: 'Work', States: { Work: { Type: 'Task', Resource: functionArn('work'), End: true } } };
+  await endpoint.startStateMachines([aMachine('work', definition)], () => new Promise(() => undefined));
+  console.log(endpoint.url);
+`;
+
+const urlOf = async (child: ChildProcess): Promise<string> => {
+  if (!child.stdout) throw new Error('the process has no output');
+  for await (const line of createInterface(child.stdout)) return line;
+  throw new Error('the process ended before it was ready');
+};
+
+/** Starts one on a data directory and waits until it takes calls. */
+export const startEndpointProcess = async (dataDir: string): Promise<EndpointProcess> => {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script(dataDir)], {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
+  return { url: await urlOf(child), ended, kill: () => child.kill('SIGKILL') };
+};

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { anArkVideo, aSandbox } from './sandbox-client.ts';
+
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+beforeAll(async () => {
+  sandbox = await aSandbox();
+});
+afterAll(() => sandbox.close());
+
+const XW3_PRO = 'sandbox-xw3-pro';
+const URL = 'https://example.com/media';
+
+type Media = 'image' | 'video' | 'audio';
+const aMedium = (kind: Media, role?: string, url = URL) => ({
+  type: `${kind}_url`,
+  [`${kind}_url`]: { url },
+  ...(role !== undefined && { role }),
+});
+const aFirstFrame = aMedium('image', 'first_frame');
+const aLastFrame = aMedium('image', 'last_frame');
+const references = (kind: Media, count: number) => Array(count).fill(aMedium(kind, `reference_${kind}`));
+
+const errorOf = async (response: Response) => {
+  const { error } = (await response.json()) as { error: Record<string, string> };
+  return { status: response.status, ...error };
+};
+
+describe('a ModelArk request for a video', () => {
+  test.each([
+    ['a first frame', {}, [aFirstFrame]],
+    ['a picture without a role, which is the first frame', {}, [aMedium('image')]],
+    ['both frames', {}, [aFirstFrame, aLastFrame]],
+    ['a data URL', {}, [aMedium('image', 'first_frame', 'data:image/png;base64,iVBORw0KGgo=')]],
+    ['an asset', {}, [aMedium('image', 'first_frame', 'asset://abc')]],
+    [
+      'the most references of 2.0',
+      {},
+      [...references('image', 9), ...references('video', 3), ...references('audio', 3)],
+    ],
+    [
+      'the most references of the stand-in',
+      { model: XW3_PRO },
+      [...references('image', 10), ...references('video', 5), ...references('audio', 5)],
+    ],
+    ['audio alone on the stand-in', { model: XW3_PRO }, references('audio', 1)],
+  ])('takes %s', async (_, fields, media) => {
+    expect((await sandbox.arkVideo(anArkVideo({ ...fields, media }))).status).toBe(200);
+  });
+
+  test.each([
+    ['2.0', { resolution: '480p', duration: 4 }],
+    ['2.0', { resolution: '4k', duration: 15 }],
+    ['the stand-in', { model: XW3_PRO, resolution: '2k', duration: 2 }],
+    ['the stand-in', { model: XW3_PRO, resolution: '4k', duration: 30, ratio: '21:9' }],
+  ])('takes the limits of %s: %j', async (_, fields) => {
+    expect((await sandbox.arkVideo(anArkVideo(fields))).status).toBe(200);
+  });
+
+  test.each([
+    ['no content', { content: undefined }, 'MissingParameter', 'content'],
+    ['an empty content', { content: [] }, 'InvalidParameter', 'content'],
+    ['a content that is no list', { content: 'a fox' }, 'InvalidParameter', 'content'],
+    ['an item of another type', { content: [{ type: 'image' }] }, 'InvalidParameter', 'content[0].type'],
+    ['a text that is none', { content: [{ type: 'text' }] }, 'InvalidParameter', 'content[0].text'],
+    [
+      'a role of another type',
+      { media: [aMedium('video', 'first_frame')] },
+      'InvalidParameter',
+      'content[1].role',
+    ],
+    ['an unknown role', { media: [aMedium('image', 'middle_frame')] }, 'InvalidParameter', 'content[1].role'],
+    [
+      'a medium that is no URL',
+      { media: [aMedium('image', 'first_frame', 'fox.png')] },
+      'InvalidParameter',
+      'content[1].image_url.url',
+    ],
+    [
+      'a medium without its URL',
+      { media: [{ type: 'audio_url', role: 'reference_audio' }] },
+      'InvalidParameter',
+      'content[1].audio_url.url',
+    ],
+    ['two first frames', { media: [aFirstFrame, aFirstFrame] }, 'InvalidParameter', 'content'],
+    ['two last frames', { media: [aFirstFrame, aLastFrame, aLastFrame] }, 'InvalidParameter', 'content'],
+    ['a last frame alone', { media: [aLastFrame] }, 'InvalidParameter', 'content'],
+    [
+      'a frame with a reference image',
+      { media: [aFirstFrame, ...references('image', 1)] },
+      'InvalidParameter',
+      'content',
+    ],
+    [
+      'a frame with a reference video',
+      { media: [aFirstFrame, ...references('video', 1)] },
+      'InvalidParameter',
+      'content',
+    ],
+    [
+      'a frame with a reference audio',
+      { media: [aFirstFrame, ...references('audio', 1)] },
+      'InvalidParameter',
+      'content',
+    ],
+    ['ten reference images', { media: references('image', 10) }, 'InvalidParameter', 'content'],
+    ['four reference videos', { media: references('video', 4) }, 'InvalidParameter', 'content'],
+    [
+      'four reference audios',
+      { media: [...references('image', 1), ...references('audio', 4)] },
+      'InvalidParameter',
+      'content',
+    ],
+    ['audio alone', { media: references('audio', 1) }, 'InvalidParameter', 'content'],
+    [
+      'eleven images on the stand-in',
+      { model: XW3_PRO, media: references('image', 11) },
+      'InvalidParameter',
+      'content',
+    ],
+    ['a resolution in upper case', { resolution: '720P' }, 'InvalidParameter', 'resolution'],
+    ['a resolution of another model', { resolution: '2k' }, 'InvalidParameter', 'resolution'],
+    ['720p on the stand-in', { model: XW3_PRO, resolution: '720p' }, 'InvalidParameter', 'resolution'],
+    ['an unknown ratio', { ratio: '2:1' }, 'InvalidParameter', 'ratio'],
+    ['too short a video', { duration: 3 }, 'InvalidParameter', 'duration'],
+    ['too long a video', { duration: 16 }, 'InvalidParameter', 'duration'],
+    ['too short a video of the stand-in', { model: XW3_PRO, duration: 1 }, 'InvalidParameter', 'duration'],
+    ['too long a video of the stand-in', { model: XW3_PRO, duration: 31 }, 'InvalidParameter', 'duration'],
+    ['a duration that is not whole', { duration: 4.5 }, 'InvalidParameter', 'duration'],
+    ['a duration in text', { duration: '5' }, 'InvalidParameter', 'duration'],
+    ['audio that is no flag', { generate_audio: 'yes' }, 'InvalidParameter', 'generate_audio'],
+    ['a watermark that is no flag', { watermark: 1 }, 'InvalidParameter', 'watermark'],
+    [
+      'too early an expiry',
+      { execution_expires_after: 3_599 },
+      'InvalidParameter',
+      'execution_expires_after',
+    ],
+    ['a callback that is no URL', { callback_url: '/callback' }, 'InvalidParameter', 'callback_url'],
+    [
+      'a callback of another scheme',
+      { callback_url: 'ftp://example.com' },
+      'InvalidParameter',
+      'callback_url',
+    ],
+    [
+      'too long an identifier',
+      { safety_identifier: 'x'.repeat(65) },
+      'InvalidParameter',
+      'safety_identifier',
+    ],
+  ])('is refused for %s', async (_, fields, code, param) => {
+    expect(await errorOf(await sandbox.arkVideo(anArkVideo(fields)))).toEqual({
+      status: 400,
+      code,
+      param,
+      type: 'BadRequest',
+      message: expect.stringMatching(/ Request id: 02\d{13}[0-9a-f]{32}$/),
+    });
+  });
+
+  test.each(['seedream-4-5-251128', 'wan3.0-video', 'toString'])('knows no model %s', async (model) => {
+    expect(await errorOf(await sandbox.arkVideo(anArkVideo({ model })))).toMatchObject({
+      status: 404,
+      code: 'InvalidEndpointOrModel.NotFound',
+      type: 'NotFound',
+    });
+  });
+});

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
+
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+beforeAll(async () => {
+  sandbox = await aSandbox();
+});
+afterAll(() => sandbox.close());
+
+const WAN_2_7 = 'wan2.7-i2v';
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+
+const aMedium = (type: string, url = 'https://example.com/media') => ({ type, url });
+const several = (type: string, count: number) => Array.from({ length: count }, () => aMedium(type));
+
+type Task = {
+  output: { task_id: string; task_status: string; video_url?: string; code?: string };
+  usage?: Record<string, unknown>;
+};
+
+const answerOf = async (response: Response) => ({
+  status: response.status,
+  ...((await response.json()) as Record<string, unknown>),
+});
+const submit = async (request: Record<string, unknown>): Promise<string> => {
+  const answer = await answerOf(await sandbox.studioVideo(request));
+  expect(answer).toEqual({
+    status: 200,
+    request_id: UUID,
+    output: { task_id: UUID, task_status: 'PENDING' },
+  });
+  return (answer as unknown as Task).output.task_id;
+};
+const taskOf = async (id: string) =>
+  (await (await sandbox.call('GET', `/api/v1/tasks/${id}`)).json()) as Task;
+const untilStatus = (id: string, status: string) =>
+  poll(
+    () => taskOf(id),
+    (task) => task.output.task_status === status,
+  );
+const endOf = (id: string) =>
+  poll(
+    () => taskOf(id),
+    ({ output }) => ['SUCCEEDED', 'FAILED'].includes(output.task_status),
+  );
+
+describe('a Model Studio video task', () => {
+  test('is seen pending, running and succeeded, with its video and usage', async () => {
+    const id = await submit(
+      aStudioVideo({
+        prompt: 'a fox [delay=0.6]',
+        parameters: { resolution: '720P', ratio: '9:16', duration: 7, watermark: false, seed: -1 },
+      }),
+    );
+
+    expect(await taskOf(id)).toEqual({
+      request_id: UUID,
+      output: { task_id: id, task_status: 'PENDING', submit_time: TIME },
+    });
+    expect(await untilStatus(id, 'RUNNING')).toEqual({
+      request_id: UUID,
+      output: { task_id: id, task_status: 'RUNNING', submit_time: TIME, scheduled_time: TIME },
+    });
+    const succeeded = await untilStatus(id, 'SUCCEEDED');
+
+    expect(succeeded).toEqual({
+      request_id: UUID,
+      output: {
+        task_id: id,
+        task_status: 'SUCCEEDED',
+        submit_time: TIME,
+        scheduled_time: TIME,
+        end_time: TIME,
+        orig_prompt: 'a fox [delay=0.6]',
+        video_url: expect.stringMatching(`^${sandbox.url}/outputs/[0-9a-f-]{36}\\.mp4$`),
+      },
+      usage: {
+        duration: 7,
+        input_video_duration: 0,
+        output_video_duration: 7,
+        video_count: 1,
+        fps: 30,
+        SR: 720,
+        ratio: '9:16',
+      },
+    });
+    expect(await taskOf(id)).toMatchObject({ output: succeeded.output });
+    expect(await sandbox.journalOf(id)).toMatchObject({ upstream: 'modelstudio', callbacks: [] });
+  });
+
+  test.each([
+    ['wan3.0-video', {}, { SR: 1080, duration: 5, ratio: '16:9' }],
+    ['wan3.0-video-prime', { ratio: '21:9' }, { SR: 1080, duration: 5, ratio: '21:9' }],
+    ['wan3.0-video', { duration: -1, ratio: 'adaptive' }, { duration: 5, ratio: '16:9' }],
+    [WAN_2_7, { ratio: 'follows the image' }, { SR: 1080, duration: 5, ratio: '16:9' }],
+  ])('of %s with %j has the defaults', async (model, parameters, usage) => {
+    const media = model === WAN_2_7 ? several('first_frame', 1) : [];
+
+    const task = await endOf(
+      await submit(aStudioVideo({ model, media, parameters, prompt: 'a fox [delay=0]' })),
+    );
+
+    expect(task).toMatchObject({ output: { task_status: 'SUCCEEDED' }, usage });
+  });
+
+  test.each([
+    [WAN_2_7, ['first_frame']],
+    [WAN_2_7, ['first_frame', 'last_frame']],
+    [WAN_2_7, ['first_frame', 'driving_audio']],
+    [WAN_2_7, ['first_clip']],
+    ['wan3.0-video', ['first_frame']],
+    ['wan3.0-video', ['first_frame', 'last_frame']],
+    ['wan3.0-video', ['reference_audio']],
+    ['wan3.0-video', ['reference_image', 'reference_video', 'reference_audio', 'file']],
+    ['wan3.0-video-prime', ['reference_image', 'link']],
+  ])('of %s takes the mix %j', async (model, types) => {
+    const media = types.map((type) => aMedium(type));
+
+    const task = await endOf(await submit(aStudioVideo({ model, media, prompt: 'a fox [delay=0]' })));
+
+    expect(task.output.task_status).toBe('SUCCEEDED');
+  });
+
+  test.each([
+    [WAN_2_7, ['last_frame']],
+    [WAN_2_7, ['driving_audio']],
+    [WAN_2_7, ['first_frame', 'last_frame', 'driving_audio']],
+    [WAN_2_7, ['first_clip', 'first_frame']],
+    ['wan3.0-video', ['last_frame']],
+    ['wan3.0-video', ['first_frame', 'reference_image']],
+    ['wan3.0-video', ['first_frame', 'last_frame', 'reference_audio']],
+    ['wan3.0-video', ['first_frame', 'link']],
+    ['wan3.0-video-prime', ['file', 'link']],
+  ])('of %s is taken in with the mix %j and fails', async (model, types) => {
+    const media = types.map((type) => aMedium(type));
+
+    const task = await endOf(await submit(aStudioVideo({ model, media, prompt: 'a fox [delay=0]' })));
+
+    expect(task).toEqual({
+      request_id: UUID,
+      output: {
+        task_id: UUID,
+        task_status: 'FAILED',
+        submit_time: TIME,
+        scheduled_time: TIME,
+        end_time: TIME,
+        code: 'InvalidParameter',
+        message: expect.any(String),
+      },
+    });
+  });
+
+  test('reads no more of a prompt than the model does', async () => {
+    const prompt = `${'x'.repeat(19_990)} [empty] [delay=5]`;
+
+    const task = await endOf(await submit(aStudioVideo({ prompt })));
+
+    expect(task.output).toMatchObject({ orig_prompt: prompt.slice(0, 20_000) });
+  });
+
+  test('is refused to a call that is not asynchronous', async () => {
+    expect(await answerOf(await sandbox.studioVideo(aStudioVideo(), {}))).toMatchObject({
+      status: 403,
+      code: 'AccessDenied',
+      message: expect.stringContaining('does not support synchronous calls'),
+    });
+  });
+});
+
+describe('a Model Studio video task under directives', () => {
+  test.each([
+    ['[fail=content_policy]', 'DataInspectionFailed'],
+    ['[fail=provider_error]', 'InternalError'],
+  ])('%s fails with %s', async (directive, code) => {
+    const { output } = await endOf(await submit(aStudioVideo({ prompt: `a fox [delay=0] ${directive}` })));
+
+    expect(output).toMatchObject({ task_status: 'FAILED', code, message: expect.any(String) });
+  });
+
+  test('[fail=timeout] runs on', async () => {
+    const [forever, short] = [
+      await submit(aStudioVideo({ prompt: 'a fox [fail=timeout]' })),
+      await submit(aStudioVideo({ prompt: 'a fox [delay=1.2]' })),
+    ];
+
+    await untilStatus(short, 'SUCCEEDED');
+
+    expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
+  });
+
+  test('[flaky] refuses the first creations of a prompt', async () => {
+    const create = async () =>
+      answerOf(await sandbox.studioVideo(aStudioVideo({ prompt: 'a flaky fox [flaky=2]' })));
+
+    expect(await create()).toMatchObject({ status: 429, code: 'Throttling.RateQuota' });
+    expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
+  });
+
+  test('[broken] makes the URL of the video answer 404', async () => {
+    const { output } = await endOf(await submit(aStudioVideo({ prompt: 'a fox [delay=0] [broken=0]' })));
+
+    expect((await fetch(output.video_url ?? '')).status).toBe(404);
+  });
+
+  test('[status] is the status word until the task is done', async () => {
+    const id = await submit(aStudioVideo({ prompt: 'a fox [status=SUSPENDED] [delay=0.4]' }));
+    const seen = new Set<string>();
+
+    await poll(
+      async () => {
+        const { task_status: status } = (await taskOf(id)).output;
+        seen.add(status);
+        return status;
+      },
+      (status) => status === 'SUCCEEDED',
+    );
+
+    expect([...seen]).toEqual(['SUSPENDED', 'SUCCEEDED']);
+  });
+
+  test('[empty] succeeds without a video', async () => {
+    const { output } = await endOf(await submit(aStudioVideo({ prompt: 'a fox [delay=0] [empty]' })));
+
+    expect(output.task_status).toBe('SUCCEEDED');
+    expect(output).not.toHaveProperty('video_url');
+  });
+
+  test('[forget] is accepted and UNKNOWN afterwards', async () => {
+    const id = await submit(aStudioVideo({ prompt: 'a fox [forget]' }));
+
+    const response = await sandbox.call('GET', `/api/v1/tasks/${id}`);
+
+    expect(await answerOf(response)).toEqual({
+      status: 200,
+      request_id: UUID,
+      output: { task_id: id, task_status: 'UNKNOWN' },
+    });
+    expect(await sandbox.journalOf(id)).toMatchObject({ id, queries: 1 });
+  });
+});

@@ -1,0 +1,48 @@
+import { outside } from './engine/invocation.ts';
+import type { World } from './world.ts';
+
+/** An answer of the API, its body read; 502 and 504 stand for a function that died or took too long. */
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+export interface ApiCall {
+  /** The name of the function behind the route: `create-generation`. */
+  route: string;
+  apiKey: string;
+  parameters?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  idempotencyKey?: string | undefined;
+}
+
+/** Makes an HTTP call to the API as its gateway hands it on. */
+export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
+  const fn = world.deployment.functions.get(call.route);
+  if (!fn) throw new Error(`There is no route ${call.route}.`);
+  const query = Object.entries(call.query ?? {}).map(([name, value]) => [name, [value]]);
+  const event = {
+    resource: call.route,
+    httpMethod: 'POST',
+    headers: {
+      Authorization: `Bearer ${call.apiKey}`,
+      ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
+    },
+    pathParameters: call.parameters ?? null,
+    multiValueQueryStringParameters: Object.fromEntries(query),
+    body: call.body === undefined ? null : JSON.stringify(call.body),
+    isBase64Encoded: false,
+    requestContext: { requestId: 'http' },
+  };
+  try {
+    const answer = (await outside(() => world.lambda.run(fn, event))) as { statusCode: number; body: string };
+    return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, unknown> };
+  } catch (error) {
+    return { status: (error as Error).name === 'Sandbox.Timedout' ? 504 : 502, body: {} };
+  }
+};
+
+/** The code of an answer that is an error. */
+export const codeOf = ({ body }: Answer): string | undefined =>
+  (body.error as { code?: string } | undefined)?.code;

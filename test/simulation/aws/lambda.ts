@@ -1,0 +1,109 @@
+import type { Context } from 'aws-lambda';
+import { INVOCATION_FAULTS } from '../engine/faults.ts';
+import { Invocation, invocations, outside } from '../engine/invocation.ts';
+import type { World } from '../world.ts';
+
+/** A function's entry point, as the service exports it. */
+export type Handler = (event: unknown, context: Context) => Promise<unknown>;
+
+export interface DeployedFunction {
+  name: string;
+  handler: Handler;
+  timeoutSeconds: number;
+}
+
+/** What a caller of Lambda is told of an invocation that failed. */
+export class InvocationError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+/** How long Lambda takes to notice that a process is gone. */
+const DEATH_NOTICE_MS = [1, 2_000] as const;
+/** After what times an event is delivered again. */
+const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
+/** How far the clocks of two machines can be apart. */
+const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
+
+/** The functions of the service, each run of one with a life of its own. */
+export class Lambda {
+  /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
+  readonly history: { fn: DeployedFunction; payload: unknown }[] = [];
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  /** Invokes for a workflow or an event: at least once, as these do. Rejects with `InvocationError`. */
+  async invoke(fn: DeployedFunction, payload: unknown): Promise<unknown> {
+    const { faults, scheduler } = this.world;
+    this.history.push({ fn, payload });
+    const fault = faults.meet(INVOCATION_FAULTS);
+    if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
+    if (fault === 'not-started') {
+      await scheduler.sleep(faults.random.whole(1, 50));
+      throw new InvocationError('Lambda.TooManyRequestsException', 'Rate exceeded');
+    }
+    if (fault === 'twice') this.redeliver(fn, payload, faults.random.whole(0, 20));
+    if (fault === 'again-later') this.redeliver(fn, payload, faults.random.pick(LATER_MS));
+    return this.run(fn, payload);
+  }
+
+  /** Runs it once more after a while; nobody waits for what comes of it. */
+  redeliver(fn: DeployedFunction, payload: unknown, milliseconds: number): void {
+    this.world.scheduler.after(milliseconds, () => {
+      this.world.note(() => `${fn.name} delivered again`);
+      outside(() => this.run(fn, payload)).catch(() => undefined);
+    });
+  }
+
+  /** One run: settles when the handler does, when its time is up, or some time after its death. */
+  run(fn: DeployedFunction, payload: unknown): Promise<unknown> {
+    const { scheduler, random, faults } = this.world;
+    const skew = faults.enabled ? random.pick(SKEW_MS) : 0;
+    return new Promise((resolve, reject) => {
+      const invocation = new Invocation(fn.name, skew, (cause) => {
+        this.world.note(() => `${fn.name} died: ${cause}`);
+        const isTimeout = cause === 'Sandbox.Timedout';
+        const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
+        const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
+        scheduler.after(notice, () => reject(new InvocationError(name, 'The process ended.')));
+      });
+      const limit = scheduler.after(fn.timeoutSeconds * 1000, () => invocation.kill('Sandbox.Timedout'));
+      const end = (settle: () => void): void => {
+        if (invocation.dead) return;
+        scheduler.cancel(limit);
+        settle();
+      };
+      this.world.note(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
+      const event: unknown = payload === undefined ? undefined : JSON.parse(JSON.stringify(payload));
+      const started = invocations.run(invocation, async () => fn.handler(event, contextOf(fn)));
+      started.then(
+        (result) =>
+          end(() => {
+            this.world.note(() => `${fn.name} -> ${JSON.stringify(result ?? null).slice(0, 300)}`);
+            resolve(result === undefined ? null : JSON.parse(JSON.stringify(result)));
+          }),
+        (error: Error) =>
+          end(() => {
+            this.world.note(() => `${fn.name} threw ${error.name}: ${error.message}`);
+            reject(new InvocationError(error.name, error.message));
+          }),
+      );
+    });
+  }
+}
+
+const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
+  ({
+    functionName: name,
+    functionVersion: '$LATEST',
+    memoryLimitInMB: '512',
+    invokedFunctionArn: `arn:aws:lambda:us-east-1:111122223333:function:${name}`,
+    awsRequestId: 'lambda-request',
+    logStreamName: 'stream',
+    getRemainingTimeInMillis: () => timeoutSeconds * 1000,
+  }) as Context;

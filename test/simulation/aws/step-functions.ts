@@ -1,0 +1,181 @@
+import {
+  ExecutionAlreadyExists,
+  ExecutionDoesNotExist,
+  InvalidToken,
+  TaskTimedOut,
+} from '@aws-sdk/client-sfn';
+import { makeCall } from '../engine/effects.ts';
+import { NEWS_FAULTS } from '../engine/faults.ts';
+import { outside } from '../engine/invocation.ts';
+import type { World } from '../world.ts';
+import { type Definition, StateError } from './asl.ts';
+import { executionArn, machineArn } from './context-object.ts';
+import { Execution, type Surroundings } from './execution.ts';
+import type { DeployedFunction } from './lambda.ts';
+
+/** The tries of the service's own client. */
+const MAX_TRIES = 4;
+/** How long the news of an execution's end take. */
+const NEWS_MS = [20, 2_000] as const;
+/** How far a list of executions is behind. */
+const LIST_DELAY_MS = [0, 2_000] as const;
+/** How long a name stays taken after its execution has ended: 90 days. */
+const NAME_KEPT_MS = 90 * 86_400_000;
+
+const meta = { $metadata: {} };
+
+/** What the definitions need: their texts, and the functions their placeholders stand for. */
+export interface Deployment {
+  machines: ReadonlyMap<string, Definition>;
+  /** By the name of the function. */
+  functions: ReadonlyMap<string, DeployedFunction>;
+}
+
+/** The state machines with every execution there ever was, behind the calls of the Step Functions client. */
+export class StepFunctions {
+  readonly executions = new Map<string, Execution>();
+  /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
+  onNews: ((execution: Execution) => void) | undefined;
+  private readonly callbacks: Surroundings['callbacks'] = new Map();
+  private readonly world: World;
+  private readonly deployment: Deployment;
+
+  constructor(world: World, deployment: Deployment) {
+    this.world = world;
+    this.deployment = deployment;
+  }
+
+  /** The executions that run now. */
+  running(): Execution[] {
+    return [...this.executions.values()].filter(({ status }) => status === 'RUNNING');
+  }
+
+  /** What the client's `send` does with a command. */
+  send(command: string, input: Record<string, unknown>): Promise<unknown> {
+    const name = `${command} ${String(input.name ?? input.executionArn ?? '').slice(-40)}`;
+    return makeCall(this.world, { name, maxTries: MAX_TRIES, perform: () => this.perform(command, input) });
+  }
+
+  /** Stops an execution, as an operator does in the console. */
+  abort(execution: Execution): void {
+    execution.end('ABORTED');
+  }
+
+  private perform(command: string, input: Record<string, unknown>): unknown {
+    const text = (name: string): string => String(input[name]);
+    switch (command) {
+      case 'StartExecutionCommand':
+        return this.start(text('stateMachineArn'), text('name'), String(input.input ?? '{}'));
+      case 'DescribeExecutionCommand': {
+        const { status, input: given } = this.find(text('executionArn'));
+        return { executionArn: text('executionArn'), status, input: given };
+      }
+      case 'ListExecutionsCommand':
+        return this.list(text('stateMachineArn'), input.statusFilter as string | undefined);
+      case 'StopExecutionCommand': {
+        this.find(text('executionArn')).end('ABORTED');
+        return {};
+      }
+      case 'SendTaskSuccessCommand': {
+        const output: unknown = JSON.parse(text('output'));
+        return this.callback(text('taskToken'), (task) => task.succeed(output));
+      }
+      case 'SendTaskFailureCommand': {
+        const error = new StateError(String(input.error ?? ''), String(input.cause ?? ''));
+        return this.callback(text('taskToken'), (task) => task.fail(error));
+      }
+      case 'SendTaskHeartbeatCommand':
+        return this.callback(text('taskToken'), (task) => task.beat());
+      default:
+        throw new Error(`Step Functions does not know ${command}.`);
+    }
+  }
+
+  /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
+  private list(stateMachineArn: string, statusFilter: string | undefined) {
+    const asOf = this.world.scheduler.now - this.world.random.whole(...LIST_DELAY_MS);
+    const executions = [...this.executions].flatMap(([arn, { machine, name, startedAt, stoppedAt, status }]) => {
+      if (stateMachineArn !== machineArn(machine) || startedAt > asOf) return [];
+      const shown = stoppedAt !== undefined && stoppedAt > asOf ? 'RUNNING' : status;
+      const wanted = statusFilter === undefined || statusFilter === shown;
+      return wanted ? [{ executionArn: arn, name, status: shown, startDate: new Date(startedAt) }] : [];
+    });
+    return { executions };
+  }
+
+  private callback(token: string, tell: (task: NonNullable<ReturnType<Surroundings['callbacks']['get']>>) => void) {
+    const task = this.callbacks.get(token);
+    if (!token.startsWith('token ')) throw new InvalidToken({ message: 'Invalid token', ...meta });
+    if (!task) throw new TaskTimedOut({ message: 'Task Timed Out', ...meta });
+    tell(task);
+    return {};
+  }
+
+  private find(arn: string): Execution {
+    const execution = this.executions.get(arn);
+    if (!execution) throw new ExecutionDoesNotExist({ message: `Execution Does Not Exist: ${arn}`, ...meta });
+    return execution;
+  }
+
+  /** Starts an execution; again with the same name and input while it runs, it is the same one. */
+  private start(stateMachineArn: string, name: string, input: string) {
+    const machine = stateMachineArn.split(':').at(-1) ?? '';
+    const definition = this.deployment.machines.get(machine);
+    if (!definition || stateMachineArn !== machineArn(machine)) throw new Error(`There is no ${stateMachineArn}.`);
+    const arn = executionArn(machine, name);
+    const known = this.executions.get(arn);
+    const { now } = this.world.scheduler;
+    if (known?.status === 'RUNNING' && known.input === input) return { executionArn: arn };
+    if (known && now - (known.stoppedAt ?? now) < NAME_KEPT_MS) {
+      throw new ExecutionAlreadyExists({ message: `Execution Already Exists: '${arn}'`, ...meta });
+    }
+    const execution = new Execution(machine, name, input, definition, {
+      world: this.world,
+      callbacks: this.callbacks,
+      work: (resource, parameters) => this.work(resource, parameters),
+      ended: (ended) => this.tell(ended),
+    });
+    this.executions.set(arn, execution);
+    this.world.note(() => `${machine} ${name} started`);
+    outside(() => execution.run()).catch((error: unknown) => this.world.break(error));
+    return { executionArn: arn };
+  }
+
+  private async work(resource: string, parameters: Record<string, unknown>): Promise<unknown> {
+    await this.world.scheduler.sleep(this.world.random.whole(1, 30));
+    switch (resource) {
+      case 'arn:aws:states:::lambda:invoke': {
+        const fn = this.deployment.functions.get(functionOf(String(parameters.FunctionName)));
+        if (!fn) throw new Error(`There is no function ${parameters.FunctionName}.`);
+        return { Payload: await this.world.lambda.invoke(fn, parameters.Payload), StatusCode: 200 };
+      }
+      case 'arn:aws:states:::states:startExecution':
+        return this.start(
+          String(parameters.StateMachineArn),
+          String(parameters.Name),
+          JSON.stringify(parameters.Input ?? {}),
+        );
+      default:
+        throw new Error(`The resource ${resource} is not understood.`);
+    }
+  }
+
+  private tell(execution: Execution): void {
+    const { faults, random, scheduler } = this.world;
+    // Only for a request's own execution is there anybody else who finds out.
+    const fault = faults.meet(execution.machine === 'generation' ? NEWS_FAULTS : (['news-twice'] as const));
+    if (fault) this.world.note(() => `  fault ${fault} at the end of ${execution.name}`);
+    if (fault === 'news-lost') return;
+    const times = fault === 'news-twice' ? 2 : 1;
+    for (let time = 0; time < times; time++) {
+      scheduler.after(random.whole(...NEWS_MS), () => this.onNews?.(execution));
+    }
+  }
+}
+
+/** `${DispatchRequestArn}` stands for `dispatch-request`. */
+const functionOf = (placeholder: string): string =>
+  placeholder
+    .replace(/^\$\{(\w+)Arn\}$/, '$1')
+    .replace(/\B[A-Z]/g, (letter) => `-${letter}`)
+    .toLowerCase();

@@ -1,0 +1,93 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Item } from '../../unit/fakes/expressions.ts';
+import { makeCall } from '../engine/effects.ts';
+import type { World } from '../world.ts';
+import type { Write } from './table.ts';
+
+/** The tries of the service's own client. */
+const MAX_TRIES = 4;
+
+type Input = Record<string, unknown>;
+
+/** What the document client's `send` does with a command, by the command's name. Every table is the same one. */
+export const sendToTable = (world: World, command: string, input: Input): Promise<unknown> => {
+  const { table } = world;
+  const call = (perform: () => unknown, conflict?: () => Error) =>
+    makeCall(world, {
+      name: `${command} ${subjectOf(input)}`,
+      maxTries: MAX_TRIES,
+      perform,
+      ...(conflict ? { conflict } : {}),
+    });
+  const single = (kind: Write['kind']) =>
+    call(
+      () => table.write({ ...(input as Partial<Write>), kind }),
+      () => table.conflict(),
+    );
+  switch (command) {
+    case 'GetCommand':
+      return call(() => ({ Item: table.get(input.Key as Item) }));
+    case 'BatchGetCommand':
+      return call(() => batchGet(world, input.RequestItems as BatchGet));
+    case 'QueryCommand':
+      return call(() => table.query(input as unknown as QueryCommandInput));
+    case 'PutCommand':
+      return single('Put');
+    case 'UpdateCommand':
+      return single('Update');
+    case 'DeleteCommand':
+      return single('Delete');
+    case 'BatchWriteCommand':
+      return call(() => batchWrite(world, input.RequestItems as BatchWrite));
+    case 'TransactWriteCommand':
+      return transact(world, writesOf(input));
+    default:
+      throw new Error(`The table does not know ${command}.`);
+  }
+};
+
+const subjectOf = (input: Input): string => {
+  const { Key, Item: item, IndexName } = input as { Key?: Item; Item?: Item; IndexName?: string };
+  const key = Key ?? item;
+  return key ? `${key.PK}|${key.SK}` : (IndexName ?? '');
+};
+
+/** The writes of a transaction's input. */
+export const writesOf = (input: Input): Write[] =>
+  (input.TransactItems as Record<string, Omit<Write, 'kind'>>[]).map((item) => {
+    const [[kind, write] = []] = Object.entries(item);
+    return { ...write, kind: kind as Write['kind'] };
+  });
+
+/** A transaction, or what a mutation of the service makes of it: several ones in turn, or weaker ones. */
+const transact = async (world: World, writes: readonly Write[]): Promise<unknown> => {
+  const parts = world.mutation?.(writes) ?? [writes];
+  let answer: unknown;
+  for (const part of parts) {
+    const token = {};
+    answer = await makeCall(world, {
+      name: `TransactWrite ${part.map(({ Key, Item: item }) => (Key ?? item)?.SK).join(', ')}`,
+      maxTries: MAX_TRIES,
+      perform: () => world.table.transact(part, token),
+      conflict: () => world.table.conflictOf(part.length),
+    });
+  }
+  return answer;
+};
+
+type BatchGet = Record<string, { Keys: Item[] }>;
+type BatchWrite = Record<string, { DeleteRequest?: { Key: Item }; PutRequest?: { Item: Item } }[]>;
+
+const batchGet = (world: World, request: BatchGet) => {
+  const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(request);
+  const found = Keys.flatMap((key) => world.table.get(key) ?? []);
+  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys: {} };
+};
+
+const batchWrite = (world: World, request: BatchWrite) => {
+  for (const { DeleteRequest, PutRequest } of Object.values(request).flat()) {
+    if (DeleteRequest) world.table.write({ kind: 'Delete', Key: DeleteRequest.Key });
+    if (PutRequest) world.table.write({ kind: 'Put', Item: PutRequest.Item });
+  }
+  return { UnprocessedItems: {} };
+};

@@ -1,0 +1,78 @@
+import type { Random } from './random.ts';
+
+/** What can go wrong with one call that a function makes. */
+export const CALL_FAULTS = [
+  /** Refused once, untouched: a throttle, a 5xx or a connection that was never made. The SDK tries again. */
+  'refused',
+  /** The same, however often the SDK tries. */
+  'refused-always',
+  /** Done, and the answer is lost. The SDK tries again. */
+  'answer-lost',
+  /** Done, and every answer is lost. */
+  'answer-lost-always',
+  /** A write refused because another one on the same item is under way. */
+  'conflict',
+  /** On its way for long. */
+  'slow',
+  /** The process dies before the call leaves it. */
+  'crash-before',
+  /** The process dies once the call is done. */
+  'crash-after',
+] as const;
+
+/** What can go wrong with one invocation of a workflow's or an event's function. */
+export const INVOCATION_FAULTS = [
+  /** Lambda does not take it. */
+  'not-started',
+  /** It runs twice at once. */
+  'twice',
+  /** It runs again seconds, minutes or hours later. */
+  'again-later',
+] as const;
+
+/** What can go wrong with the news of an execution's end. */
+export const NEWS_FAULTS = ['news-lost', 'news-twice'] as const;
+
+export const FAULTS = [...CALL_FAULTS, ...INVOCATION_FAULTS, ...NEWS_FAULTS] as const;
+export type CallFault = (typeof CALL_FAULTS)[number];
+export type InvocationFault = (typeof INVOCATION_FAULTS)[number];
+export type NewsFault = (typeof NEWS_FAULTS)[number];
+export type Fault = (typeof FAULTS)[number];
+
+/** A fault, and how many chances for one pass before it comes to the first that it fits. */
+export interface PlannedFault {
+  gap: number;
+  fault: Fault;
+}
+
+/** The faults of one run, each met once, in their order. */
+export class FaultPlan {
+  /** Switched off while a world is set up and while it comes to rest. */
+  enabled = false;
+  /** How many faults were met. */
+  met = 0;
+  readonly random: Random;
+  private readonly planned: readonly PlannedFault[];
+  private next = 0;
+  private passed = 0;
+
+  constructor(planned: readonly PlannedFault[], random: Random) {
+    this.planned = planned;
+    this.random = random;
+  }
+
+  /** The fault that this chance meets, if its turn has come and it is one of those that fit. */
+  meet<F extends Fault>(fitting: readonly F[]): F | undefined {
+    const planned = this.enabled ? this.planned[this.next] : undefined;
+    if (!planned) return undefined;
+    const fits = (fitting as readonly Fault[]).includes(planned.fault);
+    if (this.passed < planned.gap || !fits) {
+      this.passed++;
+      return undefined;
+    }
+    this.next++;
+    this.passed = 0;
+    this.met++;
+    return planned.fault as F;
+  }
+}

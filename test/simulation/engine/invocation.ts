@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** One run of a function. Once it is dead nothing it awaits ever comes back to it. */
+export class Invocation {
+  readonly functionName: string;
+  /** How far the clock of the machine it runs on is off. */
+  readonly skewMilliseconds: number;
+  dead = false;
+  private readonly onDeath: (cause: string) => void;
+
+  constructor(functionName: string, skewMilliseconds: number, onDeath: (cause: string) => void) {
+    this.functionName = functionName;
+    this.skewMilliseconds = skewMilliseconds;
+    this.onDeath = onDeath;
+  }
+
+  /** Stops it between two of its steps, as a process that dies. */
+  kill(cause: string): void {
+    if (this.dead) return;
+    this.dead = true;
+    this.onDeath(cause);
+  }
+}
+
+/** The invocation that the running code belongs to; none for the world outside. */
+export const invocations = new AsyncLocalStorage<Invocation | undefined>();
+
+/** What a dead invocation gets back. */
+export const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/** Runs something as the world outside: no invocation's death ends it. */
+export const outside = <T>(run: () => T): T => invocations.run(undefined, run);

@@ -1,0 +1,45 @@
+import type { Write } from './aws/table.ts';
+import type { Mutation } from './world.ts';
+
+/** A write that nothing refuses any more. */
+const unconditional = (write: Write): Write => {
+  const { ConditionExpression: _, ReturnValuesOnConditionCheckFailure: __, ...rest } = write;
+  const used = new Set(rest.UpdateExpression?.match(/[:#]\w+/g));
+  const kept = <T>(placeholders: Record<string, T> | undefined): Record<string, T> =>
+    Object.fromEntries(Object.entries(placeholders ?? {}).filter(([name]) => used.has(name)));
+  return {
+    ...rest,
+    ExpressionAttributeNames: kept(write.ExpressionAttributeNames),
+    ExpressionAttributeValues: kept(write.ExpressionAttributeValues),
+  };
+};
+
+/** Whether a write is one of the two of a balance change with this reason. */
+const isOfChange = (writes: readonly Write[], reason: string) => {
+  const hasReason = writes.some(({ Item }) => Item?.reason === reason);
+  return ({ Key, Item }: Write): boolean => hasReason && (Key?.SK === 'ACCOUNT' || Item?.reason === reason);
+};
+
+const isEnding = ({ Key, UpdateExpression = '' }: Write): boolean =>
+  Key?.SK === 'REQUEST' && UpdateExpression.includes('finishedAt');
+
+/** Bugs the simulation must find, each made by changing transactions on their way to the table. */
+export const MUTATIONS = {
+  /** A refund that does not look whether the ledger is still where it was read. */
+  'refund without condition': (writes) => {
+    const isRefund = isOfChange(writes, 'refund');
+    return [writes.map((write) => (isRefund(write) ? unconditional(write) : write))];
+  },
+  /** A creation that takes the money first and writes the request afterwards. */
+  'debit outside the transaction': (writes) => {
+    const isDebit = isOfChange(writes, 'generation');
+    const rest = writes.filter((write) => !isDebit(write));
+    return rest.length === writes.length ? [[...writes]] : [writes.filter(isDebit), rest];
+  },
+  /** A settlement that does not look whether the request has ended already. */
+  'settle that ignores the claim': (writes) => [
+    writes.map((write) => (isEnding(write) ? unconditional(write) : write)),
+  ],
+} satisfies Record<string, Mutation>;
+
+export type MutationName = keyof typeof MUTATIONS;

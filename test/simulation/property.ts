@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { type Step, step, stepText } from './actions.ts';
+import type { Deployment } from './aws/step-functions.ts';
+import { FAULTS, type PlannedFault } from './engine/faults.ts';
+import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
+import type { Mutation } from './world.ts';
+
+/** What the next step is chosen by: reads and deletions need something to be about. */
+interface Model {
+  creations: number;
+}
+
+const NEEDS_A_REQUEST = new Set(['read', 'delete', 'bulk-delete', 'fail', 'abort', 'redeliver', 'callback']);
+
+/** One step as a command of fast-check's. */
+class StepCommand implements fc.AsyncCommand<Model, Run> {
+  readonly step: Step;
+
+  constructor(taken: Step) {
+    this.step = taken;
+  }
+
+  check({ creations }: Readonly<Model>): boolean {
+    return creations > 0 || !NEEDS_A_REQUEST.has(this.step.action.do);
+  }
+
+  async run(model: Model, run: Run): Promise<void> {
+    if (this.step.action.do === 'create') model.creations++;
+    await run.step(this.step);
+    const problems = run.problemsSoFar();
+    if (problems.length > 0) throw new ProblemsError(problems);
+  }
+
+  toString(): string {
+    return stepText(this.step);
+  }
+}
+
+/** A rule was broken. */
+export class ProblemsError extends Error {
+  override name = 'ProblemsError';
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
+  fc.record({
+    gap: fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(60) }),
+    fault: fc.constantFrom(...FAULTS),
+  }),
+  { maxLength: 12 },
+);
+
+const world = fc.record({ seed: fc.noShrink(fc.nat(0x7fff_ffff)), faults: faultPlan });
+const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' });
+
+export interface SimulationOptions {
+  runs: number;
+  seed: number;
+  /** Where a report said that a run failed: only that run is made, and shrunk from there. */
+  path?: string | undefined;
+  mutation?: Mutation | undefined;
+  /** Whether a failure is made smaller. */
+  shrinks?: boolean;
+  /** Told after every run of how many there were. */
+  progress?: (runs: number, totals: Totals) => void;
+}
+
+/** What all runs came to together. */
+export interface Totals {
+  requests: number;
+  faultsMet: number;
+}
+
+/** The smallest failure that was found. */
+export interface Failure {
+  scenario: Scenario;
+  problems: string[];
+  /** The run of the first failure, from 1. */
+  run: number;
+  path: string;
+  shrinks: number;
+  trace: readonly string[];
+}
+
+export interface Result {
+  runs: number;
+  totals: Totals;
+  failure: Failure | undefined;
+}
+
+/** Runs scenario after scenario until one fails, and makes that one small. The same options give the same result. */
+export const simulate = async (deployment: Deployment, options: SimulationOptions): Promise<Result> => {
+  const totals: Totals = { requests: 0, faultsMet: 0 };
+  let runs = 0;
+  // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
+  let failed: Scenario | undefined;
+  const property = fc.asyncProperty(world, commands, async (chosen, taken) => {
+    const run = new Run(deployment, chosen, { mutation: options.mutation });
+    const scenario = { ...chosen, steps: run.taken };
+    let outcome: Outcome | undefined;
+    try {
+      await run.begin();
+      await fc.asyncModelRun(() => ({ model: { creations: 0 }, real: run }), taken);
+      outcome = await run.end();
+    } catch (error) {
+      failed = scenario;
+      throw error;
+    } finally {
+      run.close();
+    }
+    runs++;
+    totals.requests += outcome.requests;
+    totals.faultsMet += outcome.faultsMet;
+    options.progress?.(runs, totals);
+    if (outcome.problems.length === 0) return;
+    failed = scenario;
+    throw new ProblemsError(outcome.problems);
+  });
+  const checked = await fc.check(property, {
+    numRuns: options.runs,
+    seed: options.seed,
+    ...(options.path === undefined ? {} : { path: options.path }),
+    endOnFailure: options.shrinks === false,
+  });
+  if (!checked.failed) return { runs, totals, failure: undefined };
+  if (!failed) throw checked.errorInstance ?? new Error('The runs failed without an example.');
+  const scenario = failed;
+  const { problems, trace } = await runScenario(deployment, scenario, {
+    mutation: options.mutation,
+    traced: true,
+  });
+  const reported = checked.errorInstance instanceof ProblemsError ? [] : [String(checked.errorInstance)];
+  return {
+    runs,
+    totals,
+    failure: {
+      scenario,
+      problems: [...problems, ...reported],
+      run: checked.numRuns,
+      path: checked.counterexamplePath ?? '',
+      shrinks: checked.numShrinks,
+      trace,
+    },
+  };
+};
+
+/** A failure as the command line shows it. */
+export const failureText = ({ scenario, problems, run, shrinks }: Failure): string =>
+  [
+    `Run ${run} failed; made smaller ${shrinks} times:`,
+    scenarioText(scenario),
+    'What is wrong:',
+    ...problems.map((problem) => `  ${problem}`),
+  ].join('\n');

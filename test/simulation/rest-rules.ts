@@ -1,0 +1,174 @@
+import { callApi } from './api.ts';
+import { requestOf } from './aws/bucket.ts';
+import { ledgerProblems } from './ledger-rules.ts';
+import type { Simulation } from './simulation.ts';
+import { isTerminal, type Life } from './witness.ts';
+
+/** Everything that is wrong with the store once nothing is under way any more. */
+export const storeProblems = (simulation: Simulation): string[] => [
+  ...openProblems(simulation),
+  ...ledgerProblems(simulation.world, simulation.witness.lives),
+  ...counterProblems(simulation),
+  ...fileProblems(simulation),
+  ...providerProblems(simulation),
+  ...changeProblems(simulation),
+  ...webhookProblems(simulation),
+];
+
+const openProblems = ({ world, witness }: Simulation): string[] => [
+  ...witness.open().map(({ requestId, last }) => `${requestId} is ${last.status} and nobody goes on with it`),
+  ...world
+    .items('REQUEST')
+    .filter((record) => isTerminal(record) && record.GSI1PK !== undefined)
+    .map(({ requestId }) => `${requestId} has ended and is still open work`),
+  ...world
+    .items('DELETED#')
+    .filter(({ GSI1PK }) => GSI1PK !== undefined)
+    .map(({ requestId }) => `${requestId} was deleted and is still open work`),
+  ...world.stepFunctions
+    .running()
+    .filter(({ machine }) => machine === 'generation')
+    .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
+];
+
+const counterProblems = ({ world, witness }: Simulation): string[] => {
+  const endUsers = world.items('END_USER#');
+  const problems = endUsers.flatMap((endUser) => {
+    const due = witness.counters.get(`${endUser.PK}|${endUser.SK}`);
+    const names = ['totalRequests', 'activeRequests', 'spentThousandths'] as const;
+    return names
+      .filter((name) => endUser[name] !== (due?.[name] ?? 0))
+      .map((name) => `${endUser.email} has ${name} ${endUser[name]}, not ${due?.[name] ?? 0}`);
+  });
+  return [
+    ...problems,
+    ...endUsers
+      .filter(({ deletingAt, activeRequests }) => deletingAt !== undefined && activeRequests !== 0)
+      .map(({ email }) => `${email} is being removed with work under way`),
+  ];
+};
+
+/** How long the removal of files may take whose time is over: it is tried again for hours. */
+const EXPIRY_MS = 24 * 3_600_000;
+
+const fileProblems = ({ world, witness }: Simulation): string[] => {
+  const strays = [...world.objects.keys()].flatMap((objectKey) => {
+    const life = witness.lives.get(requestOf(objectKey));
+    if (!life) return [`${objectKey} is of no request`];
+    if (life.removedAt !== undefined) return [`${objectKey} is there and its request was deleted`];
+    if (world.unremovable.has(life.requestId)) return [];
+    if (life.last.status === 'failed') return [`${objectKey} is there and its request failed`];
+    const isOver = Date.parse(String(life.last.expiresAt)) < world.scheduler.now - EXPIRY_MS;
+    return isOver ? [`${objectKey} is there and its time is over`] : [];
+  });
+  const isDelivering = ({ last, removedAt }: Life): boolean =>
+    removedAt === undefined &&
+    last.status === 'succeeded' &&
+    Date.parse(String(last.expiresAt)) > world.scheduler.now;
+  const missing = [...witness.lives.values()].filter(isDelivering).flatMap(({ last }) =>
+    objectKeysOf(last)
+      .filter((objectKey) => !world.objects.has(objectKey))
+      .map((objectKey) => `${objectKey} is promised and is not there`),
+  );
+  return [...strays, ...missing];
+};
+
+const objectKeysOf = (record: Life['last']): string[] =>
+  ((record.outputs ?? []) as { objectKey?: string }[]).flatMap(({ objectKey }) => objectKey ?? []);
+
+/** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
+const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
+  creations.flatMap(({ prompt, plannedCalls }) => {
+    const marker = prompt.split(' ')[0] ?? '';
+    const accepted = world.providers.accepted.get(marker) ?? 0;
+    const led = [...witness.lives.values()].filter((life) => life.prompt === prompt).length;
+    const due = led * plannedCalls;
+    return accepted > due ? [`the provider accepted ${accepted} calls of ${marker}, not ${due}`] : [];
+  });
+
+/** An operator's change happens once, whatever became of its answer. */
+const changeProblems = ({ world }: Simulation): string[] => {
+  const references = world.items('ENTRY#').map(({ accountId, reference }) => `${accountId} ${reference}`);
+  const manual = references.filter((reference) => /top-up|adjust/.test(reference));
+  return manual.length === new Set(manual).size ? [] : ['a change of a balance was applied twice'];
+};
+
+/** Whether a receiver was told of something that is not so. */
+const webhookProblems = ({ world, witness }: Simulation): string[] =>
+  world.receivers.told.flatMap(({ requestId, webhookId, type, status }) => {
+    const life = witness.lives.get(requestId);
+    if (!life) return [`a receiver was told of ${requestId}, which was never accepted`];
+    const kind = life.accepted.kind === 'video' ? 'video' : 'generation';
+    const right =
+      webhookId === `msg_${requestId}` &&
+      type === `${kind}.${life.last.status}` &&
+      (status === life.last.status || status === 'expired');
+    return right ? [] : [`${requestId} is ${life.last.status} and ${webhookId} told of ${type}, ${status}`];
+  });
+
+/** The requests whose end no receiver took, once every try there can be was made. */
+export const deliveryProblems = ({ world, witness, deliveriesAborted }: Simulation): string[] =>
+  [...witness.lives.values()]
+    .filter(({ requestId, accepted, removedAt }) => {
+      const url = accepted.webhookUrl;
+      return url !== undefined && removedAt === undefined && !deliveriesAborted.has(requestId);
+    })
+    .filter(({ requestId, accepted }) => {
+      const told = world.receivers.told.filter((told) => told.requestId === requestId);
+      return String(accepted.webhookUrl).endsWith('gone') ? told.length === 0 : !told.some(({ taken }) => taken);
+    })
+    .map(({ requestId }) => `the end of ${requestId} was never delivered`);
+
+/** Everything that callers would find wrong once nothing is under way any more. */
+export const answerProblems = async (simulation: Simulation, withLists: boolean): Promise<string[]> => {
+  const problems: string[] = [];
+  const { world, witness, callers } = simulation;
+  const now = world.scheduler.now;
+  for (const life of witness.lives.values()) {
+    const answer = await simulation.read(life);
+    const { requestId, last, removedAt } = life;
+    const isGone = removedAt !== undefined || (typeof last.ttl === 'number' && last.ttl * 1000 <= now);
+    const isExpired = last.status === 'succeeded' && Date.parse(String(last.expiresAt)) <= now;
+    const due = isGone ? 404 : 200;
+    if (answer.status !== due) problems.push(`${requestId} is answered with ${answer.status}, not ${due}`);
+    const status = isExpired ? 'expired' : last.status;
+    if (due === 200 && answer.body.status !== status) {
+      problems.push(`${requestId} reads ${answer.body.status}, not ${status}`);
+    }
+    const items = (answer.body.images ?? answer.body.videos ?? []) as { url?: string }[];
+    const delivered = items.filter(({ url }) => url !== undefined).length;
+    if (due === 200 && status === 'succeeded' && delivered !== objectKeysOf(last).length) {
+      problems.push(`${requestId} shows ${delivered} files of ${objectKeysOf(last).length}`);
+    }
+  }
+  for (const { accountId, apiKey } of withLists ? callers : []) {
+    problems.push(...(await listProblems(simulation, accountId, apiKey)));
+  }
+  return problems;
+};
+
+const listProblems = async (
+  { world, witness }: Simulation,
+  accountId: string,
+  apiKey: string,
+): Promise<string[]> => {
+  const { now } = world.scheduler;
+  const balance = await callApi(world, { route: 'get-balance', apiKey });
+  const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
+  const problems = balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
+  const listed: string[] = [];
+  for (let page = 1; ; page++) {
+    const query = { page: String(page), pageSize: '50' };
+    const { status, body } = await callApi(world, { route: 'list-generations', apiKey, query });
+    if (status !== 200) return [...problems, `the list of ${accountId} is answered with ${status}`];
+    listed.push(...(body.items as { requestId: string }[]).map(({ requestId }) => requestId));
+    if (body.hasMore !== true) break;
+  }
+  const due = [...witness.lives.values()]
+    .filter((life) => life.accountId === accountId && life.accepted.kind !== 'video')
+    .filter(({ removedAt, last }) => removedAt === undefined && !(Number(last.ttl) * 1000 <= now))
+    .map(({ requestId }) => requestId)
+    .toSorted()
+    .toReversed();
+  return listed.join() === due.join() ? problems : [...problems, `the list shows ${listed}, not ${due}`];
+};

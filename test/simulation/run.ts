@@ -1,0 +1,189 @@
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { type Step, stepText } from './actions.ts';
+import type { Deployment } from './aws/step-functions.ts';
+import { enter } from './current.ts';
+import type { PlannedFault } from './engine/faults.ts';
+import { setTime } from './engine/globals.ts';
+import { openAccounts, verifiedProblems } from './operators.ts';
+import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
+import { Schedule } from './schedule.ts';
+import { Simulation } from './simulation.ts';
+import { type Mutation, World } from './world.ts';
+
+/** What decides a run, to the last bit. */
+export interface Scenario {
+  seed: number;
+  faults: readonly PlannedFault[];
+  steps: readonly Step[];
+}
+
+/** What a run came to. */
+export interface Outcome {
+  problems: string[];
+  trace: readonly string[];
+  requests: number;
+  faultsMet: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The longest that anything unfinished may take: the time limit of an execution, and a while for the reconciler. */
+const REST_MS = 3 * HOUR_MS;
+/** After this every file's time is over and every try of a webhook was made: 75 h with jitter. */
+const AFTERMATH_MS = 5 * DAY_MS;
+/** How long a request is kept after its files' time is over, and then some. */
+const RETENTION_MS = 92 * DAY_MS;
+/** What is kept for operators outlives a record: 100 days from its beginning. */
+const ATTEMPT_RETENTION_MS = 15 * DAY_MS;
+
+/** A run begins at a midnight after everything that any run before it remembers: nothing cached outlives it. */
+let nextStart = Date.parse('2026-01-01T00:00:00.000Z');
+
+/** One run of the whole service in a world of its own. */
+export class Run {
+  readonly simulation: Simulation;
+  /** The steps that were taken, in order. */
+  readonly taken: Step[] = [];
+  private readonly world: World;
+
+  constructor(
+    deployment: Deployment,
+    scenario: Pick<Scenario, 'seed' | 'faults'>,
+    options: { mutation?: Mutation | undefined; traced?: boolean } = {},
+  ) {
+    this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
+    this.simulation = new Simulation(this.world);
+    const reconcile = deployment.functions.get('reconcile');
+    if (reconcile) this.world.schedule = new Schedule(this.world, reconcile);
+  }
+
+  /** Makes this run's time that of the process, and opens its accounts. */
+  async begin(): Promise<void> {
+    clearCaches();
+    enter(this.world);
+    setTime(this.world);
+    let isOpen = false;
+    openAccounts(this.simulation).then(
+      () => {
+        isOpen = true;
+      },
+      (error: unknown) => this.world.break(error),
+    );
+    await this.world.scheduler.advanceUntil(() => isOpen, HOUR_MS);
+    this.world.faults.enabled = true;
+  }
+
+  /** Does a step and lets its time pass. */
+  async step(step: Step): Promise<void> {
+    const { action, waitMs } = step;
+    this.taken.push(step);
+    this.simulation.begin(action);
+    await this.world.scheduler.advance(waitMs);
+  }
+
+  /** Lets everything come to its end, without further faults, and tells what is wrong on the way. */
+  async end(): Promise<Outcome> {
+    const { world, simulation } = this;
+    world.faults.enabled = false;
+    const problems = this.problemsSoFar();
+    if (problems.length === 0) problems.push(...(await this.rest()));
+    return {
+      problems,
+      trace: world.trace,
+      requests: simulation.witness.lives.size,
+      faultsMet: world.faults.met,
+    };
+  }
+
+  /** Gives the process its own time back. */
+  close(): void {
+    nextStart = Math.ceil((this.world.scheduler.now + DAY_MS) / DAY_MS) * DAY_MS;
+    setTime(undefined);
+    enter(undefined);
+  }
+
+  /** What was found wrong while things happened. */
+  problemsSoFar(): string[] {
+    const { violations, witness } = this.simulation;
+    return [...violations, ...witness.violations, ...this.world.broken.map((error) => `broken: ${textOf(error)}`)];
+  }
+
+  private async rest(): Promise<string[]> {
+    const { scheduler, stepFunctions, table } = this.world;
+    const { simulation } = this;
+    await this.unblockAll();
+    const isAtRest = (): boolean =>
+      simulation.isIdle &&
+      simulation.witness.open().length === 0 &&
+      stepFunctions.running().every(({ machine }) => machine !== 'generation');
+    await scheduler.advanceUntil(isAtRest, REST_MS);
+    // What follows an end is started after it, and the indexes follow later.
+    await scheduler.advance(5 * 60_000);
+    for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
+      await scheduler.advance(wait);
+      const problems = [
+        ...this.problemsSoFar(),
+        ...storeProblems(simulation),
+        ...(await this.answers(wait !== AFTERMATH_MS)),
+        ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
+      ];
+      if (problems.length > 0) return problems;
+    }
+    await scheduler.advance(ATTEMPT_RETENTION_MS);
+    table.sweep();
+    const left = [...table.items.values()].filter(({ SK }) => /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)));
+    return left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`);
+  }
+
+  /** An operator whose command meets another write gives it again. */
+  private async unblockAll(): Promise<void> {
+    const { scheduler } = this.world;
+    // What was begun may block again: it comes to its end first.
+    await scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
+    const isBlocked = (): boolean => this.world.items('ACCOUNT').some(({ blockedAt }) => blockedAt !== undefined);
+    do {
+      for (const account of this.simulation.callers.keys()) {
+        this.simulation.begin({ do: 'unblock-account', account });
+      }
+      await scheduler.advance(1_000);
+    } while (isBlocked());
+  }
+
+  private async answers(withLists: boolean): Promise<string[]> {
+    let problems: string[] | undefined;
+    Promise.all([answerProblems(this.simulation, withLists), verifiedProblems(this.simulation)]).then(
+      (found) => {
+        problems = found.flat();
+      },
+      (error: unknown) => this.world.break(error),
+    );
+    await this.world.scheduler.advanceUntil(() => problems !== undefined, HOUR_MS);
+    return problems ?? ['the last reads were not answered'];
+  }
+}
+
+/** Runs a scenario from its beginning to its end. */
+export const runScenario = async (
+  deployment: Deployment,
+  scenario: Scenario,
+  options: { mutation?: Mutation | undefined; traced?: boolean } = {},
+): Promise<Outcome> => {
+  const run = new Run(deployment, scenario, options);
+  try {
+    await run.begin();
+    for (const step of scenario.steps) await run.step(step);
+    return await run.end();
+  } finally {
+    run.close();
+  }
+};
+
+/** A scenario as a report shows it. */
+export const scenarioText = ({ seed, faults, steps }: Scenario): string =>
+  [
+    `seed ${seed}`,
+    `faults ${faults.map(({ gap, fault }) => `${fault} after ${gap}`).join(', ') || 'none'}`,
+    ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
+  ].join('\n');
+
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,0 +1,102 @@
+import { executionArn, machineArn } from './aws/context-object.ts';
+import type { Execution } from './aws/execution.ts';
+import type { DeployedFunction } from './aws/lambda.ts';
+import { outside } from './engine/invocation.ts';
+import { isTerminal } from './witness.ts';
+import type { World } from './world.ts';
+
+const INTERVAL_MS = 60_000;
+/** When Lambda gives an event to a function: at once, and after 1 and 2 min when that failed. */
+const RETRY_MS = [0, 60_000, 120_000];
+/** It goes on for some rounds after the last thing was done. */
+const ROUNDS_AT_REST = 2;
+/** How many minutes it stays away longer for each round in which nothing happened to a request. */
+const SLOWER_EACH_ROUND = 0.5;
+
+/** Which ends of which executions are told, as the stack's rules say. */
+const LOST: Record<string, readonly string[]> = {
+  generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+  expiry: ['TIMED_OUT', 'ABORTED'],
+};
+
+/**
+ * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
+ * that was lost. While nothing happens it runs less and less often, and not at all
+ * while nothing is open: a day without work shall not cost 1,440 runs.
+ */
+export class Schedule {
+  private readonly world: World;
+  private readonly reconcile: DeployedFunction;
+  private isArmed = false;
+  private quietRounds = 0;
+  private roundsAtRest = 0;
+
+  constructor(world: World, reconcile: DeployedFunction) {
+    this.world = world;
+    this.reconcile = reconcile;
+    world.stepFunctions.onNews = (execution) => this.tell(execution);
+    world.table.witnesses.push((_key, _before, after) => {
+      const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');
+      if (!isAboutRequest) return;
+      this.quietRounds = 0;
+      this.roundsAtRest = 0;
+      this.arm();
+    });
+  }
+
+  /** One run, as on its schedule. */
+  async runNow(): Promise<void> {
+    await this.invoke({ everySeconds: INTERVAL_MS / 1000 });
+  }
+
+  private arm(): void {
+    if (this.isArmed) return;
+    this.isArmed = true;
+    const wait = INTERVAL_MS * (1 + SLOWER_EACH_ROUND * this.quietRounds++);
+    this.world.scheduler.after(wait, () => {
+      this.isArmed = false;
+      if (!this.isOpen()) this.roundsAtRest++;
+      if (this.roundsAtRest < ROUNDS_AT_REST) this.arm();
+      void this.runNow();
+    });
+  }
+
+  private isOpen(): boolean {
+    const { world } = this;
+    return (
+      world.items('REQUEST').some((record) => !isTerminal(record) || record.GSI1PK !== undefined) ||
+      world.items('DELETED#').some(({ GSI1PK }) => GSI1PK !== undefined)
+    );
+  }
+
+  private tell(execution: Execution): void {
+    const { machine, name, status, input } = execution;
+    if (!LOST[machine]?.includes(status)) return;
+    void this.invokeUntilDone({
+      source: 'aws.states',
+      'detail-type': 'Step Functions Execution Status Change',
+      resources: [executionArn(machine, name)],
+      detail: {
+        executionArn: executionArn(machine, name),
+        stateMachineArn: machineArn(machine),
+        ...{ name, status, input },
+      },
+    });
+  }
+
+  /** An event is kept for a function that fails or does not start, and given to it twice more. */
+  private async invokeUntilDone(event: unknown): Promise<void> {
+    for (const wait of RETRY_MS) {
+      if (wait > 0) await this.world.scheduler.sleep(wait);
+      if (await this.invoke(event)) return;
+    }
+  }
+
+  /** Whether it came to its end. */
+  private invoke(event: unknown): Promise<boolean> {
+    return outside(() => this.world.lambda.invoke(this.reconcile, event)).then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import '../unit/builders/environment.ts';
+import { generateKeyPairSync } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Definition } from './aws/asl.ts';
+import { sendToBucket } from './aws/bucket.ts';
+import { machineArn } from './aws/context-object.ts';
+import type { DeployedFunction, Handler } from './aws/lambda.ts';
+import type { Deployment } from './aws/step-functions.ts';
+import { sendToTable } from './aws/table-client.ts';
+import { aVideo } from '../unit/builders/videos.ts';
+import { deliverMp4 } from './upstream/media.ts';
+import { world } from './current.ts';
+
+const root = new URL('../../', import.meta.url);
+
+/** Variables that the unit tests' environment may not have. */
+const VARIABLES = {
+  GENERATION_STATE_MACHINE_ARN: machineArn('generation'),
+  EXPIRY_STATE_MACHINE_ARN: machineArn('expiry'),
+  WEBHOOK_DELIVERY_STATE_MACHINE_ARN: machineArn('webhook-delivery'),
+  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
+  CALLBACK_SECRET_ARN: 'arn:callback-secret',
+  CALLBACK_WAIT_SECONDS: '60',
+  VIDEO_DEADLINE_SECONDS: '3600',
+  RECONCILE_INTERVAL_SECONDS: '60',
+};
+
+/** Time limits of functions whose work takes longer than a question; the others have the gateway's 29 s. */
+const TIMEOUT_SECONDS: Record<string, number> = {
+  'workflow/dispatch-request': 630,
+  'workflow/store-outputs': 900,
+  'workflow/poll-provider': 45,
+  'events/reconcile': 120,
+};
+const DEFAULT_TIMEOUT_SECONDS = 29;
+
+/** Entry points that only serve the deployment itself. */
+const LEFT_OUT = new Set(['create-signing-key']);
+
+/** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
+export const loadService = async (): Promise<Deployment> => {
+  for (const [name, value] of Object.entries(VARIABLES)) process.env[name] ??= value;
+  process.env.MODEL_ROUTES = JSON.stringify({
+    'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream' },
+    xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen-image' },
+    'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image' },
+    'xW2.7S': { provider: 'modelark', upstreamModel: 'seedance' },
+    'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan' },
+  });
+  standIn();
+  deliverMp4(await aVideo({ seconds: 1, width: 64, height: 64, framesPerSecond: 2 }));
+  return { machines: loadMachines(), functions: await loadFunctions() };
+};
+
+const loadMachines = (): Map<string, Definition> => {
+  const folder = new URL('statemachines/', root);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.asl.json'));
+  return new Map(
+    files.map((file) => [
+      file.replace('.asl.json', ''),
+      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Definition,
+    ]),
+  );
+};
+
+const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
+  const functions = new Map<string, DeployedFunction>();
+  for (const kind of ['api', 'workflow', 'events']) {
+    for (const file of readdirSync(new URL(`functions/${kind}/`, root))) {
+      const stem = file.replace('.ts', '');
+      if (LEFT_OUT.has(stem)) continue;
+      const { handler } = (await import(new URL(`functions/${kind}/${file}`, root).href)) as {
+        handler: Handler;
+      };
+      const name = `${kind}/${stem}`;
+      const timeoutSeconds = TIMEOUT_SECONDS[name] ?? DEFAULT_TIMEOUT_SECONDS;
+      functions.set(stem, { name, handler, timeoutSeconds });
+    }
+  }
+  return functions;
+};
+
+interface SentCommand {
+  constructor: { name: string };
+  input: Record<string, unknown>;
+}
+
+type Send = (name: string, input: Record<string, unknown>) => Promise<unknown>;
+
+/** Replaces what a client class sends with. */
+const replaceSend = (client: { prototype: object }, send: Send): void => {
+  Object.assign(client.prototype, {
+    send: (command: SentCommand) => send(command.constructor.name, command.input),
+  });
+};
+
+const standIn = (): void => {
+  replaceSend(DynamoDBDocumentClient, (name, input) => sendToTable(world(), name, input));
+  replaceSend(S3Client, (name, input) => sendToBucket(world(), name, input));
+  replaceSend(SFNClient, (name, input) => world().stepFunctions.send(name, input));
+  replaceSend(SecretsManagerClient, (name, input) => secretsAnswer(name, String(input.SecretId)));
+};
+
+const SECRETS_MS = 3;
+
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const signingKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** Every secret has a value, and no fault meets who reads it: a function's secrets are mostly in its cache. */
+const secretsAnswer = async (name: string, secretId: string): Promise<unknown> => {
+  await world().scheduler.sleep(SECRETS_MS);
+  if (name === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
+  return { SecretString: secretId.includes('delivery') ? signingKey : 'a secret' };
+};

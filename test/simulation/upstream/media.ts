@@ -1,0 +1,18 @@
+/** The head of a PNG of 64 by 64 pixels: all that the service reads of an image. */
+export const aPng: Uint8Array = Buffer.concat([
+  Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+  Buffer.from([0, 0, 0, 13]),
+  Buffer.from('IHDR'),
+  Buffer.from([0, 0, 0, 64, 0, 0, 0, 64, 8, 2, 0, 0, 0]),
+  Buffer.from([0, 0, 0, 0]),
+]);
+
+let mp4: Uint8Array = new Uint8Array();
+
+/** A short MP4 file; empty until one was given. */
+export const anMp4 = (): Uint8Array => mp4;
+
+/** Gives the MP4 file that every provider delivers. */
+export const deliverMp4 = (bytes: Uint8Array): void => {
+  mp4 = bytes;
+};

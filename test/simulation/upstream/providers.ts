@@ -1,0 +1,213 @@
+import type { World } from '../world.ts';
+import { type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
+import { aPng, anMp4 } from './media.ts';
+
+/** What becomes of a request at its provider; named in its prompt. */
+export const BEHAVIOURS = [
+  'works',
+  'slow',
+  'refused',
+  'broken',
+  'busy',
+  'never',
+  'gone',
+  'one-file-missing',
+  'no-files',
+  'fewer',
+  'slow-files',
+  'flaky-files',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** How a provider calls back about a task; named in the prompt too. */
+export const CALLBACKS = ['once', 'twice', 'off', 'late', 'early'] as const;
+export type CallbackMode = (typeof CALLBACKS)[number];
+
+/** The prompt of a creation: who asks, and what shall become of it. */
+export const promptOf = (marker: string, behaviour: Behaviour, callback: CallbackMode): string =>
+  `${marker} [${behaviour}] [${callback}]`;
+
+const PROMPT = /^(\S+) \[(\S+)\] \[(\S+)\]$/;
+
+const readPrompt = (prompt: string) => {
+  const [, marker = '', behaviour, callback] = PROMPT.exec(prompt) ?? [];
+  return { marker, behaviour: behaviour as Behaviour, callback: callback as CallbackMode };
+};
+
+interface Task {
+  id: string;
+  marker: string;
+  behaviour: Behaviour;
+  wire: 'ark' | 'studio';
+  images: number;
+  video: boolean;
+  doneAt: number;
+}
+
+/** How long a provider works: a moment, a minute, or longer than anyone waits. */
+const WORK_MS = { quick: [500, 12_000], slow: [40_000, 300_000] } as const;
+/** How long a file server that is slow takes. */
+const FILE_MS = [10, 400, 5_000, 50_000];
+const LATE_CALLBACK_MS = 3 * 3_600_000;
+
+/** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
+export class Providers {
+  /** How many creations were accepted, by the marker in their prompt. */
+  readonly accepted = new Map<string, number>();
+  /** Where they were asked to call back. */
+  readonly callbackUrls: string[] = [];
+  private readonly tasks = new Map<string, Task>();
+  private readonly refusals = new Map<string, number>();
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  answer(request: HttpRequest): HttpAnswer | Promise<HttpAnswer> {
+    const { hostname, pathname } = new URL(request.url);
+    if (hostname === 'files.provider.example') return this.file(pathname);
+    const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
+    if (request.method === 'GET') return this.query(wire, decodeURIComponent(pathname.split('/').at(-1) ?? ''));
+    return this.create(wire, pathname, JSON.parse(request.body), request.headers);
+  }
+
+  private async create(
+    wire: Task['wire'],
+    pathname: string,
+    body: Record<string, unknown>,
+    headers: Record<string, string>,
+  ): Promise<HttpAnswer> {
+    const { marker, behaviour, callback } = readPrompt(promptIn(body));
+    if (behaviour === 'busy' && this.world.faults.random.next() < 0.7) {
+      const count = (this.refusals.get(marker) ?? 0) + 1;
+      this.refusals.set(marker, count);
+      if (count <= 3) return error(wire, 429, wire === 'ark' ? 'RateLimitExceeded' : 'Throttling.RateQuota');
+    }
+    if (behaviour === 'refused' && this.world.random.next() < 0.5) {
+      return error(wire, 400, wire === 'ark' ? 'InputTextSensitiveContentDetected' : 'DataInspectionFailed');
+    }
+    this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
+    if (behaviour === 'broken' && this.world.random.next() < 0.5) {
+      return { status: 502, bytes: Buffer.from('<html>bad gateway</html>') };
+    }
+    const video = /tasks$|video/.test(pathname);
+    const images = imagesIn(body, behaviour);
+    const task: Task = { id: '', marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
+    const asynchronous = video || headers['x-dashscope-async'] === 'enable';
+    if (!asynchronous) return this.synchronous(task);
+    task.id = `task-${this.tasks.size}`;
+    this.tasks.set(task.id, task);
+    const url = body.callback_url;
+    if (typeof url === 'string') {
+      this.callbackUrls.push(url);
+      this.callBack(url, task, callback);
+    }
+    if (wire === 'ark') return jsonAnswer(200, { id: task.id });
+    return jsonAnswer(200, { request_id: 'r', output: { task_id: task.id, task_status: 'PENDING' } });
+  }
+
+  private async synchronous(task: Task): Promise<HttpAnswer> {
+    const { scheduler } = this.world;
+    await scheduler.sleep(task.doneAt - scheduler.now);
+    const { wire, behaviour } = task;
+    if (behaviour === 'refused') {
+      return error(wire, 400, wire === 'ark' ? 'OutputImageSensitiveContentDetected' : 'DataInspectionFailed');
+    }
+    if (behaviour === 'broken') return error(wire, 500, 'InternalServiceError');
+    const urls = urlsOf(task);
+    if (wire === 'ark') return jsonAnswer(200, { data: urls.map((url) => ({ url })) });
+    return jsonAnswer(200, { output: { choices: choicesOf(urls) } });
+  }
+
+  private query(wire: Task['wire'], id: string): HttpAnswer {
+    const task = this.tasks.get(id);
+    if (!task || task.behaviour === 'gone') {
+      if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
+      return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
+    }
+    const isDone = this.world.scheduler.now >= task.doneAt;
+    const isFailed = task.behaviour === 'refused' || task.behaviour === 'broken';
+    if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
+    return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
+  }
+
+  private callBack(url: string, task: Task, mode: CallbackMode): void {
+    const { scheduler, random } = this.world;
+    const wait = task.doneAt - scheduler.now;
+    if (mode === 'off' || task.behaviour === 'never') return;
+    const times = {
+      early: [0, wait + 100],
+      once: [wait + random.whole(1, 500)],
+      twice: [wait, wait + random.whole(0, 60_000)],
+      late: [wait + LATE_CALLBACK_MS],
+    }[mode];
+    for (const time of times) scheduler.after(time, () => this.world.receiveCallback(url));
+  }
+
+  private async file(pathname: string): Promise<HttpAnswer> {
+    const { random, scheduler } = this.world;
+    if (pathname.includes('slow')) await scheduler.sleep(random.pick(FILE_MS));
+    if (pathname.includes('flaky') && random.next() < 0.5) return { status: 503, bytes: new Uint8Array() };
+    if (pathname.includes('missing')) return { status: 404, bytes: new Uint8Array() };
+    return { status: 200, bytes: pathname.endsWith('.mp4') ? anMp4() : aPng };
+  }
+
+  private workEnd(behaviour: Behaviour): number {
+    const { scheduler, random } = this.world;
+    if (behaviour === 'never') return Number.POSITIVE_INFINITY;
+    const [least, most] = behaviour === 'slow' ? WORK_MS.slow : WORK_MS.quick;
+    return scheduler.now + random.whole(least, most);
+  }
+}
+
+const arkTask = (task: Task, isDone: boolean, isFailed: boolean) => {
+  if (!isDone) return { id: task.id, status: 'running' };
+  if (isFailed) return { id: task.id, status: 'failed', error: { code: failureCode(task) } };
+  return { id: task.id, status: 'succeeded', content: { video_url: urlsOf(task)[0] } };
+};
+
+const studioTask = (task: Task, isDone: boolean, isFailed: boolean) => {
+  if (!isDone) return { task_status: 'RUNNING' };
+  if (isFailed) return { task_status: 'FAILED', code: failureCode(task) };
+  if (task.video) return { task_status: 'SUCCEEDED', video_url: urlsOf(task)[0] };
+  return { task_status: 'SUCCEEDED', choices: choicesOf(urlsOf(task)) };
+};
+
+const failureCode = ({ behaviour, wire }: Task): string => {
+  if (behaviour === 'broken') return 'InternalError';
+  return wire === 'ark' ? 'OutputVideoSensitiveContentDetected' : 'DataInspectionFailed';
+};
+
+const choicesOf = (urls: readonly string[]) => urls.map((image) => ({ message: { content: [{ image }] } }));
+
+/** Each wire format has a place of its own for the prompt. */
+const promptIn = (body: Record<string, unknown>): string => {
+  if (typeof body.prompt === 'string') return body.prompt;
+  const { input, content } = body as {
+    input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
+    content?: { text?: string }[];
+  };
+  const parts = content ?? input?.messages?.[0]?.content ?? [];
+  return input?.prompt ?? parts.find(({ text }) => text !== undefined)?.text ?? '';
+};
+
+const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number => {
+  const { parameters, sequential_image_generation_options: sequence } = body as {
+    parameters?: { n?: number };
+    sequential_image_generation_options?: { max_images: number };
+  };
+  const asked = sequence?.max_images ?? parameters?.n ?? 1;
+  return behaviour === 'fewer' ? Math.max(1, asked - 1) : asked;
+};
+
+const urlsOf = ({ marker, behaviour, images, video }: Task): string[] =>
+  Array.from({ length: video ? 1 : images }, (_, index) => {
+    const isMissing = behaviour === 'no-files' || (behaviour === 'one-file-missing' && index === 0);
+    const kind = behaviour.endsWith('-files') ? behaviour : 'file';
+    const name = `${isMissing ? 'missing' : kind}-${index}.${video ? 'mp4' : 'png'}`;
+    return `https://files.provider.example/${marker}/${name}`;
+  });
+
+const error = (wire: Task['wire'], status: number, code: string): HttpAnswer =>
+  jsonAnswer(status, wire === 'ark' ? { error: { code, message: '' } } : { code, message: '' });

@@ -1,0 +1,48 @@
+import type { World } from '../world.ts';
+import type { HttpAnswer, HttpRequest } from './http.ts';
+
+/** How a caller's webhook receiver behaves, named in its URL. */
+export const RECEIVERS = ['takes', 'fails-first', 'slow', 'gone'] as const;
+export type Receiver = (typeof RECEIVERS)[number];
+
+const HOST = 'hooks.caller.example';
+
+export const webhookUrlOf = (receiver: Receiver): string => `https://${HOST}/${receiver}`;
+
+/** What a receiver was told. */
+export interface Told {
+  receiver: Receiver;
+  webhookId: string;
+  requestId: string;
+  type: string;
+  /** How the record in it reads. */
+  status: string;
+  /** Whether the receiver said that it took it. */
+  taken: boolean;
+}
+
+const SLOW_ANSWER_MS = 20_000;
+const REFUSALS_FIRST = 2;
+
+/** The callers' own servers, which are told of the end of their requests. */
+export class Receivers {
+  readonly told: Told[] = [];
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+    world.http.sites.set(HOST, (request) => this.take(request));
+  }
+
+  private async take({ url, headers, body }: HttpRequest): Promise<HttpAnswer> {
+    const receiver = new URL(url).pathname.slice(1) as Receiver;
+    const { type, data } = JSON.parse(body) as { type: string; data: { requestId: string; status: string } };
+    const { requestId, status } = data;
+    const earlier = this.told.filter((told) => told.requestId === requestId).length;
+    if (receiver === 'slow' && earlier === 0) await this.world.scheduler.sleep(SLOW_ANSWER_MS);
+    const taken = receiver !== 'gone' && (receiver !== 'fails-first' || earlier >= REFUSALS_FIRST);
+    this.told.push({ receiver, webhookId: String(headers['webhook-id']), requestId, type, status, taken });
+    const refusal = receiver === 'gone' ? 410 : 500;
+    return { status: taken ? 200 : refusal, bytes: new Uint8Array() };
+  }
+}

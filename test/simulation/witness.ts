@@ -1,0 +1,138 @@
+import type { Item } from '../unit/fakes/expressions.ts';
+import type { World } from './world.ts';
+
+/** One request from its first write to its removal, as the table saw it. */
+export interface Life {
+  requestId: string;
+  accountId: string;
+  email: string;
+  prompt: string;
+  /** The record as it was accepted. */
+  accepted: Item;
+  /** The record as it was last. */
+  last: Item;
+  acceptedAt: number;
+  /** When the record was removed. */
+  removedAt: number | undefined;
+}
+
+const TERMINAL = new Set(['succeeded', 'failed']);
+
+/** What never changes once a request has ended. */
+const FINAL_FIELDS = [
+  'status',
+  'costThousandths',
+  'refundThousandths',
+  'finishedAt',
+  'expiresAt',
+  'error',
+  'outputs',
+  'debitThousandths',
+];
+
+/** What an end-user's counters have to come to, counted from the table's own changes. */
+export interface ExpectedCounters {
+  totalRequests: number;
+  activeRequests: number;
+  spentThousandths: number;
+}
+
+export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.status));
+
+/**
+ * Watches every change of the table and keeps what no reader of its last state could know: whether a terminal
+ * request ever changed, and what was accepted and later removed.
+ */
+export class Witness {
+  readonly lives = new Map<string, Life>();
+  /** Every end-user's due counters since they were last created. */
+  readonly counters = new Map<string, ExpectedCounters>();
+  /** Rules that were broken at the very moment of a write. */
+  readonly violations: string[] = [];
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+    world.table.witnesses.push((key, before, after) => this.see(key, before, after));
+  }
+
+  /** The requests that are there and not over. */
+  open(): Life[] {
+    return [...this.lives.values()].filter(
+      ({ removedAt, last }) => removedAt === undefined && !isTerminal(last),
+    );
+  }
+
+  private see(key: string, before: Item | undefined, after: Item | undefined): void {
+    const sort = String((after ?? before)?.SK);
+    if (sort === 'REQUEST') this.seeRequest(before, after);
+    if (sort.startsWith('END_USER#')) {
+      this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
+      if (!after) this.counters.delete(key);
+    }
+  }
+
+  private seeRequest(before: Item | undefined, after: Item | undefined): void {
+    const record = (after ?? before) as Item;
+    const requestId = String(record.requestId);
+    this.world.note(() => `  ${requestId} ${before?.status ?? 'nothing'} -> ${after?.status ?? 'nothing'}`);
+    if (!before && after) this.accept(requestId, after);
+    const life = this.lives.get(requestId);
+    if (!life) return;
+    if (after) life.last = after;
+    else life.removedAt = this.world.scheduler.now;
+    if (before) this.compare(life, before, after);
+  }
+
+  private accept(requestId: string, record: Item): void {
+    if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
+    const email = String(record.endUserEmail);
+    const accountId = String(record.accountId);
+    this.lives.set(requestId, {
+      requestId,
+      accountId,
+      email,
+      prompt: String(record.prompt),
+      accepted: record,
+      last: record,
+      acceptedAt: this.world.scheduler.now,
+      removedAt: undefined,
+    });
+    const counters = this.countersOf(accountId, email);
+    counters.totalRequests++;
+    counters.activeRequests++;
+    counters.spentThousandths += Number(record.debitThousandths);
+  }
+
+  private compare(life: Life, before: Item, after: Item | undefined): void {
+    const { requestId, accountId, email } = life;
+    if (!after) {
+      if (!isTerminal(before)) this.violations.push(`${requestId} was removed while ${before.status}`);
+      return;
+    }
+    if (isTerminal(before)) {
+      const changed = FINAL_FIELDS.filter((f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]));
+      if (changed.length > 0) {
+        const to = `${before.status} to ${after.status}`;
+        this.violations.push(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
+      }
+      return;
+    }
+    if (before.status === 'processing' && after.status === 'queued') {
+      this.violations.push(`${requestId} went back to queued`);
+    }
+    if (!isTerminal(after)) return;
+    const counters = this.countersOf(accountId, email);
+    counters.activeRequests--;
+    counters.spentThousandths -= Number(after.refundThousandths ?? 0);
+  }
+
+  private countersOf(accountId: string, email: string): ExpectedCounters {
+    const key = `ACCOUNT#${accountId}|END_USER#${email}`;
+    const known = this.counters.get(key);
+    if (known) return known;
+    const counters = { totalRequests: 0, activeRequests: 0, spentThousandths: 0 };
+    this.counters.set(key, counters);
+    return counters;
+  }
+}

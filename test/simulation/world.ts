@@ -1,0 +1,120 @@
+import type { Item } from '../unit/fakes/expressions.ts';
+import type { StoredObject } from './aws/bucket.ts';
+import { Lambda } from './aws/lambda.ts';
+import { type Deployment, StepFunctions } from './aws/step-functions.ts';
+import { Table, type Write } from './aws/table.ts';
+import { FaultPlan, type PlannedFault } from './engine/faults.ts';
+import { type Invocation, outside } from './engine/invocation.ts';
+import { Random } from './engine/random.ts';
+import { Scheduler } from './engine/scheduler.ts';
+import type { Schedule } from './schedule.ts';
+import { Http } from './upstream/http.ts';
+import { Providers } from './upstream/providers.ts';
+import { Receivers } from './upstream/receivers.ts';
+
+/** Rewrites a transaction on its way to the table, into several ones or weaker ones: a bug, put there on purpose. */
+export type Mutation = (writes: readonly Write[]) => Write[][];
+
+export interface WorldOptions {
+  seed: number;
+  faults: readonly PlannedFault[];
+  startsAt: number;
+  deployment: Deployment;
+  mutation?: Mutation | undefined;
+  /** Whether everything that happens is written down. */
+  traced?: boolean;
+}
+
+/** How long the provider waits before it repeats a callback that was not taken, and how often. */
+const CALLBACK_RETRY_MS = 10_000;
+const CALLBACK_TRIES = 3;
+const PLACE_OF_PARAMETERS = 2;
+
+/** Everything around the service in one run: its time, its stand-ins for AWS and the providers, its faults. */
+export class World {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly faults: FaultPlan;
+  readonly table: Table;
+  /** The bucket's files by key. */
+  readonly objects = new Map<string, StoredObject>();
+  /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */
+  readonly unremovable = new Set<string>();
+  readonly deployment: Deployment;
+  readonly stepFunctions: StepFunctions;
+  readonly lambda: Lambda;
+  readonly providers: Providers;
+  readonly http: Http;
+  readonly receivers: Receivers;
+  readonly mutation: Mutation | undefined;
+  /** What runs the reconciler, once it is set up. */
+  schedule: Schedule | undefined;
+  /** What happened, line by line, when it is written down. */
+  readonly trace: string[] = [];
+  /** What went wrong in the stand-ins themselves: the run is worth nothing then. */
+  readonly broken: unknown[] = [];
+  private readonly traced: boolean;
+  private readonly startsAt: number;
+
+  constructor({ seed, faults, startsAt, deployment, mutation, traced = false }: WorldOptions) {
+    this.scheduler = new Scheduler(startsAt);
+    this.random = new Random(seed);
+    this.faults = new FaultPlan(faults, this.random);
+    this.table = new Table(this.scheduler, this.random);
+    this.deployment = deployment;
+    this.stepFunctions = new StepFunctions(this, deployment);
+    this.lambda = new Lambda(this);
+    this.providers = new Providers(this);
+    this.http = new Http(this, this.providers);
+    this.receivers = new Receivers(this);
+    this.mutation = mutation;
+    this.traced = traced;
+    this.startsAt = startsAt;
+  }
+
+  /** Writes down what happens, if anybody wants to know. */
+  note(text: () => string): void {
+    if (!this.traced) return;
+    const seconds = ((this.scheduler.now - this.startsAt) / 1000).toFixed(3);
+    this.trace.push(`${seconds.padStart(12)} ${text()}`);
+  }
+
+  break(error: unknown): void {
+    this.broken.push(error);
+  }
+
+  /** Whether a function can die without work being lost for good: all can once a reconciler finds what they leave. */
+  mayCrash({ functionName }: Invocation): boolean {
+    return this.deployment.functions.has('reconcile') || functionName.startsWith('workflow/');
+  }
+
+  /** Every item whose sort key begins like this. */
+  items(sortPrefix: string): Item[] {
+    return [...this.table.items.values()].filter(({ SK }) => String(SK).startsWith(sortPrefix));
+  }
+
+  /** A provider calls back, and again when it is not answered with 200. */
+  receiveCallback(url: string, attempt = 1): void {
+    const [provider, requestId, token] = new URL(url).pathname.split('/').slice(PLACE_OF_PARAMETERS);
+    const fn = this.deployment.functions.get('receive-callback');
+    if (!fn) return;
+    const event = {
+      resource: '/callbacks/{provider}/{requestId}/{token}',
+      httpMethod: 'POST',
+      headers: {},
+      pathParameters: { provider, requestId, token },
+      multiValueQueryStringParameters: null,
+      body: '{}',
+      isBase64Encoded: false,
+      requestContext: { requestId: 'callback' },
+    };
+    const again = (): void => {
+      if (attempt >= CALLBACK_TRIES) return;
+      this.scheduler.after(CALLBACK_RETRY_MS, () => this.receiveCallback(url, attempt + 1));
+    };
+    outside(() => this.lambda.run(fn, event)).then(
+      (answer) => ((answer as { statusCode: number }).statusCode === 200 ? undefined : again()),
+      again,
+    );
+  }
+}

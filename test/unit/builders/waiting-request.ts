@@ -1,0 +1,57 @@
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../core/keys.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-attempts.ts';
+import type { ProviderWait } from '../../../core/provider-waits.ts';
+import type { ProviderAnswer } from '../../../core/providers.ts';
+import type { VideoRequest } from '../../../core/requests.ts';
+import type { Item } from '../fakes/expressions.ts';
+import type { MemoryTable } from '../fakes/memory-table.ts';
+import { anAttempt, aVideoRequest, putRequest, VIDEO_ID } from './entities.ts';
+import { aProvider } from './providers.ts';
+
+/** A task the provider accepted. */
+export const accepted = (taskId = 'task-1'): { taskId: string; outcome: AttemptOutcome } => ({
+  taskId,
+  outcome: { kind: 'accepted', taskId },
+});
+
+/** A video request that is under way in the table: its record, its provider calls, and how it waits. */
+export class WaitingRequest {
+  private readonly memory: MemoryTable;
+
+  constructor(memory: MemoryTable) {
+    this.memory = memory;
+  }
+
+  /** Puts it there with one open task. */
+  given(request: Partial<VideoRequest> = {}): this {
+    putRequest(this.memory, aVideoRequest({ status: 'processing', ...request }));
+    return this.withAttempt(accepted());
+  }
+
+  withAttempt(attempt: Partial<ProviderAttempt>): this {
+    const whole = anAttempt({ requestId: VIDEO_ID, ...attempt });
+    this.memory.put(providerAttemptKey(VIDEO_ID, whole.call, whole.attempt), whole);
+    return this;
+  }
+
+  waiting(wait: Partial<ProviderWait>): this {
+    this.memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID, ...wait });
+    return this;
+  }
+
+  record(): Item | undefined {
+    return this.memory.get(requestKey(VIDEO_ID));
+  }
+
+  attempt(call = 0): Item | undefined {
+    return this.memory.get(providerAttemptKey(VIDEO_ID, call, 0));
+  }
+
+  wait(): Item | undefined {
+    return this.memory.get(providerWaitKey(VIDEO_ID));
+  }
+}
+
+/** A provider of tasks whose every question is answered so. */
+export const answering = (answer: ProviderAnswer | (() => Promise<ProviderAnswer>)) =>
+  aProvider('asynchronous', 1, undefined, typeof answer === 'function' ? answer : async () => answer);

@@ -1,0 +1,14 @@
+import type { WebhookTry } from '../../../core/webhook-tries.ts';
+import { NOW } from './clocks.ts';
+import { REQUEST_ID } from './entities.ts';
+
+/** The first try of a request's own delivery, made at `NOW`, which the receiver took in 12 ms. */
+export const aWebhookTry = (overrides: Partial<WebhookTry> = {}): WebhookTry => ({
+  requestId: REQUEST_ID,
+  delivery: REQUEST_ID,
+  number: 1,
+  startedAt: NOW.toISOString(),
+  milliseconds: 12,
+  status: 204,
+  ...overrides,
+});

@@ -1,0 +1,118 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newWebhookSecret } from '../../../core/ids.ts';
+import { signatureHeaders } from '../../../core/webhooks.ts';
+import { StackContext } from '../../../lib/context.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+/** The code blocks of the guide in a language. */
+const snippets = (language: string): string[] =>
+  [...guide.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code);
+
+const SECRET = newWebhookSecret();
+const BODY = JSON.stringify({
+  type: 'generation.failed',
+  timestamp: '2026-11-20T09:00:00.000Z',
+  data: { requestId: 'img_1', status: 'failed', prompt: 'Zürich „in Öl“ 🗼' },
+});
+const signed = (secrets: readonly string[] = [SECRET], at = new Date()) =>
+  signatureHeaders('msg_img_1', BODY, secrets, at);
+const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+const FORGERIES: [what: string, headers: Record<string, string>, body: string][] = [
+  ['a changed body', signed(), BODY.replace('failed', 'succeeded')],
+  ["somebody else's signature", signed([newWebhookSecret()]), BODY],
+  ['another id', { ...signed(), 'webhook-id': 'msg_img_2' }, BODY],
+  ['a recorded call', signed([SECRET], minutesAgo(6)), BODY],
+];
+
+describe('the receiver in TypeScript', () => {
+  let stop: () => void = () => undefined;
+  let url: string;
+  const printed: string[] = [];
+  beforeAll(async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    const [code = ''] = snippets('ts');
+    const receiver = spawn(process.execPath, ['--input-type=module-typescript', '--eval', code], {
+      cwd: root,
+      env: { WEBHOOK_SECRET: SECRET, PORT: String(port), NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    stop = () => receiver.kill();
+    url = `http://127.0.0.1:${port}/`;
+    const lines = createInterface({ input: receiver.stdout });
+    await once(lines, 'line');
+    lines.on('line', (line) => printed.push(line));
+  });
+  afterAll(() => stop());
+
+  const post = async (headers: Record<string, string>, body = BODY): Promise<number> =>
+    (await fetch(url, { method: 'POST', headers, body })).status;
+
+  test.each(FORGERIES)('refuses %s', async (_what, headers, body) => {
+    expect(await post(headers, body)).toBe(401);
+  });
+
+  test('takes a webhook, twice, and works on it once', async () => {
+    expect(await post(signed())).toBe(204);
+    expect(await post(signed())).toBe(204);
+    // One that the receiver prints after whatever it printed for those two.
+    expect(await post(signatureHeaders('msg_last', BODY, [newWebhookSecret(), SECRET], new Date()))).toBe(
+      204,
+    );
+
+    const expected = 'generation.failed img_1 failed';
+    while (printed.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(printed).toEqual([expected, expected]);
+  });
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn("There is no python3 here: the guide's Python is not tested.");
+
+(hasPython ? describe : describe.skip)('verification by hand in Python', () => {
+  const code = snippets('python').find((snippet) => snippet.includes('import hmac')) ?? '';
+  const verify = (headers: Record<string, string>, body: string): unknown => {
+    const call = `import sys\nh, b = json.load(sys.stdin)\ntry: print(json.dumps(verify(h, b.encode())))\nexcept ValueError: print('null')`;
+    const env = { ...process.env, WEBHOOK_SECRET: SECRET };
+    const input = JSON.stringify([headers, body]);
+    return JSON.parse(execFileSync('python3', ['-c', `${code}\n${call}`], { env, input }).toString());
+  };
+
+  test('takes a webhook, also during a rotation', () => {
+    expect(verify(signed(), BODY)).toEqual(JSON.parse(BODY));
+    expect(verify(signed([newWebhookSecret(), SECRET]), BODY)).toEqual(JSON.parse(BODY));
+  });
+
+  test.each(FORGERIES)('refuses %s', (_what, headers, body) => {
+    expect(verify(headers, body)).toBeNull();
+  });
+});
+
+describe('the guide', () => {
+  test('has an example of each type, whose record has the fields of its status', () => {
+    const events = snippets('json').map((json) => JSON.parse(json));
+
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['generation.succeeded', 'generation.failed', 'video.succeeded', 'video.failed'],
+    ]);
+    for (const { timestamp, data } of events) expect(timestamp).toBe(data.finishedAt);
+  });
+
+  test('tells the schedule that is deployed', () => {
+    const seconds = { s: 1, min: 60, h: 3600 };
+    const pauses = [...guide.matchAll(/^\| (\d+) \| (\d+) (s|min|h) \|/gm)].map(
+      ([, , pause, unit]) => Number(pause) * seconds[unit as keyof typeof seconds],
+    );
+
+    expect(pauses.join(',')).toBe(StackContext.shape.webhookRetrySeconds.parse(undefined));
+  });
+});

@@ -1,0 +1,187 @@
+import '../builders/environment.ts';
+import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { accountKey, endUserKey, requestKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
+import { NOW } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+} from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+
+const pause = jest.fn<(milliseconds: number) => Promise<void>>();
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
+const { handler } = await import('../../../functions/events/reconcile.ts');
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+/** When each look at the open work began, in seconds after the run did. */
+const looks: number[] = [];
+let lookSeconds = 0;
+
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+  jest.useFakeTimers({ now: NOW, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  pause.mockReset().mockImplementation(async (milliseconds) => jest.setSystemTime(Date.now() + milliseconds));
+  looks.length = 0;
+  lookSeconds = 0;
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const run = (event: unknown) => handler(event, aLambdaContext());
+const record = () => memory.get(requestKey(REQUEST_ID));
+
+describe('on a schedule', () => {
+  const everySeconds = async (seconds: number): Promise<number[]> => {
+    executions.client.on(ListExecutionsCommand).callsFake(async () => {
+      looks.push((Date.now() - NOW.getTime()) / 1000);
+      jest.setSystemTime(Date.now() + lookSeconds * 1000);
+      return { executions: [] };
+    });
+    await run({ everySeconds: seconds });
+    return looks;
+  };
+
+  test.each([
+    [60, [0]],
+    [90, [0]],
+    [3600, [0]],
+    [59, [0]],
+    [30, [0, 30]],
+    [20, [0, 20, 40]],
+    [10, [0, 10, 20, 30, 40, 50]],
+  ])('every %p s looks at these seconds of its minute: %j', async (seconds, expected) => {
+    expect(await everySeconds(seconds)).toEqual(expected);
+  });
+
+  test('does not wait longer because a look took its time', async () => {
+    lookSeconds = 4;
+
+    expect(await everySeconds(20)).toEqual([0, 20, 40]);
+  });
+
+  test('goes on at once when a look took longer than the interval', async () => {
+    lookSeconds = 7;
+
+    expect(await everySeconds(5)).toEqual([0, 7, 14, 21, 28, 35, 42, 49]);
+  });
+
+  test('ends before the next run begins, however long a look takes', async () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`);
+    const createdAt = new Date(NOW.getTime() - 100_000).toISOString();
+    for (const requestId of ids) putRequest(memory, anImageRequest({ requestId, createdAt }));
+    memory.beforeCall = () => {
+      jest.setSystemTime(Date.now() + 2_000);
+    };
+
+    await run({ everySeconds: 60 });
+
+    expect((Date.now() - NOW.getTime()) / 1000).toBeLessThan(120);
+    expect(executions.names('generation').length).toBeLessThan(30);
+    expect(executions.names('generation').length).toBeGreaterThan(8);
+  });
+
+  test('starts what never was started', async () => {
+    putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 31_000).toISOString() }));
+
+    await run({ everySeconds: 60 });
+
+    expect(executions.names('generation')).toEqual([REQUEST_ID]);
+  });
+
+  test.each([{}, { everySeconds: 0 }, { everySeconds: '60' }, null])(
+    'refuses the input %j',
+    async (event) => {
+      await expect(run(event)).rejects.toThrow();
+      expect(executions.client.calls()).toHaveLength(0);
+    },
+  );
+});
+
+describe('told of an execution that was lost', () => {
+  /** The event as EventBridge hands it on. */
+  const lost = (machine: string, input: object | string = { requestId: REQUEST_ID }) => ({
+    version: '0',
+    id: '315c1398-40ff-a850-213b-158f73e60175',
+    'detail-type': 'Step Functions Execution Status Change',
+    source: 'aws.states',
+    account: '111122223333',
+    time: '2026-11-20T09:00:00Z',
+    region: 'us-east-1',
+    resources: [`arn:aws:states:us-east-1:111122223333:execution:${machine}:${REQUEST_ID}`],
+    detail: {
+      executionArn: `arn:aws:states:us-east-1:111122223333:execution:${machine}:${REQUEST_ID}`,
+      stateMachineArn: `arn:aws:states:us-east-1:111122223333:stateMachine:${machine}`,
+      name: REQUEST_ID,
+      status: 'ABORTED',
+      startDate: 1_795_000_000_000,
+      stopDate: 1_795_000_060_000,
+      input: typeof input === 'string' ? input : JSON.stringify(input),
+      inputDetails: { included: true },
+      output: null,
+      outputDetails: null,
+    },
+  });
+
+  test('fails and refunds the request it owned', async () => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
+    executions.put('generation', REQUEST_ID, 'ABORTED');
+
+    await run(lost('generation'));
+
+    expect(record()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
+    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
+  });
+
+  test('looks at no other request', async () => {
+    await run(lost('generation'));
+
+    expect(executions.client.commandCalls(ListExecutionsCommand)).toHaveLength(0);
+  });
+
+  test('starts an expiry again', async () => {
+    const ended = { status: 'succeeded' as const, outputs: [aStoredOutput(0)], expiresAt: NOW.toISOString() };
+    putRequest(memory, anImageRequest(ended));
+    executions.put('expiry', REQUEST_ID, 'ABORTED');
+
+    await run(lost('expiry', { requestId: REQUEST_ID, expiresAt: NOW.toISOString() }));
+
+    expect(executions.started.at(-1)).toMatchObject({
+      machine: 'expiry',
+      name: `${REQUEST_ID}-${NOW.getTime()}`,
+      status: 'RUNNING',
+    });
+  });
+
+  test.each(['{', '{}', '{"requestId":7}'])(
+    'fails on an input that is none of ours, so that it is seen: %s',
+    async (input) => {
+      await expect(run(lost('generation', input))).rejects.toThrow();
+    },
+  );
+
+  test('lets an error escape, so that the event is delivered again', async () => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
+    executions.client.rejects(new Error('throttled'));
+
+    await expect(run(lost('generation'))).rejects.toThrow('throttled');
+    expect(record()).toMatchObject({ status: 'processing' });
+  });
+});

@@ -1,0 +1,61 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  GetExecutionHistoryCommand,
+} from '@aws-sdk/client-sfn';
+import { atSeconds } from '../builders/clocks.ts';
+import { REQUEST_ID } from '../builders/entities.ts';
+import type { MemoryExecutions } from '../fakes/memory-executions.ts';
+
+/** A delivery of the webhook that an operator started. */
+export const AGAIN = `${REQUEST_ID}-again`;
+
+/** What each execution was and the states it entered, by name. */
+const HISTORIES: Record<
+  string,
+  { status: string; stopped?: number; error?: string; states: [string, number][] }
+> = {
+  [`generation:${REQUEST_ID}`]: {
+    status: 'SUCCEEDED',
+    stopped: 11,
+    states: [
+      ['Dispatch request', 1],
+      ['Store outputs', 5],
+      ['Settle request', 9],
+    ],
+  },
+  [`expiry:${REQUEST_ID}`]: { status: 'RUNNING', states: [['Wait until expiry', 12]] },
+  [`webhook-delivery:${AGAIN}`]: {
+    status: 'FAILED',
+    stopped: 30,
+    error: 'Gone',
+    states: [['Send webhook', 20]],
+  },
+};
+
+/** Serves the executions of a request that has succeeded, one event of their histories a page. */
+export const serveHistories = (executions: MemoryExecutions): void => {
+  const historyOf = (executionArn: string) => {
+    const history = HISTORIES[executionArn.split(':').slice(-2).join(':')];
+    if (!history) throw new ExecutionDoesNotExist({ message: executionArn, $metadata: {} });
+    return history;
+  };
+  executions.client.on(DescribeExecutionCommand).callsFake(async ({ executionArn }) => {
+    const { status, stopped, error, states } = historyOf(executionArn);
+    const startDate = atSeconds(states[0]?.[1] ?? 0);
+    return { status, startDate, error, ...(stopped === undefined ? {} : { stopDate: atSeconds(stopped) }) };
+  });
+  executions.client.on(GetExecutionHistoryCommand).callsFake(async ({ executionArn, nextToken }) => {
+    const { states } = historyOf(executionArn);
+    const events = states.flatMap(([name, second]) => [
+      { type: 'TaskStateEntered', timestamp: atSeconds(second), stateEnteredEventDetails: { name } },
+      { type: 'TaskSucceeded', timestamp: atSeconds(second) },
+    ]);
+    // One event a page.
+    const page = Number(nextToken ?? 0);
+    return {
+      events: events.slice(page, page + 1),
+      ...(page + 1 < events.length && { nextToken: String(page + 1) }),
+    };
+  });
+};

@@ -1,0 +1,68 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { accountKey, accountListing, ledgerEntryKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { ACCOUNT_ID, aLedgerEntry, anAccount } from '../builders/entities.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const { ops, json } = describeLocalRun();
+beforeEach(() => {
+  memory.reset();
+  for (const accountId of [ACCOUNT_ID, 'acc_2']) {
+    const account = anAccount({ accountId, balanceThousandths: 2_000, ledgerEntries: 2 });
+    memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
+    for (const number of [1, 2])
+      memory.put(ledgerEntryKey(accountId, number), aLedgerEntry(number, { accountId }));
+  }
+});
+
+const PROBLEM = {
+  accountId: 'acc_2',
+  kind: 'balance',
+  detail: 'The balance is 3 and the newest entry leaves 2.',
+};
+
+describe('ledger verify', () => {
+  test('answers how much was read of every account, and that all adds up', async () => {
+    expect(await json('ledger', 'verify')).toEqual({ accounts: 2, entries: 4, problems: [] });
+    expect(await ops('ledger', 'verify')).toEqual({
+      status: 0,
+      stdout: 'Read 4 entries of 2 accounts: all add up.\n',
+      stderr: '',
+    });
+  });
+
+  test('of one account reads that one only', async () => {
+    memory.patch(accountKey('acc_2'), { balanceThousandths: 3_000 });
+
+    const verified = await json('ledger', 'verify', '--account', ACCOUNT_ID);
+
+    expect(verified).toEqual({ accounts: 1, entries: 2, problems: [] });
+  });
+
+  test('prints the problems and fails with one line when there are any', async () => {
+    memory.patch(accountKey('acc_2'), { balanceThousandths: 3_000 });
+
+    const { status, stdout, stderr } = await ops('ledger', 'verify', '--json');
+
+    expect([status, stderr]).toEqual([1, 'The ledger has 1 problem.\n']);
+    expect(JSON.parse(stdout)).toEqual({ accounts: 2, entries: 4, problems: [PROBLEM] });
+    expect(await ops('ledger', 'verify')).toEqual({
+      status: 1,
+      stdout: expect.stringMatching(
+        /^Read 4 entries of 2 accounts\.\n\nACCOUNT +KIND +DETAIL\nacc_2 +balance +The /,
+      ),
+      stderr: 'The ledger has 1 problem.\n',
+    });
+  });
+
+  test('of an account that does not exist is refused', async () => {
+    expect(await ops('ledger', 'verify', '--account', 'acc_none', '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no account acc_none.\n',
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { type Outcome, runCommand } from './run-command.ts';
+
+const arn = (machine: string): string => `arn:aws:states:us-east-1:111122223333:stateMachine:${machine}`;
+const OUTPUTS = {
+  BaseUrl: 'https://api.example.com',
+  BucketName: 'bucket',
+  GenerationStateMachineArn: arn('generation'),
+  ExpiryStateMachineArn: arn('expiry'),
+  WebhookDeliveryStateMachineArn: arn('webhook-delivery'),
+  RetentionDays: '90',
+};
+
+/** Commands that act on what a test put into the memory of this process. */
+export interface LocalRun {
+  ops(...args: string[]): Promise<Outcome>;
+  /** The value a command answers with `--json`; it must succeed. */
+  json(...args: string[]): Promise<unknown>;
+}
+
+/** Describes a local run for the tests of a file; its AWS clients must be mocked. */
+export const describeLocalRun = (): LocalRun => {
+  const shell = { ...process.env };
+  let dataDirectory: string;
+  beforeEach(() => {
+    dataDirectory = mkdtempSync(join(tmpdir(), 'ops-unit-'));
+    const run = {
+      pid: process.pid,
+      awsEndpointUrl: 'http://127.0.0.1:1',
+      tableName: 'table',
+      operatorAccessKeyId: 'key',
+      operatorSecretAccessKey: 'secret',
+      outputs: OUTPUTS,
+    };
+    writeFileSync(join(dataDirectory, 'local.json'), JSON.stringify(run));
+  });
+  afterEach(() => {
+    rmSync(dataDirectory, { recursive: true });
+    process.env = { ...shell };
+  });
+  const ops = (...args: string[]) => runCommand(...args, '--data-dir', dataDirectory);
+  return {
+    ops,
+    async json(...args) {
+      const { status, stdout, stderr } = await ops(...args, '--json');
+      expect([status, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout);
+    },
+  };
+};

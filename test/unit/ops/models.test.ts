@@ -1,0 +1,61 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { findModel } from '../../../core/catalog.ts';
+import { modelSettingsKey } from '../../../core/keys.ts';
+import { dispatchProblem } from '../../../core/model-routes.ts';
+import { listModelSettings, putRate } from '../../../core/model-settings.ts';
+import type { Rate } from '../../../core/rates.ts';
+import { table } from '../../../core/table.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const { ops, json } = describeLocalRun();
+beforeEach(() => memory.reset());
+
+const MODEL_ROUTES = JSON.stringify({ xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' } });
+/** Why xQI3Pro cannot be used now. */
+const problem = () =>
+  withEnvironment({ MODEL_ROUTES }, async () => {
+    const model = findModel('xQI3Pro');
+    const settings = await listModelSettings();
+    return model && dispatchProblem(model, settings.get('xQI3Pro'), new Set(['modelstudio']));
+  });
+
+describe('models', () => {
+  test('disable switches a model off and enable on again', async () => {
+    expect(await json('models', 'disable', '--model', 'xQI3Pro')).toEqual({ id: 'xQI3Pro', enabled: false });
+    expect(await problem()).toMatch(/switched off/);
+
+    expect(await json('models', 'enable', '--model', 'xQI3Pro')).toEqual({ id: 'xQI3Pro', enabled: true });
+    expect(await problem()).toBeUndefined();
+  });
+
+  test('leaves the rate alone that was set for the model', async () => {
+    const rate: Rate = { perImage: [{ maxPixels: null, xTokens: 7 }] };
+    await putRate('xQI3Pro', rate);
+
+    await ops('models', 'disable', '--model', 'xQI3Pro');
+
+    expect(memory.get(modelSettingsKey('xQI3Pro'))).toMatchObject({ model: 'xQI3Pro', enabled: false, rate });
+  });
+
+  test('people are told in a line or two', async () => {
+    const { stdout } = await ops('models', 'disable', '--model', 'xQI3Pro');
+
+    expect(stdout).toBe('model    xQI3Pro\nenabled  no\n');
+  });
+
+  test.each(['enable', 'disable'])(
+    '%s of an unknown model is not found, and stores nothing',
+    async (verb) => {
+      expect(await ops('models', verb, '--model', 'xW9', '--json')).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'There is no model xW9.\n',
+      });
+      expect(memory.get(modelSettingsKey('xW9'))).toBeUndefined();
+    },
+  );
+});

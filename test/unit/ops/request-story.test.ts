@@ -1,0 +1,99 @@
+import '../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { AttemptOutcome } from '../../../core/provider-attempts.ts';
+import type { RequestReport } from '../../../ops/request-report.ts';
+import { tellStory } from '../../../ops/request-story.ts';
+import { atSeconds, NOW } from '../builders/clocks.ts';
+import { anAccount, anAttempt, anImageRequest, aVideoRequest } from '../builders/entities.ts';
+
+const at = (second: number): string => atSeconds(second).toISOString();
+
+const aReport = (changes: Partial<RequestReport> = {}): RequestReport => ({
+  request: anImageRequest(),
+  account: anAccount(),
+  entries: [],
+  executions: [],
+  attempts: [],
+  wait: undefined,
+  webhooks: [],
+  files: [],
+  ...changes,
+});
+const linesOf = (changes: Partial<RequestReport>, now = atSeconds(60)): string[] =>
+  tellStory(aReport(changes), now).map(({ what, detail }) => `${what}: ${detail}`);
+
+describe('the story of a request', () => {
+  test('begins with what was asked for', () => {
+    const video = aVideoRequest({ model: 'xW2.7S', durationSec: 5, resolution: '720p' });
+
+    expect(linesOf({})[0]).toBe('accepted: xQI3Pro, 1 of 1K');
+    expect(linesOf({ request: video })[0]).toBe('accepted: xW2.7S, 5 s of 720p');
+  });
+
+  test.each<[AttemptOutcome | undefined, string]>([
+    [
+      { kind: 'done', outputs: [{ url: 'u' }, { failure: { code: 'content_policy', message: 'No.' } }] },
+      'done, 1 of 2 produced',
+    ],
+    [
+      { kind: 'failed', failure: { code: 'provider_error', message: 'Broke.' } },
+      'failed, provider_error: Broke.',
+    ],
+    [{ kind: 'lost', failure: { code: 'internal_error', message: 'Gone.' } }, 'lost, internal_error: Gone.'],
+    [{ kind: 'busy', reason: '429' }, 'busy, 429'],
+    [undefined, 'not known'],
+  ])('says what a provider call came to: %j', (outcome, told) => {
+    const attempts = [anAttempt({ call: 1, attempt: 2, finishedAt: at(3), ...(outcome ? { outcome } : {}) })];
+
+    expect(linesOf({ attempts })).toContain(`provider answered: call 1, try 2: ${told}`);
+  });
+
+  test('leaves out what has not happened', () => {
+    const request = anImageRequest({
+      status: 'succeeded',
+      costThousandths: 4_000,
+      finishedAt: at(1),
+      expiresAt: at(100),
+    });
+
+    expect(linesOf({ request, attempts: [anAttempt({ taskId: 'task-1' })] }, atSeconds(99))).toEqual([
+      'accepted: xQI3Pro, 1 of 1K',
+      'provider called: call 0, try 0, task task-1',
+      'succeeded: cost 4',
+    ]);
+  });
+
+  test('goes on to the expiry, and to the removal of the files', () => {
+    const request = anImageRequest({
+      status: 'succeeded',
+      finishedAt: at(1),
+      expiresAt: at(100),
+      expiredAt: at(101),
+    });
+
+    expect(linesOf({ request }, atSeconds(101)).slice(-2)).toEqual(['expired: ', 'files removed: ']);
+  });
+
+  test('says how it waited for the provider', () => {
+    const wait = { requestId: 'img', waitingSince: at(1), askedAt: at(3), calledBackAt: at(2) };
+
+    expect(linesOf({ wait }).slice(1)).toEqual([
+      'waits for provider: ',
+      'provider called back: ',
+      'provider asked last: ',
+    ]);
+  });
+
+  test('tells a webhook try by its status, or by what went wrong', () => {
+    const made = { requestId: 'img', delivery: 'img', startedAt: NOW.toISOString(), milliseconds: 9 };
+    const webhooks = [
+      { ...made, number: 1, error: 'ECONNREFUSED' },
+      { ...made, number: 2, status: 200 },
+    ];
+
+    expect(linesOf({ webhooks }).slice(1)).toEqual([
+      'webhook tried: img, try 1: ECONNREFUSED, 9 ms',
+      'webhook tried: img, try 2: 200, 9 ms',
+    ]);
+  });
+});

@@ -1,0 +1,156 @@
+import '../builders/environment.ts';
+import { ExecutionDoesNotExist, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../../core/clock.ts';
+import {
+  accountKey,
+  accountListing,
+  deletedRequestKey,
+  endUserKey,
+  ledgerPartition,
+  requestKey,
+} from '../../../core/keys.ts';
+import { settleRequest } from '../../../core/settle-request.ts';
+import { table } from '../../../core/table.ts';
+import { NOW } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+} from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const { ops, json } = describeLocalRun();
+jest.spyOn(systemClock, 'now').mockReturnValue(NOW);
+jest.spyOn(Math, 'random').mockReturnValue(0);
+
+const given = (changes: Parameters<typeof anImageRequest>[0] = {}): void => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  executions.client.on(StopExecutionCommand).resolves({});
+  const account = anAccount();
+  memory.put(accountKey(ACCOUNT_ID), { ...accountListing(ACCOUNT_ID, account.createdAt), ...account });
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+  putRequest(memory, anImageRequest({ status: 'processing', images: 2, ...changes }));
+};
+beforeEach(() => given());
+
+const fail = ['requests', 'fail', '--id', REQUEST_ID];
+const stops = () =>
+  executions.client.commandCalls(StopExecutionCommand).map(({ args }) => args[0].input.executionArn);
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const FAILED = {
+  status: 'failed',
+  error: { code: 'internal_error', message: 'The operator ended this request.' },
+};
+
+describe('requests fail', () => {
+  test.each(['queued', 'processing'] as const)(
+    'ends a %s request, refunds it in full, and answers it',
+    async (status) => {
+      given({ status });
+
+      const value = await json(...fail, '--note', 'the customer asked');
+
+      expect(value).toMatchObject({ requestId: REQUEST_ID, ...FAILED, operatorNote: 'the customer asked' });
+      expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
+        ...FAILED,
+        operatorNote: 'the customer asked',
+        refundThousandths: 8_000,
+      });
+      expect(entries()).toEqual([expect.objectContaining({ reason: 'refund', amountThousandths: 8_000 })]);
+    },
+  );
+
+  test('needs no note', async () => {
+    expect(await json(...fail)).toMatchObject({ ...FAILED, operatorNote: null });
+  });
+
+  test('stops the execution once the request is over', async () => {
+    let statusAtStop: unknown;
+    executions.client.on(StopExecutionCommand).callsFake(async () => {
+      statusAtStop = memory.get(requestKey(REQUEST_ID))?.status;
+      return {};
+    });
+
+    await json(...fail);
+
+    expect(stops()).toEqual([`arn:aws:states:us-east-1:111122223333:execution:generation:${REQUEST_ID}`]);
+    expect(statusAtStop).toBe('failed');
+  });
+
+  test('does not mind that there is no execution', async () => {
+    const gone = new ExecutionDoesNotExist({ message: 'gone', $metadata: {} });
+    executions.client.on(StopExecutionCommand).rejects(gone);
+
+    expect(await json(...fail)).toMatchObject(FAILED);
+  });
+
+  test('removes the files that were stored already', async () => {
+    const key = aStoredOutput(0).objectKey ?? '';
+    bucket.put(key);
+
+    await json(...fail);
+
+    expect([...bucket.objects.keys()]).toEqual([]);
+  });
+
+  test.each(['succeeded', 'failed'] as const)(
+    'is refused of a request that has %s, and changes nothing',
+    async (status) => {
+      given({ status });
+
+      expect(await ops(...fail, '--json')).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: `Request ${REQUEST_ID} is over: it ${status}.\n`,
+      });
+      expect(memory.transactions).toEqual([]);
+      expect(stops()).toEqual([]);
+    },
+  );
+
+  test('is refused when the workflow ends the request at the same moment, which is then settled once', async () => {
+    given({ outputs: [aStoredOutput(0)] });
+    memory.beforeTransaction = async (attempt) => {
+      if (attempt === 1) await settleRequest(REQUEST_ID, systemClock);
+    };
+
+    expect(await ops(...fail, '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Request ${REQUEST_ID} ended by itself meanwhile: it succeeded.\n`,
+    });
+    expect(entries()).toEqual([expect.objectContaining({ reason: 'refund', amountThousandths: 4_000 })]);
+    expect(stops()).toEqual([]);
+  });
+
+  test('tells of a deleted request that it was deleted, and when', async () => {
+    memory.remove(requestKey(REQUEST_ID));
+    memory.put(deletedRequestKey(ACCOUNT_ID, REQUEST_ID), { deletedAt: '2026-11-19T10:00:00.000Z' });
+
+    expect((await ops(...fail)).stderr).toBe(
+      `Request ${REQUEST_ID} of account ${ACCOUNT_ID} was deleted at 2026-11-19T10:00:00.000Z.\n`,
+    );
+  });
+
+  test('people are told field by field', async () => {
+    const { stdout } = await ops(...fail, '--note', 'stuck');
+
+    expect(stdout).toMatch(
+      /^requestId +img_\S+\nmodel +xQI3Pro\nstatus +failed\nreason +The operator .*\nnote +stuck\n$/,
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import '../builders/environment.ts';
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../../core/clock.ts';
+import { newRequestId } from '../../../core/ids.ts';
+import { accountKey, accountListing, requestKey } from '../../../core/keys.ts';
+import type { StoredRequest } from '../../../core/requests.ts';
+import { table } from '../../../core/table.ts';
+import { atSeconds, NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest, aVideoRequest, putRequest } from '../builders/entities.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const { ops, json } = describeLocalRun();
+jest.spyOn(systemClock, 'now').mockReturnValue(NOW);
+
+const OTHER = 'acc_2';
+/** Puts a request that was made so many seconds ago, and gives its id. */
+const made = (
+  secondsAgo: number,
+  changes: Partial<Pick<StoredRequest, 'accountId' | 'status' | 'expiresAt' | 'ttl'>> = {},
+  kind: StoredRequest['kind'] = 'image',
+): string => {
+  const at = atSeconds(-secondsAgo);
+  const requestId = newRequestId(kind, at);
+  const common = { ...changes, requestId, createdAt: at.toISOString() };
+  putRequest(memory, kind === 'image' ? anImageRequest(common) : aVideoRequest(common));
+  return requestId;
+};
+
+let ids: Record<'expired' | 'succeeded' | 'failed' | 'video' | 'queued' | 'removed', string>;
+beforeEach(() => {
+  memory.reset();
+  for (const accountId of [ACCOUNT_ID, OTHER]) {
+    const account = anAccount({ accountId });
+    memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
+  }
+  ids = {
+    removed: made(9_000_000, { status: 'failed', ttl: NOW.getTime() / 1000 }),
+    expired: made(90_000, { status: 'succeeded', expiresAt: NOW.toISOString() }),
+    succeeded: made(600, { status: 'succeeded', expiresAt: atSeconds(1).toISOString() }),
+    failed: made(500, { accountId: OTHER, status: 'failed' }),
+    video: made(60, { accountId: OTHER, status: 'processing' }, 'video'),
+    queued: made(59),
+  };
+});
+
+const listed = async (...args: string[]): Promise<string[]> => {
+  const rows = (await json('requests', 'list', ...args)) as { requestId: string }[];
+  return rows.map(({ requestId }) => requestId);
+};
+
+describe('requests list', () => {
+  test('answers the images and videos of every account, newest first, as each reads now', async () => {
+    const { video, queued, failed, succeeded, expired } = ids;
+
+    expect(await listed()).toEqual([queued, video, failed, succeeded, expired]);
+    expect(await json('requests', 'list', '--older-than', '10m')).toEqual([
+      {
+        requestId: succeeded,
+        accountId: ACCOUNT_ID,
+        status: 'succeeded',
+        model: 'xQI3Pro',
+        createdAt: atSeconds(-600).toISOString(),
+      },
+      {
+        requestId: expired,
+        accountId: ACCOUNT_ID,
+        status: 'expired',
+        model: 'xQI3Pro',
+        createdAt: atSeconds(-90_000).toISOString(),
+      },
+    ]);
+  });
+
+  test('scans nothing: it asks the index of each account', async () => {
+    await listed();
+
+    expect(Object.keys(memory.calls()).sort()).toEqual(['BatchGetCommand', 'QueryCommand']);
+  });
+
+  test('of an account answers its own alone', async () => {
+    expect(await listed('--account', OTHER)).toEqual([ids.video, ids.failed]);
+  });
+
+  test.each([
+    ['queued', 'queued'],
+    ['processing', 'video'],
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['expired', 'expired'],
+  ] as const)('of status %s answers those that read so now', async (status, name) => {
+    expect(await listed('--status', status)).toEqual([ids[name]]);
+  });
+
+  test.each([
+    ['60s', ['video', 'failed', 'succeeded', 'expired']],
+    ['1m', ['video', 'failed', 'succeeded', 'expired']],
+    ['61s', ['failed', 'succeeded', 'expired']],
+    ['1h', ['expired']],
+    ['1d', ['expired']],
+    ['2d', []],
+    ['999999d', []],
+  ] as const)('older than %s answers those made so long ago or earlier', async (age, names) => {
+    expect(await listed('--older-than', age)).toEqual(names.map((name) => ids[name]));
+  });
+
+  test('narrows down by everything together', async () => {
+    expect(await listed('--account', OTHER, '--status', 'failed', '--older-than', '500s')).toEqual([
+      ids.failed,
+    ]);
+    expect(await listed('--account', OTHER, '--status', 'failed', '--older-than', '501s')).toEqual([]);
+  });
+
+  test('judges each request by its record, whatever the index says', async () => {
+    const { queued } = ids;
+    const before = memory.get({ PK: `REQUEST#${queued}`, SK: 'REQUEST' });
+    memory.put({ PK: `REQUEST#${queued}`, SK: 'REQUEST' }, { ...before, status: 'processing' });
+
+    expect(await listed('--status', 'queued')).toEqual([]);
+  });
+
+  test('reads no request of another status than the one that is wanted', async () => {
+    await listed('--status', 'failed', '--account', OTHER);
+
+    const read = memory.client.commandCalls(BatchGetCommand).flatMap(({ args }) => {
+      return args[0].input.RequestItems?.table?.Keys ?? [];
+    });
+    expect(read).toEqual([requestKey(ids.failed)]);
+  });
+
+  test('reads on over any number of pages', async () => {
+    memory.itemsPerQuery = 1;
+
+    expect(await listed()).toHaveLength(5);
+  });
+
+  test('people get a table', async () => {
+    const { stdout } = await ops('requests', 'list', '--status', 'failed');
+
+    expect(stdout).toMatch(
+      /^CREATED +REQUEST +ACCOUNT +STATUS +MODEL\n2026-\S+ +img_\S+ +acc_2 +failed +xQI3Pro\n$/,
+    );
+  });
+
+  test('of an account that does not exist is refused', async () => {
+    expect(await ops('requests', 'list', '--account', 'acc_none', '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no account acc_none.\n',
+    });
+  });
+});

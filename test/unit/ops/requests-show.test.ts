@@ -1,0 +1,296 @@
+import '../builders/environment.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../../core/clock.ts';
+import {
+  accountKey,
+  accountListing,
+  deletedRequestKey,
+  ledgerEntryKey,
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+  webhookTryKey,
+} from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { atSeconds } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  aLedgerEntry,
+  anAccount,
+  anAttempt,
+  anImageRequest,
+  aStoredOutput,
+  putRequest,
+  REQUEST_ID,
+} from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { AGAIN, serveHistories } from './execution-histories.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const { ops, json } = describeLocalRun();
+jest.spyOn(systemClock, 'now').mockReturnValue(atSeconds(60));
+
+const at = (second: number): string => atSeconds(second).toISOString();
+const keyOf = (index: number): string => aStoredOutput(index).objectKey ?? '';
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  serveHistories(executions);
+  bucket.client.on(ListObjectsV2Command).resolves({
+    Contents: [0, 7].map((index) => ({ Key: keyOf(index), Size: 77, LastModified: atSeconds(6) })),
+  });
+  const account = anAccount({ ledgerEntries: 2 });
+  memory.put(accountKey(ACCOUNT_ID), { ...accountListing(ACCOUNT_ID, account.createdAt), ...account });
+  putRequest(
+    memory,
+    anImageRequest({
+      status: 'succeeded',
+      images: 3,
+      webhookUrl: 'https://example.com/hook',
+      outputs: [aStoredOutput(0), aStoredOutput(1), { index: 2 }],
+      finishedAt: at(10),
+      expiresAt: at(100),
+      costThousandths: 8_000,
+      refundThousandths: 4_000,
+    }),
+  );
+  const about = { reference: REQUEST_ID };
+  memory.put(
+    ledgerEntryKey(ACCOUNT_ID, 1),
+    aLedgerEntry(1, {
+      ...about,
+      type: 'debit',
+      reason: 'generation',
+      amountThousandths: 12_000,
+      createdAt: at(0),
+    }),
+  );
+  memory.put(
+    ledgerEntryKey(ACCOUNT_ID, 2),
+    aLedgerEntry(2, { ...about, reason: 'refund', amountThousandths: 4_000, createdAt: at(10) }),
+  );
+  memory.put(
+    providerAttemptKey(REQUEST_ID, 0, 0),
+    anAttempt({
+      startedAt: at(2),
+      finishedAt: at(4),
+      taskId: 'task-1',
+      outcome: { kind: 'done', outputs: [{ url: 'https://upstream.example.com/1' }] },
+    }),
+  );
+  memory.put(providerWaitKey(REQUEST_ID), {
+    requestId: REQUEST_ID,
+    taskToken: 'secret-token',
+    waitingSince: at(3),
+  });
+  memory.put(webhookTryKey(REQUEST_ID, AGAIN, 1), {
+    ...{ requestId: REQUEST_ID, delivery: AGAIN, number: 1 },
+    ...{ startedAt: at(21), milliseconds: 35, status: 503 },
+  });
+});
+
+const show = ['requests', 'show', '--id', REQUEST_ID];
+
+describe('requests show', () => {
+  test('answers the record as the API gives it, but for signed URLs', async () => {
+    expect(await json(...show)).toMatchObject({
+      record: {
+        requestId: REQUEST_ID,
+        status: 'succeeded',
+        cost: 8,
+        finishedAt: at(10),
+        images: [
+          { id: `${REQUEST_ID}_0`, expiresAt: at(100), size: '1024x1024' },
+          { id: `${REQUEST_ID}_1`, expiresAt: at(100), size: '1024x1024' },
+          { id: `${REQUEST_ID}_2`, expiresAt: at(100), error: { code: 'storage_failed' } },
+        ],
+      },
+      webhookUrl: 'https://example.com/hook',
+      operatorNote: null,
+    });
+    expect(JSON.stringify(await json(...show))).not.toContain('"url":""');
+  });
+
+  test('answers its account and the entries about it', async () => {
+    expect(await json(...show)).toMatchObject({
+      account: { accountId: ACCOUNT_ID, name: 'demo', xTokens: 100, blockedAt: null },
+      ledgerEntries: [
+        { type: 'debit', reason: 'generation', amount: 12, reference: REQUEST_ID },
+        { type: 'credit', reason: 'refund', amount: 4, reference: REQUEST_ID },
+      ],
+    });
+  });
+
+  test('answers every execution with the states it entered', async () => {
+    const { executions: told } = (await json(...show)) as { executions: unknown };
+
+    expect(told).toEqual([
+      {
+        ...{ workflow: 'generation', name: REQUEST_ID, status: 'SUCCEEDED', error: null, cause: null },
+        ...{ startedAt: at(1), stoppedAt: at(11) },
+        states: [
+          { state: 'Dispatch request', enteredAt: at(1) },
+          { state: 'Store outputs', enteredAt: at(5) },
+          { state: 'Settle request', enteredAt: at(9) },
+        ],
+      },
+      {
+        ...{ workflow: 'expiry', name: REQUEST_ID, status: 'RUNNING', error: null, cause: null },
+        ...{ startedAt: at(12), stoppedAt: null },
+        states: [{ state: 'Wait until expiry', enteredAt: at(12) }],
+      },
+      {
+        ...{ workflow: 'webhook-delivery', name: AGAIN, status: 'FAILED', error: 'Gone', cause: null },
+        ...{ startedAt: at(20), stoppedAt: at(30) },
+        states: [{ state: 'Send webhook', enteredAt: at(20) }],
+      },
+    ]);
+  });
+
+  test('answers provider attempts, how it waited, and webhook tries', async () => {
+    const value = await json(...show);
+
+    expect(value).toMatchObject({
+      providerAttempts: [
+        { call: 0, attempt: 0, startedAt: at(2), taskId: 'task-1', outcome: { kind: 'done' } },
+      ],
+      wait: { waitingSince: at(3), askedAt: null, calledBackAt: null },
+      webhooks: [{ delivery: AGAIN, number: 1, startedAt: at(21), milliseconds: 35, status: 503 }],
+    });
+    expect(JSON.stringify(value)).not.toContain('secret-token');
+  });
+
+  test('answers the files that the record names and those that the bucket has', async () => {
+    const { objects } = (await json(...show)) as { objects: unknown };
+
+    expect(objects).toEqual([
+      {
+        ...{ objectKey: keyOf(0), recorded: true, stored: true },
+        ...{ sizeBytes: 77, contentType: 'image/png', storedAt: at(6) },
+      },
+      {
+        ...{ objectKey: keyOf(1), recorded: true, stored: false },
+        ...{ sizeBytes: 1234, contentType: 'image/png', storedAt: null },
+      },
+      {
+        ...{ objectKey: keyOf(7), recorded: false, stored: true },
+        ...{ sizeBytes: 77, contentType: null, storedAt: at(6) },
+      },
+    ]);
+  });
+
+  test('tells one story in time order', async () => {
+    const { story } = (await json(...show)) as { story: { at: string; what: string; detail: string }[] };
+
+    expect(story.map(({ at: time, what }) => [(Date.parse(time) - Date.parse(at(0))) / 1000, what])).toEqual([
+      [0, 'accepted'],
+      [0, 'debit'],
+      [1, 'generation started'],
+      [1, 'generation'],
+      [2, 'provider called'],
+      [3, 'waits for provider'],
+      [4, 'provider answered'],
+      [5, 'generation'],
+      [6, 'file stored'],
+      [6, 'file stored'],
+      [9, 'generation'],
+      [10, 'refund'],
+      [10, 'succeeded'],
+      [11, 'generation ended'],
+      [12, 'expiry started'],
+      [12, 'expiry'],
+      [20, 'webhook-delivery started'],
+      [20, 'webhook-delivery'],
+      [21, 'webhook tried'],
+      [30, 'webhook-delivery ended'],
+    ]);
+    expect(story.find(({ what }) => what === 'provider answered')?.detail).toBe(
+      'call 0, try 0: done, 1 of 1 produced',
+    );
+    expect(story.at(-1)?.detail).toBe('FAILED, Gone');
+  });
+
+  test('people get the story as a table, and the files', async () => {
+    const { status, stdout } = await ops(...show);
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^request +img_/);
+    expect(stdout).toMatch(/\nTIME +WHAT +DETAIL\n2026-\S+ +accepted +xQI3Pro, 3 of 1K\n/);
+    expect(stdout).toMatch(/\nFILE +BYTES +IN THE RECORD +IN THE BUCKET\noutputs\S+ +77 +yes +yes\n/);
+  });
+
+  test('answers what there is of a request that nothing has happened to yet', async () => {
+    for (const { PK, SK } of memory.partition(`REQUEST#${REQUEST_ID}`)) {
+      memory.remove({ PK: String(PK), SK: String(SK) });
+    }
+    putRequest(memory, anImageRequest());
+    memory.remove(ledgerEntryKey(ACCOUNT_ID, 2));
+    memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: 1 });
+    bucket.client.on(ListObjectsV2Command).resolves({});
+    executions.client
+      .on(DescribeExecutionCommand)
+      .rejects(new ExecutionDoesNotExist({ message: 'none', $metadata: {} }));
+
+    expect(await json(...show)).toMatchObject({
+      record: { status: 'queued', pollUrl: `https://api.example.com/v1/generations/${REQUEST_ID}` },
+      ...{ executions: [], providerAttempts: [], wait: null, webhooks: [], objects: [] },
+      story: [{ what: 'accepted' }, { what: 'debit' }],
+    });
+  });
+
+  test('tells why a failed request failed, with what the operator noted', async () => {
+    const error = { code: 'provider_error', message: 'It broke.' } as const;
+    putRequest(
+      memory,
+      anImageRequest({ status: 'failed', error, finishedAt: at(10), operatorNote: 'by hand' }),
+    );
+
+    const { story, operatorNote } = (await json(...show)) as { story: object[]; operatorNote: string };
+
+    expect(operatorNote).toBe('by hand');
+    expect(story).toContainEqual({
+      at: at(10),
+      what: 'failed',
+      detail: 'provider_error: It broke. (by hand)',
+    });
+  });
+
+  test('is refused when there is no such request', async () => {
+    memory.remove(requestKey(REQUEST_ID));
+
+    expect(await ops(...show, '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `There is no request ${REQUEST_ID}.\n`,
+    });
+  });
+
+  test('says that a request was deleted, and when, whichever account it was of', async () => {
+    memory.remove(requestKey(REQUEST_ID));
+    const other = anAccount({ accountId: 'acc_2' });
+    memory.put(accountKey('acc_2'), { ...accountListing('acc_2', other.createdAt), ...other });
+    memory.put(deletedRequestKey('acc_2', REQUEST_ID), { requestId: REQUEST_ID, deletedAt: at(50) });
+
+    expect(await ops(...show, '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Request ${REQUEST_ID} of account acc_2 was deleted at ${at(50)}.\n`,
+    });
+  });
+
+  test('says that the retention of a request is over that is not swept yet', async () => {
+    memory.patch(requestKey(REQUEST_ID), { ttl: atSeconds(60).getTime() / 1000 });
+
+    expect((await ops(...show)).stderr).toBe(
+      `There is no request ${REQUEST_ID} any more: its retention is over.\n`,
+    );
+  });
+});

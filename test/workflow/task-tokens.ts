@@ -1,0 +1,100 @@
+import { NOW } from '../unit/builders/clocks.ts';
+
+/** How long a task under a token may take in all, and between two signs of life, in seconds. */
+export interface TokenLimits {
+  timeoutSeconds: number;
+  heartbeatSeconds: number;
+}
+
+interface OpenTask {
+  succeed(output: unknown): void;
+  heartbeat(): void;
+}
+
+const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+
+/** What Step Functions answers to a token nobody waits under. */
+const gone = (): Error => named('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
+
+/**
+ * The task tokens of one execution: what `SendTaskSuccess` and `SendTaskHeartbeat` act on, in virtual time. A
+ * token is good from when its task is scheduled until that ends, however it does.
+ */
+export class TaskTokens {
+  /** Every token that was given out, in order. */
+  readonly issued: string[] = [];
+  /** When each sign of life came, in seconds from `NOW`. */
+  readonly heartbeats: number[] = [];
+  private readonly open = new Map<string, OpenTask>();
+  private next: string | undefined;
+
+  /** The token that the parameters being evaluated hold: the one of the task that is started next. */
+  peek(): string {
+    this.next ??= `token-${this.issued.length + 1}`;
+    return this.next;
+  }
+
+  /** The token of the task that is started now. */
+  private take(): string {
+    const token = this.peek();
+    this.next = undefined;
+    this.issued.push(token);
+    return token;
+  }
+
+  /** Waits for whatever comes first: somebody who hands the token in, the call's failure, or a limit. */
+  async wait(call: () => Promise<unknown>, limits: TokenLimits): Promise<unknown> {
+    const token = this.take();
+    checkLimits(limits);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const timeout = setTimeout(() => reject(named('States.Timeout', '')), limits.timeoutSeconds * 1000);
+    const silence = () =>
+      setTimeout(() => reject(named('States.HeartbeatTimeout', '')), limits.heartbeatSeconds * 1000);
+    let timer = silence();
+    this.open.set(token, {
+      succeed: resolve,
+      heartbeat: () => {
+        clearTimeout(timer);
+        timer = silence();
+      },
+    });
+    call().catch(reject);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timeout);
+      clearTimeout(timer);
+      this.open.delete(token);
+    }
+  }
+
+  /** `SendTaskSuccess`. Throws `TaskTimedOut` for a token nobody waits under. */
+  succeed(token: string, output: unknown): void {
+    this.find(token).succeed(structuredClone(output));
+  }
+
+  /** `SendTaskHeartbeat`. Throws `TaskTimedOut` for a token nobody waits under. */
+  heartbeat(token: string): void {
+    this.find(token).heartbeat();
+    this.heartbeats.push((Date.now() - NOW.getTime()) / 1000);
+  }
+
+  private find(token: string): OpenTask {
+    const task = this.open.get(token);
+    if (!task) throw gone();
+    return task;
+  }
+}
+
+/** Step Functions takes whole, positive limits only, and a heartbeat that is shorter than the time limit. */
+const checkLimits = ({ timeoutSeconds, heartbeatSeconds }: TokenLimits): void => {
+  for (const limit of [timeoutSeconds, heartbeatSeconds]) {
+    if (!Number.isInteger(limit) || limit <= 0) throw named('States.Runtime', `${limit} is no time limit.`);
+  }
+  if (heartbeatSeconds >= timeoutSeconds) {
+    throw named(
+      'States.Runtime',
+      `A heartbeat of ${heartbeatSeconds} s never fails within ${timeoutSeconds} s.`,
+    );
+  }
+};

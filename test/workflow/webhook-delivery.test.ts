@@ -1,0 +1,262 @@
+import '../unit/builders/environment.ts';
+import { PassThrough } from 'node:stream';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../core/clock.ts';
+import type { DeliveryStep } from '../../core/deliver-webhook.ts';
+import { accountKey, requestKey } from '../../core/keys.ts';
+import { table } from '../../core/table.ts';
+import { listWebhookTries } from '../../core/webhook-tries.ts';
+import { StackContext } from '../../lib/context.ts';
+import { atSeconds, NOW } from '../unit/builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';
+import { aSigningKey } from '../unit/builders/signing-key.ts';
+import { MemoryTable } from '../unit/fakes/memory-table.ts';
+import { MemorySecrets } from '../unit/fakes/secrets.ts';
+import { definitionText, LAMBDA_TRANSIENT_ERRORS } from './asl.ts';
+import {
+  answers,
+  type Behaviour,
+  type Execution,
+  fails,
+  hangs,
+  runWorkflow,
+  type Script,
+} from './harness.ts';
+
+/** What is sent, and what the receiver makes of each: a status, or an error of the guarded client. */
+const sent: { url: string; body: string; headers: Record<string, string> }[] = [];
+let receiver: (number: number) => number | Error = () => 204;
+class TargetRefusedError extends Error {
+  override name = 'TargetRefusedError';
+}
+// Sockets live in real time, the workflow does not.
+jest.unstable_mockModule('../../core/guarded-http.ts', () => ({
+  TargetRefusedError,
+  guardedRequest: async (
+    url: string,
+    { body, headers }: { body: string; headers: Record<string, string> },
+  ) => {
+    sent.push({ url, body, headers });
+    const answer = receiver(sent.length);
+    if (answer instanceof Error) throw answer;
+    return { statusCode: answer, body: new PassThrough() };
+  },
+}));
+const { deliverWebhook } = await import('../../core/deliver-webhook.ts');
+
+const SCHEDULE = StackContext.shape.webhookRetrySeconds.parse(undefined);
+Object.assign(process.env, { WEBHOOK_RETRY_SECONDS: SCHEDULE });
+const WAITS = SCHEDULE.split(',').map(Number);
+
+/** The name that the harness gives an execution. */
+const EXECUTION = 'execution-1';
+const run = (script: Script): Promise<Execution> =>
+  runWorkflow(definitionText('webhook-delivery.asl.json'), { requestId: REQUEST_ID }, script);
+const step = (next: DeliveryStep): Behaviour => answers(next);
+const wait = (waitSeconds: number): Behaviour => step({ next: 'wait', waitSeconds });
+const stop = step({ next: 'stop' });
+const sends = (...behaviours: Behaviour[]): Script => ({ 'send-webhook': behaviours });
+
+describe('the state machine', () => {
+  test('is over in three states when the receiver takes the first try, and names itself to the function', async () => {
+    const execution = await run(sends(stop));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toEqual(['Send webhook', 'Choose next step', 'Delivered']);
+    expect(execution.invocations).toEqual([
+      { functionName: 'send-webhook', payload: { requestId: REQUEST_ID, delivery: EXECUTION } },
+    ]);
+  });
+
+  test('waits as long as the function says, and sends again with the same input', async () => {
+    const execution = await run(sends(wait(5), wait(86_400), stop));
+
+    expect(execution.path).toEqual([
+      ...['Send webhook', 'Choose next step', 'Wait for next try'],
+      ...['Send webhook', 'Choose next step', 'Wait for next try'],
+      ...['Send webhook', 'Choose next step', 'Delivered'],
+    ]);
+    expect(
+      execution.visits.flatMap(({ state, seconds }) => (state.startsWith('Wait') ? [seconds] : [])),
+    ).toEqual([5, 86_400]);
+    const [first, ...others] = execution.invocations;
+    expect(others).toEqual([first, first]);
+  });
+
+  test.each(['gone', 'refused', 'spent'] as const)(
+    'ends as failed when the webhook is given up: %s',
+    async (reason) => {
+      const execution = await run(sends(step({ next: 'give-up', reason })));
+
+      expect(execution.status).toBe('FAILED');
+      expect(execution.failure?.Error).toBe('WebhookNotDelivered');
+      expect(execution.path).toEqual(['Send webhook', 'Choose next step', 'Not delivered']);
+    },
+  );
+
+  test.each(LAMBDA_TRANSIENT_ERRORS)(
+    'makes a try again that %s ended, and goes on as if nothing had been',
+    async (error) => {
+      const execution = await run(sends(fails(error), fails(error), stop));
+
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.retries).toMatchObject([
+        { state: 'Send webhook', error },
+        { state: 'Send webhook', error },
+      ]);
+      expect(execution.path.at(-1)).toBe('Delivered');
+    },
+  );
+
+  test.each([
+    ['cannot be started', Array(7).fill(fails('Lambda.ServiceException'))],
+    ['cannot reach the table', [fails('ProvisionedThroughputExceededException')]],
+    ['does not come back', [hangs]],
+  ])("outlasts hours in which the function %s: that is not the receiver's fault", async (_what, faults) => {
+    const execution = await run(sends(...faults, ...faults, ...faults, ...faults, stop));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    const waits = execution.visits.filter(({ state }) => state === 'Wait for own fault');
+    expect(waits.map(({ seconds }) => seconds)).toEqual([900, 900, 900, 900]);
+    expect(execution.path.at(-1)).toBe('Delivered');
+  });
+
+  test('ends after 14 days whatever its steps say', async () => {
+    const execution = await run({ 'send-webhook': fails('TypeError') });
+
+    expect(execution.status).toBe('TIMED_OUT');
+    expect(execution.seconds / 86_400).toBe(14);
+  });
+
+  test('holds nothing but the id and the last step', async () => {
+    const { visits } = await run(sends(wait(5), stop));
+
+    expect(visits.at(-1)?.input).toEqual({ requestId: REQUEST_ID, step: { result: { next: 'stop' } } });
+  });
+});
+
+describe('with the function that is deployed', () => {
+  const memory = new MemoryTable(table);
+  const secrets = new MemorySecrets();
+  const signingKey = aSigningKey().privateKeyPem;
+  beforeEach(() => {
+    clearCaches();
+    memory.reset();
+    secrets.reset();
+    secrets.set('arn:delivery-key', signingKey);
+    sent.length = 0;
+    memory.put(accountKey(ACCOUNT_ID), anAccount());
+    putRequest(
+      memory,
+      anImageRequest({
+        status: 'succeeded',
+        finishedAt: NOW.toISOString(),
+        expiresAt: atSeconds(82_800).toISOString(),
+        costThousandths: 4_000,
+        outputs: [],
+        webhookUrl: 'https://receiver.example.com/hook',
+      }),
+    );
+  });
+
+  /** Runs a delivery in the middle of the jitter. */
+  const deliver = (): Promise<Execution> =>
+    run({
+      'send-webhook': (payload) => {
+        const { requestId, delivery } = payload as { requestId: string; delivery: string };
+        return deliverWebhook(requestId, delivery, systemClock, () => 0.5);
+      },
+    });
+  const tries = () => listWebhookTries(REQUEST_ID);
+
+  test('a receiver that is never there is tried ten times over about 75 h, then not any more', async () => {
+    receiver = () => 503;
+
+    const execution = await deliver();
+
+    expect(execution.path.at(-1)).toBe('Not delivered');
+    expect(execution.status).toBe('FAILED');
+    const starts = WAITS.map((_, index) => WAITS.slice(0, index).reduce((sum, each) => sum + each, 0));
+    starts.push(WAITS.reduce((sum, each) => sum + each));
+    expect((await tries()).map(({ delivery }) => delivery)).toEqual(Array(10).fill(EXECUTION));
+    expect((await tries()).map(({ startedAt }) => startedAt)).toEqual(
+      starts.map((seconds) => atSeconds(seconds).toISOString()),
+    );
+    expect(sent).toHaveLength(10);
+    expect(execution.seconds / 3600).toBeCloseTo(75.6, 1);
+  });
+
+  test('one that is back after a bad hour gets it with the next try', async () => {
+    receiver = (number) => (number < 5 ? Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) : 200);
+
+    const execution = await deliver();
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect((await tries()).map(({ status, error }) => status ?? error)).toEqual([
+      ...Array(4).fill('ECONNREFUSED'),
+      200,
+    ]);
+    expect(execution.seconds).toBe(5 + 300 + 1_800 + 7_200);
+  });
+
+  test('each try has the same id and a body of its time', async () => {
+    receiver = (number) => (number < 10 ? 500 : 200);
+
+    await deliver();
+
+    expect(new Set(sent.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`msg_${REQUEST_ID}`]));
+    expect(new Set(sent.map(({ headers }) => headers['webhook-signature'])).size).toBe(10);
+    const events = sent.map(({ body }) => JSON.parse(body));
+    // The files expire 23 h after the end: the seventh try comes after 17.6 h, the eighth after 31.6 h.
+    expect(events.map(({ data }) => data.status)).toEqual([
+      ...Array(7).fill('succeeded'),
+      ...Array(3).fill('expired'),
+    ]);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['generation.succeeded']));
+  });
+
+  test('a fault of our own takes no try from the receiver', async () => {
+    receiver = () => 500;
+    let faults = 3;
+    memory.beforeCall = () => {
+      if (faults-- > 0) throw Object.assign(new Error('busy'), { name: 'ThrottlingException' });
+    };
+
+    const execution = await deliver();
+
+    expect(execution.path.filter((state) => state === 'Wait for own fault')).toHaveLength(3);
+    expect(sent).toHaveLength(10);
+    expect((await tries()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test('410 stops it', async () => {
+    receiver = (number) => (number === 1 ? 500 : 410);
+
+    const execution = await deliver();
+
+    expect(execution.path.at(-1)).toBe('Not delivered');
+    expect((await tries()).map(({ status }) => status)).toEqual([500, 410]);
+  });
+
+  test('a refused target stops it', async () => {
+    receiver = () => new TargetRefusedError('The target was refused.');
+
+    const execution = await deliver();
+
+    expect(execution.path.at(-1)).toBe('Not delivered');
+    expect((await tries()).map(({ error }) => error)).toEqual(['target_refused']);
+  });
+
+  test('a request that is deleted meanwhile stops it: there is nothing left to tell', async () => {
+    receiver = () => {
+      memory.remove(requestKey(REQUEST_ID));
+      return 500;
+    };
+
+    const execution = await deliver();
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(sent).toHaveLength(1);
+  });
+});
