@@ -5,7 +5,7 @@ import { NotFoundError } from './errors.ts';
 import { newAccountId, newWebhookSecret } from './ids.ts';
 import { accountKey, accountListing } from './keys.ts';
 import { listedItems } from './listings.ts';
-import { type StoredItem, table, tableName } from './table.ts';
+import { type StoredItem, table, tableName, writeItem } from './table.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from './time.ts';
 
 /** Requests an account's keys may make: a sustained rate and how many may come at once. */
@@ -64,7 +64,7 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
     webhookSecret: newWebhookSecret(),
     limits: DEFAULT_LIMITS,
   };
-  await table.send(
+  await writeItem(
     new PutCommand({
       TableName: tableName(),
       Item: { ...accountKey(account.accountId), ...accountListing(account.accountId, createdAt), ...account },
@@ -118,7 +118,7 @@ const updateAccount = async (
   >,
 ): Promise<Account> => {
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await writeItem(
       new UpdateCommand({
         TableName: tableName(),
         Key: accountKey(accountId),

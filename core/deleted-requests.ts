@@ -1,7 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { deletedRequestKey, openWorkListing } from './keys.ts';
-import { type StoredItem, type TransactItem, table, tableName } from './table.ts';
+import { type StoredItem, type TransactItem, table, tableName, writeItem } from './table.ts';
 
 /**
  * What stays of a request that was deleted: that it was, as the ledger goes on naming it. `files` are those
@@ -46,7 +46,7 @@ export const findDeletedRequest = async (
 
 /** Takes a deletion off the open work: nothing of the request is left. Harmless the second time. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
-  await table.send(
+  await writeItem(
     new UpdateCommand({
       TableName: tableName(),
       Key: deletedRequestKey(accountId, requestId),

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { NotFoundError } from './errors.ts';
 import { endUserKey, endUserListing } from './keys.ts';
 import { type Thousandths, toXTokens } from './money.ts';
-import { type StoredItem, type TransactItem, table, tableName } from './table.ts';
+import { type StoredItem, type TransactItem, table, tableName, writeItem } from './table.ts';
 import { type Instant, toInstant } from './time.ts';
 
 /**
@@ -69,7 +69,7 @@ const updateEndUser = async (
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
 ): Promise<EndUser> => {
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await writeItem(
       new UpdateCommand({
         TableName: tableName(),
         Key: endUserKey(accountId, email),
@@ -95,7 +95,7 @@ export const claimForRemoval = async (
   now: Date,
 ): Promise<Instant | undefined> => {
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await writeItem(
       new UpdateCommand({
         TableName: tableName(),
         Key: endUserKey(accountId, email),
@@ -119,7 +119,7 @@ export const claimForRemoval = async (
 /** Removes an end-user that was claimed for it. False when somebody else has removed them. */
 export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Promise<boolean> => {
   try {
-    await table.send(
+    await writeItem(
       new DeleteCommand({
         TableName: tableName(),
         Key: endUserKey(accountId, email),

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
-import { removeObjects } from './object-removal.ts';
+import { removeFilesOf } from './object-removal.ts';
 import { statusAt } from './records.ts';
 import { findRequest, markExpired } from './requests.ts';
 
@@ -25,8 +25,7 @@ export const expireRequest = async (requestId: string, clock: Clock = systemCloc
   const now = clock.now();
   if (statusAt(request, now) !== 'expired') throw new NotExpiredYetError(`${requestId} has time left.`);
   const files = (request.outputs ?? []).flatMap(({ objectKey }) => objectKey ?? []);
-  const removed = await removeObjects(files);
-  if (removed < files.length)
-    throw new FilesRemainError(`${files.length - removed} files of ${requestId} remain.`);
+  const { complete } = await removeFilesOf(request, files);
+  if (!complete) throw new FilesRemainError(`Files of ${requestId} remain.`);
   await markExpired(requestId, now);
 };

@@ -1,5 +1,5 @@
 import { closeDeletion, type DeletedRequest } from './deleted-requests.ts';
-import { removeObjects } from './object-removal.ts';
+import { removeFilesOf } from './object-removal.ts';
 import { removeTraces } from './request-traces.ts';
 
 /**
@@ -8,8 +8,8 @@ import { removeTraces } from './request-traces.ts';
  */
 export const finishDeletion = async (deleted: DeletedRequest): Promise<number> => {
   const { files = [], requestId } = deleted;
-  const removed = await removeObjects(files);
+  const { removed, complete } = await removeFilesOf(deleted, files);
   await removeTraces(requestId);
-  if (removed === files.length) await closeDeletion(deleted);
+  if (complete) await closeDeletion(deleted);
   return removed;
 };

@@ -1,12 +1,16 @@
 import { startExpiry, startWebhookDelivery } from './executions.ts';
-import { closeWork, findRequest, isTerminal } from './requests.ts';
+import { closeWork, findRequest, isTerminal, type StoredRequest } from './requests.ts';
 
 /**
  * Starts what follows a request's end, whoever ended it: its webhook and its expiry. Each is named by the
  * request, so that it is started once however often this runs. Then the request is no longer open work.
- * Harmless while it is not terminal.
+ * Harmless while it is not terminal. `finish` is what else has to be done first; while it says no, the request
+ * stays open work, and the reconciler comes back to it.
  */
-export const followUp = async (requestId: string): Promise<void> => {
+export const followUp = async (
+  requestId: string,
+  finish: (request: StoredRequest) => Promise<boolean> = async () => true,
+): Promise<void> => {
   const request = await findRequest(requestId);
   if (request?.GSI1PK === undefined || !isTerminal(request)) return;
   const { status, expiresAt, webhookUrl } = request;
@@ -14,5 +18,5 @@ export const followUp = async (requestId: string): Promise<void> => {
     webhookUrl === undefined ? undefined : startWebhookDelivery(requestId),
     status === 'succeeded' && expiresAt !== undefined ? startExpiry(requestId, expiresAt) : undefined,
   ]);
-  await closeWork(requestId);
+  if (await finish(request)) await closeWork(requestId);
 };

@@ -2,6 +2,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { bucket } from './bucket.ts';
 import { requiredEnv } from './environment.ts';
 import { logger } from './observability.ts';
+import type { StoredRequest } from './requests.ts';
 import { listStoredFiles } from './stored-files.ts';
 
 /** Most keys S3 takes in one DeleteObjects. */
@@ -30,14 +31,21 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<numb
 };
 
 /**
- * Removes whatever is stored for a request that delivers nothing, though nobody recorded it: what was stored
- * before storing failed. As well as it can, like `removeObjects`. A request has at most 15 files.
+ * Removes every file of a request: those its record names, and any that were stored without being recorded
+ * because storing was cut off. `complete` is false when some may be left; never rejects.
  */
-export const removeUnrecordedFiles = async (accountId: string, requestId: string): Promise<void> => {
+export const removeFilesOf = async (
+  request: Pick<StoredRequest, 'accountId' | 'requestId'>,
+  recorded: readonly string[],
+): Promise<{ removed: number; complete: boolean }> => {
+  const files = new Set(recorded);
+  let listed = true;
   try {
-    const files = await listStoredFiles({ accountId, requestId });
-    await removeObjects(files.map(({ objectKey }) => objectKey));
+    for (const { objectKey } of await listStoredFiles(request)) files.add(objectKey);
   } catch (error) {
-    logger.warn('files could not be listed', { requestId, error: error as Error });
+    listed = false;
+    logger.warn('files could not be listed', { requestId: request.requestId, error: error as Error });
   }
+  const removed = await removeObjects([...files]);
+  return { removed, complete: listed && removed === files.size };
 };

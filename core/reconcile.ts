@@ -4,9 +4,8 @@ import { findDeletedRequest } from './deleted-requests.ts';
 import { requiredNumberEnv } from './environment.ts';
 import type { Failure } from './errors.ts';
 import { findGenerationStatus, listRunningGenerations, startExpiry, startGeneration } from './executions.ts';
-import { failStoredRequest } from './fail-stored-request.ts';
+import { failStoredRequest, followUpWithFiles } from './fail-stored-request.ts';
 import { finishDeletion } from './finish-deletion.ts';
-import { followUp } from './follow-up.ts';
 import { countMetric, logger, METRIC } from './observability.ts';
 import { listOpenWork, type OpenWork } from './open-work.ts';
 import { findProviderWait, type ProviderWait } from './provider-waits.ts';
@@ -37,7 +36,7 @@ const QUERY_TIMEOUT_MS = 10_000;
 export const reconcileRequest = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request) return;
-  if (isTerminal(request)) return followUp(requestId);
+  if (isTerminal(request)) return followUpWithFiles(requestId);
   const status = await findGenerationStatus(requestId);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return;
   logger.warn('a request without an execution', { requestId, status: status ?? 'NEVER_STARTED' });
@@ -47,11 +46,21 @@ export const reconcileRequest = async (requestId: string, clock: Clock = systemC
   return failStoredRequest(requestId, LOST_EXECUTION, clock);
 };
 
-/** Starts the expiry of a request again whose execution was stopped. Harmless when it is over, or gone. */
-export const reconcileExpiry = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
+/** An expiry that failed has tried for hours, or fails at once for good: it is left alone for a while. */
+const FAILED_EXPIRY_SECONDS = 3600;
+
+/** Starts the expiry of a request again whose execution was lost. Harmless when it is over, or gone. */
+export const reconcileExpiry = async (
+  requestId: string,
+  lostAs: string,
+  clock: Clock = systemClock,
+): Promise<void> => {
   const request = await findRequest(requestId);
   if (request?.status !== 'succeeded' || request.expiredAt !== undefined || !request.expiresAt) return;
-  await startExpiry(requestId, request.expiresAt, `-${clock.now().getTime()}`);
+  const now = clock.now();
+  const resumeAt = addSeconds(toInstant(now), lostAs === 'FAILED' ? FAILED_EXPIRY_SECONDS : 0);
+  const waitUntil = resumeAt > request.expiresAt ? resumeAt : request.expiresAt;
+  await startExpiry(requestId, waitUntil, `-${now.getTime()}`);
 };
 
 /**

@@ -6,7 +6,15 @@ import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { ERROR_STATUS, type ErrorCode, type Failure, NotFoundError } from './errors.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from './keys.ts';
 import type { Thousandths } from './money.ts';
-import { refusedBy, type StoredItem, type TransactItem, table, tableName, transact } from './table.ts';
+import {
+  refusedBy,
+  type StoredItem,
+  type TransactItem,
+  table,
+  tableName,
+  transact,
+  writeItem,
+} from './table.ts';
 import { type Instant, toInstant } from './time.ts';
 
 /** One output's file, or the mark that it could not be stored. Size, pixels and duration are of the stored bytes. */
@@ -167,14 +175,17 @@ const setAll = (attributes: Record<string, unknown>, otherValues: Record<string,
   };
 };
 
-/** Records what became of each output, for settlement. False when the request is terminal or gone: it is left alone. */
+/**
+ * Records what became of each output, for settlement. The first recording stands: what is settled by it must not
+ * change. False when there is one, or the request is terminal or gone.
+ */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET outputs = :outputs',
-      ConditionExpression: '#status = :processing',
+      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
     }),
@@ -182,7 +193,7 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
 
 const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => {
   try {
-    await table.send(command);
+    await writeItem(command);
     return true;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return false;

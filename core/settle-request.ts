@@ -31,7 +31,8 @@ export const settleRequest = async (requestId: string, clock: Clock = systemCloc
   const request = await findRequest(requestId);
   const now = clock.now();
   if (request && !isTerminal(request)) await finalize(request, endingOf(request, now), now);
-  await followUp(requestId);
+  // Of one that failed, files may be left that another run stored: the reconciler looks, and closes the work.
+  await followUp(requestId, async ({ status }) => status === 'succeeded');
 };
 
 const endingOf = (request: StoredRequest, now: Date): Ending => {
@@ -43,19 +44,30 @@ const endingOf = (request: StoredRequest, now: Date): Ending => {
 
 /**
  * Ends a request without outputs and refunds it in full, then starts what follows its end. Harmless when it is
- * terminal already. `operatorNote` is why an operator ended it.
+ * terminal already.
  */
 export const failRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
+): Promise<void> => {
+  await endAsFailed(requestId, error, clock);
+  await followUp(requestId);
+};
+
+/**
+ * Ends a request as failed and nothing more: what follows is the caller's to start. `operatorNote` is why an
+ * operator ended it.
+ */
+export const endAsFailed = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock,
   operatorNote?: string,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (request && !isTerminal(request)) {
-    await finalize(request, { status: 'failed', error }, clock.now(), operatorNote);
-  }
-  await followUp(requestId);
+  if (!request || isTerminal(request)) return;
+  await finalize(request, { status: 'failed', error }, clock.now(), operatorNote);
 };
 
 /**

@@ -29,12 +29,12 @@ const RETRY_PAUSE_MS = 500;
 /**
  * Copies every output the provider produced to the bucket, each under a key of its own, and records what
  * became of each. One that cannot be had is recorded without a file; the others are stored all the same.
- * Run again, it stores the same files under the same keys. Files of a request that was failed or deleted
- * meanwhile are removed again.
+ * Run again, it does nothing once that is recorded, and before stores the same files under the same keys. Files
+ * of a request that was failed or deleted meanwhile are removed again.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request)) return;
+  if (!request || isTerminal(request) || request.outputs) return;
   const attempts = latestAttempts(await listAttempts(requestId)).values();
   const produced = producedOutputs(attempts).slice(0, maxOutputs(request));
   const queue = produced.entries();
@@ -44,9 +44,10 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   };
   await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
   if (await recordOutputs(requestId, outputs)) return;
-  // Ended by somebody else meanwhile: nobody will ever hear of these files, unless another run stored the same ones.
+  // Failed or deleted by somebody else meanwhile: nobody will ever hear of these files.
   const ended = await findRequest(requestId);
-  if (ended?.status !== 'succeeded') await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
+  if (!ended || ended.status === 'failed')
+    await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
 };
 
 const STORE = { image: storeImage, video: storeVideo };

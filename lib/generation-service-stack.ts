@@ -109,11 +109,7 @@ export class GenerationServiceStack extends Stack {
         CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
       },
       intervalSeconds: context.reconcileIntervalSeconds,
-      watched: {
-        Generation: { machine: workflow.stateMachine, lostWhen: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
-        // One that failed has tried for hours: that is for the operator to see.
-        Expiry: { machine: expiry.stateMachine, lostWhen: ['TIMED_OUT', 'ABORTED'] },
-      },
+      watched: { Generation: workflow.stateMachine, Expiry: expiry.stateMachine },
     });
     const { dispatchRequest, awaitProvider, pollProvider, storeOutputs, settleRequest, failRequest } =
       workflow;
@@ -175,7 +171,11 @@ export class GenerationServiceStack extends Stack {
     const outputs = [dataStore.bucket.arnForObjects(`${OUTPUT_PREFIX}*`)];
     allow([storeOutputs], ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject'], outputs);
     allow([...deleting, storeOutputs, failRequest, reconcile, expireRequest], ['s3:DeleteObject'], outputs);
-    allow([failRequest, reconcile], ['s3:ListBucket'], [dataStore.bucket.bucketArn]);
+    allow(
+      [...deleting, failRequest, reconcile, expireRequest],
+      ['s3:ListBucket'],
+      [dataStore.bucket.bucketArn],
+    );
 
     const providerKeys = secrets.ofProviders.map(({ secretArn }) => secretArn);
     allow([...creating, api['list-models']], ['secretsmanager:DescribeSecret'], providerKeys);

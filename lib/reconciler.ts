@@ -10,12 +10,12 @@ export interface ReconcilerProps {
   bundleOf: (name: string) => string;
   environment: Partial<Record<EnvironmentName, string>>;
   intervalSeconds: number;
-  /** Whose lost executions are told at once, by a name for each, with the ends that count as lost. */
-  watched: Record<string, { machine: StateMachine; lostWhen: readonly ExecutionEnd[] }>;
+  /** Whose lost executions are told at once, by a name for each. */
+  watched: Record<string, StateMachine>;
 }
 
 /** How an execution ends that did not come to its own end. */
-export type ExecutionEnd = 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+const LOST = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 
 /** Looks after requests without an execution: on a schedule, and when an execution is lost. */
 export class Reconciler extends Construct {
@@ -42,13 +42,13 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    for (const [name, { machine, lostWhen }] of Object.entries(props.watched)) {
+    for (const [name, machine] of Object.entries(props.watched)) {
       new Rule(this, `${name}Lost`, {
         description: 'Tells of an execution that did not come to its own end',
         eventPattern: {
           source: ['aws.states'],
           detailType: ['Step Functions Execution Status Change'],
-          detail: { status: [...lostWhen], stateMachineArn: [machine.stateMachineArn] },
+          detail: { status: LOST, stateMachineArn: [machine.stateMachineArn] },
         },
         targets: [new LambdaTarget(this.reconcile.lambda, { retryAttempts: 2 })],
       });

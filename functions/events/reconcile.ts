@@ -12,7 +12,7 @@ const Scheduled = z.object({ everySeconds: z.number().check(z.positive()) });
 
 /** "Step Functions Execution Status Change", as far as it matters here. */
 const ExecutionEnded = z.object({
-  detail: z.object({ name: z.string(), stateMachineArn: z.string(), input: z.string() }),
+  detail: z.object({ status: z.string(), stateMachineArn: z.string(), input: z.string() }),
 });
 const ExecutionInput = z.object({ requestId: z.string() });
 
@@ -30,10 +30,11 @@ export const handler = middy<unknown, void>()
   .handler(async (event) => {
     const ended = ExecutionEnded.safeParse(event);
     if (!ended.success) return lookAround(Scheduled.parse(event).everySeconds);
-    const { stateMachineArn, input } = ended.data.detail;
+    const { stateMachineArn, input, status } = ended.data.detail;
     const { requestId } = ExecutionInput.parse(JSON.parse(input));
     logger.appendKeys({ requestId });
-    if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN')) return reconcileExpiry(requestId);
+    if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN'))
+      return reconcileExpiry(requestId, status);
     return reconcileRequest(requestId);
   });
 

@@ -43,7 +43,18 @@ export const contentionReport = (
   { seconds, transactionMs }: { seconds: number; transactionMs: number },
 ): string => {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |\n`;
-  const heads = ['accounts', 'creations a second', 'offered', 'accepted', '429', '5xx', 'p50', 'p95', 'p99', 'max'];
+  const heads = [
+    'accounts',
+    'creations a second',
+    'offered',
+    'accepted',
+    '429',
+    '5xx',
+    'p50',
+    'p95',
+    'p99',
+    'max',
+  ];
   const misses = missesOf(rows);
   return `# What creations at once do to each other
 
@@ -62,18 +73,18 @@ jitter, until it answers 429. This is measured in virtual time with the table of
   processor's time are not in them.
 
 ${line(heads)}${line(heads.map(() => '---:'))}${rows
-    .map((row) =>
-      line([
-        row.accounts,
-        row.creationsPerSecond,
-        row.offered.toLocaleString('en'),
-        percent(shareOf(row)),
-        row.rateLimited,
-        row.serverErrors,
-        ...[row.p50Ms, row.p95Ms, row.p99Ms, row.maxMs],
-      ]),
-    )
-    .join('')}
+  .map((row) =>
+    line([
+      row.accounts,
+      row.creationsPerSecond,
+      row.offered.toLocaleString('en'),
+      percent(shareOf(row)),
+      row.rateLimited,
+      row.serverErrors,
+      ...[row.p50Ms, row.p95Ms, row.p99Ms, row.maxMs],
+    ]),
+  )
+  .join('')}
 Required: every creation accepted at 25 a second on one account, 99.9 % at 50, and no answer of 5xx at any rate.
 ${misses.length === 0 ? 'All of it holds.' : `Missed: ${misses.join('; ')}.`}
 `;

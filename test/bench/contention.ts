@@ -49,7 +49,11 @@ const main = async (): Promise<void> => {
         const { accountId } = await insertAccount(`account ${index}`, new Date());
         const options = { scopes: SCOPES, label: '', limits: LIMITS };
         keys.push((await insertApiKey(accountId, options, new Date())).text);
-        const opening = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: 'opening' } as const;
+        const opening = {
+          amountThousandths: BALANCE_THOUSANDTHS,
+          reason: 'topup',
+          reference: 'opening',
+        } as const;
         await changeBalance(accountId, opening, new Date());
       }
     };

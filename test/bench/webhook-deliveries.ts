@@ -22,6 +22,8 @@ export interface DeliveryFigures {
   milliseconds: number[];
   /** The most senders that were at work at once. */
   mostAtOnce: number;
+  /** What the process used meanwhile, senders and receivers together: other than time, it does not depend on what else runs. */
+  cpuSeconds: number;
 }
 
 /** How many deliveries are watched; as many go to the other half. */
@@ -95,6 +97,7 @@ export const measureDeliveries = async (
   };
 
   service.takeMostAtOnce();
+  const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const ending: Promise<void>[] = [];
   for (let number = 0; number < count; number++) {
@@ -108,6 +111,8 @@ export const measureDeliveries = async (
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (watched.received.length < count && performance.now() < giveUpAt) await sleep(50);
 
+  const { user, system } = process.cpuUsage(cpuBefore);
+
   const milliseconds = watched.received.map(({ headers, receivedAt }) => {
     const requestId = String(headers['webhook-id']).replace('msg_', '');
     return receivedAt.getTime() - (endedAt.get(requestId) ?? Number.NaN);
@@ -117,6 +122,7 @@ export const measureDeliveries = async (
     deliveries: ending.length,
     milliseconds: milliseconds.toSorted((a, b) => a - b),
     mostAtOnce: service.takeMostAtOnce(),
+    cpuSeconds: (user + system) / 1e6,
   };
   await Promise.all([watched.close(), others.close()]);
   dead.close();

@@ -11,13 +11,14 @@ export interface DeliveryRow {
   p99: number;
   max: number;
   mostAtOnce: number;
+  cpuSeconds: number;
 }
 
 /** "Within a second" is what callers are told. */
 const LIMIT_MS = 1_000;
 
 /** The row of a run. Throws when nothing arrived at all. */
-export const rowOf = ({ otherHalf, deliveries, milliseconds, mostAtOnce }: DeliveryFigures): DeliveryRow => {
+export const rowOf = ({ otherHalf, deliveries, milliseconds, ...others }: DeliveryFigures): DeliveryRow => {
   const percentile = (share: number): number => {
     const value = milliseconds[Math.ceil(milliseconds.length * share) - 1];
     if (value === undefined) throw new Error('Nothing arrived.');
@@ -26,7 +27,7 @@ export const rowOf = ({ otherHalf, deliveries, milliseconds, mostAtOnce }: Deliv
   return {
     ...{ otherHalf, deliveries, arrived: milliseconds.length },
     ...{ p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), max: percentile(1) },
-    mostAtOnce,
+    ...others,
   };
 };
 
@@ -54,17 +55,28 @@ ${WATCHED} requests end, ${ENDINGS_PER_SECOND} a second, whose webhooks go to a 
 many others end whose webhooks go to somebody else. Half of those to a **dead host** meet one that takes connections and never
 answers, so that each try takes 15 s; the other half meet one that refuses connections. Failed tries are made again by the schedule.
 
-Everything but the threads of the local run is real: the table, what follows a request's end (\`core/follow-up.ts\`), the
-\`webhook-delivery\` executions, the sender's code (\`core/deliver-webhook.ts\`), sockets. Senders run in one process, as many at
-once as deliveries are due, as Lambda would run them.
+It is a local run, with what follows a request's end (\`core/follow-up.ts\`), the \`webhook-delivery\` executions, the sender's code
+(\`core/deliver-webhook.ts\`) and sockets, but for the threads of its functions, of which it has a dozen: senders run in one process, as many at once as
+deliveries are due, as Lambda would run them. **CPU seconds** are those of that process, receivers included. They hardly depend on
+what else the machine does, which the times do.
 
 The time is from a request's end to the arrival of its webhook. With a dead host as the other half, 99 of 100 should arrive within
 ${LIMIT_MS.toLocaleString('en')} ms. ${verdict} Beside the same load of receivers that are all well, the median is ${ratio('p50')} and the 99th percentile ${ratio('p99')} times as long.
 
-| the other half goes to | deliveries | arrived of the watched | p50 ms | p90 ms | p99 ms | max ms | most senders at once |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| the other half goes to | deliveries | arrived of the watched | p50 ms | p90 ms | p99 ms | max ms | most senders at once | CPU seconds |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map(lineOf).join('')}`;
 };
 
-const lineOf = ({ otherHalf, deliveries, arrived, p50, p90, p99, max, mostAtOnce }: DeliveryRow): string =>
-  `| ${[HALVES[otherHalf], deliveries, arrived, p50, p90, p99, max, mostAtOnce].map((cell) => cell.toLocaleString('en')).join(' | ')} |\n`;
+const lineOf = ({
+  otherHalf,
+  deliveries,
+  arrived,
+  p50,
+  p90,
+  p99,
+  max,
+  mostAtOnce,
+  cpuSeconds,
+}: DeliveryRow): string =>
+  `| ${[HALVES[otherHalf], deliveries, arrived, p50, p90, p99, max, mostAtOnce, cpuSeconds].map((cell) => cell.toLocaleString('en', { maximumFractionDigits: 1 })).join(' | ')} |\n`;

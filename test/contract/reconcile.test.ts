@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { armFault, faultsLeft } from '../../local/aws/fault-control.ts';
 import type { Fault } from '../../local/aws/faults.ts';
+import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,
   accepted,
@@ -13,7 +14,7 @@ import {
 } from './support/client.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
 import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
-import { processing, succeeded, uniqueEmail } from './support/resources.ts';
+import { processing, remove, succeeded, uniqueEmail } from './support/resources.ts';
 import { currentState, executionStatus, executionsNamed, stopExecution } from './support/stopping.ts';
 import { type StoredRequest, storedKeys, storedRequests } from './support/stored.ts';
 import { acceptedVideo, finishedVideo, readVideo } from './support/videos.ts';
@@ -26,6 +27,8 @@ let service: RunningService;
 let caller: Caller;
 /** A request whose execution could not be started when it was accepted; found 30 s later. */
 let unstarted: AnyRecord;
+/** The id of a deleted request whose file could not be removed then; found 30 s later too. */
+let deleted: string;
 beforeAll(async () => {
   service = await startLocalService(await newDataDir(), {
     context: {
@@ -38,6 +41,7 @@ beforeAll(async () => {
   await arm({ call: 'states:StartExecution', principal: '*CreateGeneration*', effect: 'throttle', times: 4 });
   unstarted = await accepted(caller, { size: '256x256' });
   expect(await executionStatus(service, 'generation', unstarted.requestId)).toBeUndefined();
+  deleted = await deletedButForItsFile();
 }, 120_000);
 afterAll(() => discard(service));
 
@@ -62,9 +66,28 @@ const noneLeft = (requestId: string): Promise<string[]> =>
     (files) => files.length === 0,
   );
 
+const deletedButForItsFile = async (): Promise<string> => {
+  const { requestId } = await succeeded(caller);
+  await arm({ call: 's3:*', principal: '*DeleteGeneration*', effect: 'throttle', times: 100 });
+  const answer = await remove(caller, `/v1/generations/${requestId}`);
+  expect(answer.body).toEqual({ requestId, deleted: true, removedObjects: 0 });
+  expect(await filesOf(requestId)).toHaveLength(1);
+  return requestId;
+};
 /** A request of two pictures whose making takes a moment: time to arm a fault that names it. */
 const twoPictures = (): Promise<AnyRecord> =>
   accepted(caller, { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[delay=1]') });
+/** Two pictures of which one is stored, and the other is held up on its way for so long. */
+const storing = async (delayMilliseconds: number): Promise<string> => {
+  const { requestId } = await twoPictures();
+  const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
+  await arm({ ...second, principal: '*StoreOutputs*' });
+  await eventually(
+    () => filesOf(requestId),
+    (files) => files.length === 1,
+  );
+  return requestId;
+};
 /** Expects that a request was paid once, and given back in full once. */
 const expectRefunded = async (requestId: string): Promise<void> => {
   const entries = await entriesOf(caller, requestId);
@@ -128,21 +151,10 @@ describe('An execution that is stopped in the console', () => {
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
   });
 
-  /** Stops the execution of two pictures when one is stored and the other is held up on its way, for so long. */
-  const stopWhileStoring = async (delayMilliseconds: number): Promise<string> => {
-    const { requestId } = await twoPictures();
-    const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
-    await arm({ ...second, principal: '*StoreOutputs*' });
-    await eventually(
-      () => filesOf(requestId),
-      (files) => files.length === 1,
-    );
-    await stopExecution(service, 'generation', requestId);
-    return requestId;
-  };
-
   test('ends a request that is storing its files as lost, and leaves none', async () => {
-    const requestId = await stopWhileStoring(300_000);
+    const requestId = await storing(300_000);
+
+    await stopExecution(service, 'generation', requestId);
 
     expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
     await noneLeft(requestId);
@@ -157,7 +169,9 @@ describe('An execution that is stopped in the console', () => {
       delayMilliseconds: 1,
     });
 
-    const requestId = await stopWhileStoring(3_000);
+    const requestId = await storing(3_000);
+
+    await stopExecution(service, 'generation', requestId);
 
     expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
     await eventually(removed, (done) => done);
@@ -166,18 +180,29 @@ describe('An execution that is stopped in the console', () => {
   });
 });
 
-test('A request that fails with some of its files stored leaves none', async () => {
-  const { requestId } = await twoPictures();
-  // More often than the SDK tries.
-  const refused = { call: 'dynamodb:UpdateItem', contains: requestId, effect: 'error', times: 4 } as const;
-  const unrecorded = await arm({ ...refused, principal: '*StoreOutputs*' });
+test('A request that the operator ends while its files are being stored leaves none', async () => {
+  const requestId = await storing(300_000);
 
-  const record = await settled(caller, requestId);
+  await ops(service, 'requests', 'fail', '--id', requestId);
 
-  expect(record).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
-  expect(await unrecorded()).toBe(true);
+  expect(await read(caller, requestId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'internal_error' },
+  });
   await noneLeft(requestId);
   await expectRefunded(requestId);
+});
+
+test('A fault that outlasts the tries of the SDK, but passes, takes no file from its request', async () => {
+  const { requestId } = await twoPictures();
+  const failing = { call: 'dynamodb:UpdateItem', contains: requestId, effect: 'error', times: 4 } as const;
+  const unrecorded = await arm({ ...failing, principal: '*StoreOutputs*' });
+
+  const { status, images = [] } = await settled(caller, requestId);
+
+  expect(await unrecorded()).toBe(true);
+  expect(status).toBe('succeeded');
+  expect(images.map(({ url }) => typeof url)).toEqual(['string', 'string']);
 });
 
 describe('When the time of the files is over', () => {
@@ -253,9 +278,13 @@ describe('A request whose execution could not be started', () => {
   });
 });
 
+test('A deleted request whose file could not be removed loses it later', async () => {
+  await noneLeft(deleted);
+});
+
 test('Whatever was lost, the ledger adds up and no work is left', async () => {
   await eventually(
-    async () => (await storedRequests(service)).filter(({ GSI1PK }) => GSI1PK !== undefined),
+    () => itemsNaming(service, 'OPEN_WORK#'),
     (open) => open.length === 0,
   );
 

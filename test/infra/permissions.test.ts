@@ -34,6 +34,7 @@ const CREATE = {
 const DELETE = {
   [TABLE]: onTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
   [FILES]: 's3:DeleteObject',
+  [BUCKET]: 's3:ListBucket',
 };
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
@@ -105,6 +106,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'workflow/expire-request': {
     [TABLE]: onTable('GetItem', 'UpdateItem'),
     [FILES]: 's3:DeleteObject',
+    [BUCKET]: 's3:ListBucket',
   },
   // It calls addresses that others gave.
   'workflow/send-webhook': {

@@ -51,10 +51,10 @@ describe('the schedule of the reconciler', () => {
 
 describe('executions that are lost', () => {
   /** Which ends of which machine's executions the reconciler is told of. */
+  const LOST = ['FAILED', 'TIMED_OUT', 'ABORTED'];
   const WATCHED = {
-    GenerationWorkflowMachineStateMachine: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-    // One that failed has tried for hours: that is for the operator to see.
-    ExpiryWorkflowMachineStateMachine: ['TIMED_OUT', 'ABORTED'],
+    GenerationWorkflowMachineStateMachine: LOST,
+    ExpiryWorkflowMachineStateMachine: LOST,
   };
   const watching = () => rulesOf(service, 'events/reconcile').filter(({ EventPattern }) => EventPattern);
 

@@ -66,9 +66,16 @@ const onRequest: fc.Arbitrary<Action> = fc.record({
 });
 
 const others: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({ do: fc.constant('bulk-delete' as const), requests: fc.array(request, { minLength: 1, maxLength: 5 }) }),
+  fc.record({
+    do: fc.constant('bulk-delete' as const),
+    requests: fc.array(request, { minLength: 1, maxLength: 5 }),
+  }),
   fc.record({ do: fc.constantFrom('list' as const, 'balance' as const), account }),
-  fc.record({ do: fc.constantFrom('block' as const, 'unblock' as const, 'delete-user' as const), account, user }),
+  fc.record({
+    do: fc.constantFrom('block' as const, 'unblock' as const, 'delete-user' as const),
+    account,
+    user,
+  }),
   fc.record({
     do: fc.constantFrom('top-up' as const, 'adjust' as const),
     account,

@@ -19,8 +19,7 @@ export interface ApiCall {
 
 /** Makes an HTTP call to the API as its gateway hands it on. */
 export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
-  const fn = world.deployment.functions.get(call.route);
-  if (!fn) throw new Error(`There is no route ${call.route}.`);
+  const fn = world.functionNamed(call.route);
   const query = Object.entries(call.query ?? {}).map(([name, value]) => [name, [value]]);
   const event = {
     resource: call.route,

@@ -15,8 +15,13 @@ export interface Said {
  */
 export const runSimulation = (options: readonly string[]): Promise<Said> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [script, ...options], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      const exitCode = error ? Number(error.code ?? 1) : 0;
-      resolve({ exitCode, text: stdout + stderr });
-    });
+    execFile(
+      process.execPath,
+      [script, ...options],
+      { maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const exitCode = error ? Number(error.code ?? 1) : 0;
+        resolve({ exitCode, text: stdout + stderr });
+      },
+    );
   });

@@ -43,7 +43,9 @@ const chainProblems = (account: Item, entries: readonly Entry[]): string[] => {
     if (entry.number !== index + 1) problems.push(`entry ${entry.number} stands where ${index + 1} should`);
     balance += entry.type === 'credit' ? entry.amountThousandths : -entry.amountThousandths;
     if (balance !== entry.balanceAfterThousandths) {
-      problems.push(`entry ${entry.number} breaks the chain: ${entry.balanceAfterThousandths}, not ${balance}`);
+      problems.push(
+        `entry ${entry.number} breaks the chain: ${entry.balanceAfterThousandths}, not ${balance}`,
+      );
       balance = entry.balanceAfterThousandths;
     }
     if (balance < 0) problems.push(`entry ${entry.number} leaves ${balance}`);
@@ -89,5 +91,7 @@ const requestProblems = ({ requestId, last }: Life, all: readonly Entry[]): stri
 
 const strayProblems = (lives: ReadonlyMap<string, Life>, entries: readonly Entry[]): string[] =>
   entries
-    .filter(({ reason, reference }) => (reason === 'generation' || reason === 'refund') && !lives.has(reference))
+    .filter(
+      ({ reason, reference }) => (reason === 'generation' || reason === 'refund') && !lives.has(reference),
+    )
     .map(({ number, reference }) => `entry ${number} is of ${reference}, which was never accepted`);

@@ -1,7 +1,7 @@
 import { blockAccount, insertAccount, unblockAccount } from '../../core/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/api-keys.ts';
-import { changeBalance } from '../../core/ledger.ts';
 import { failStoredRequest } from '../../core/fail-stored-request.ts';
+import { changeBalance } from '../../core/ledger.ts';
 import { verifyLedger } from '../../core/ledger-verify.ts';
 import { retryWebhook } from '../../core/retry-webhook.ts';
 import type { Action } from './actions.ts';
@@ -62,7 +62,11 @@ export const openAccounts = async (simulation: Simulation): Promise<void> => {
     const options = { scopes: SCOPES, label: name, limits: account.limits };
     const { text } = await insertApiKey(account.accountId, options, new Date());
     const amountThousandths = OPENING_BALANCE;
-    await changeBalance(account.accountId, { amountThousandths, reason: 'topup', reference: 'opening' }, new Date());
+    await changeBalance(
+      account.accountId,
+      { amountThousandths, reason: 'topup', reference: 'opening' },
+      new Date(),
+    );
     simulation.callers.push({ accountId: account.accountId, apiKey: text });
   }
 };

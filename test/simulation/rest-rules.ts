@@ -115,7 +115,9 @@ export const deliveryProblems = ({ world, witness, deliveriesAborted }: Simulati
     })
     .filter(({ requestId, accepted }) => {
       const told = world.receivers.told.filter((told) => told.requestId === requestId);
-      return String(accepted.webhookUrl).endsWith('gone') ? told.length === 0 : !told.some(({ taken }) => taken);
+      return String(accepted.webhookUrl).endsWith('gone')
+        ? told.length === 0
+        : !told.some(({ taken }) => taken);
     })
     .map(({ requestId }) => `the end of ${requestId} was never delivered`);
 
@@ -155,7 +157,8 @@ const listProblems = async (
   const { now } = world.scheduler;
   const balance = await callApi(world, { route: 'get-balance', apiKey });
   const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
-  const problems = balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
+  const problems =
+    balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
   const listed: string[] = [];
   for (let page = 1; ; page++) {
     const query = { page: String(page), pageSize: '50' };

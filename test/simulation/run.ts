@@ -6,7 +6,6 @@ import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { openAccounts, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
-import { Schedule } from './schedule.ts';
 import { Simulation } from './simulation.ts';
 import { type Mutation, World } from './world.ts';
 
@@ -37,7 +36,10 @@ const RETENTION_MS = 92 * DAY_MS;
 const ATTEMPT_RETENTION_MS = 15 * DAY_MS;
 
 /** A run begins at a midnight after everything that any run before it remembers: nothing cached outlives it. */
-let nextStart = Date.parse('2026-01-01T00:00:00.000Z');
+const FIRST_START = Date.parse('2026-01-01T00:00:00.000Z');
+let nextStart = FIRST_START;
+/** Before years have five digits and text order is no longer time order. */
+const LAST_START = Date.parse('9000-01-01T00:00:00.000Z');
 
 /** One run of the whole service in a world of its own. */
 export class Run {
@@ -53,8 +55,6 @@ export class Run {
   ) {
     this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
     this.simulation = new Simulation(this.world);
-    const reconcile = deployment.functions.get('reconcile');
-    if (reconcile) this.world.schedule = new Schedule(this.world, reconcile);
   }
 
   /** Makes this run's time that of the process, and opens its accounts. */
@@ -97,7 +97,8 @@ export class Run {
 
   /** Gives the process its own time back. */
   close(): void {
-    nextStart = Math.ceil((this.world.scheduler.now + DAY_MS) / DAY_MS) * DAY_MS;
+    const next = Math.ceil((this.world.scheduler.now + DAY_MS) / DAY_MS) * DAY_MS;
+    nextStart = next > LAST_START ? FIRST_START : next;
     setTime(undefined);
     enter(undefined);
   }
@@ -105,7 +106,11 @@ export class Run {
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
     const { violations, witness } = this.simulation;
-    return [...violations, ...witness.violations, ...this.world.broken.map((error) => `broken: ${textOf(error)}`)];
+    return [
+      ...violations,
+      ...witness.violations,
+      ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
+    ];
   }
 
   private async rest(): Promise<string[]> {
@@ -131,7 +136,9 @@ export class Run {
     }
     await scheduler.advance(ATTEMPT_RETENTION_MS);
     table.sweep();
-    const left = [...table.items.values()].filter(({ SK }) => /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)));
+    const left = [...table.items.values()].filter(({ SK }) =>
+      /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)),
+    );
     return left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`);
   }
 
@@ -140,7 +147,8 @@ export class Run {
     const { scheduler } = this.world;
     // What was begun may block again: it comes to its end first.
     await scheduler.advanceUntil(() => this.simulation.isIdle, REST_MS);
-    const isBlocked = (): boolean => this.world.items('ACCOUNT').some(({ blockedAt }) => blockedAt !== undefined);
+    const isBlocked = (): boolean =>
+      this.world.items('ACCOUNT').some(({ blockedAt }) => blockedAt !== undefined);
     do {
       for (const account of this.simulation.callers.keys()) {
         this.simulation.begin({ do: 'unblock-account', account });
@@ -186,4 +194,5 @@ export const scenarioText = ({ seed, faults, steps }: Scenario): string =>
     ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
   ].join('\n');
 
-const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const textOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

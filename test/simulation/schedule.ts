@@ -31,9 +31,9 @@ export class Schedule {
   private quietRounds = 0;
   private roundsAtRest = 0;
 
-  constructor(world: World, reconcile: DeployedFunction) {
+  constructor(world: World) {
     this.world = world;
-    this.reconcile = reconcile;
+    this.reconcile = world.functionNamed('reconcile');
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
       const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');

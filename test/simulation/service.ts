@@ -5,15 +5,15 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { aVideo } from '../unit/builders/videos.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
 import { machineArn } from './aws/context-object.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
-import { aVideo } from '../unit/builders/videos.ts';
-import { deliverMp4 } from './upstream/media.ts';
 import { world } from './current.ts';
+import { deliverMp4 } from './upstream/media.ts';
 
 const root = new URL('../../', import.meta.url);
 

@@ -7,11 +7,10 @@ const HALVES = ['20261121', '20261122'];
 const RUNS = '1000';
 const MINUTES = 60_000;
 
-/** What each bug that is put there on purpose leaves behind. */
-const TRACES: [MutationName, RegExp][] = [
-  ['refund without condition', /breaks the chain|stands where|entries are counted|[02] (debits|refunds) of/],
-  ['debit outside the transaction', /which was never accepted/],
-  ['settle that ignores the claim', /changed after its end/],
+const BUGS: MutationName[] = [
+  'refund without condition',
+  'debit outside the transaction',
+  'settle that ignores the claim',
 ];
 /** How many runs may be needed to find one. */
 const RUNS_TO_FIND = '400';
@@ -27,17 +26,17 @@ describe('the whole service in one process', () => {
     5 * MINUTES,
   );
 
-  test.each(TRACES)(
-    'finds a %s',
-    async (mutation, traces) => {
-      const { text, exitCode } = await runSimulation([
-        ...['--runs', RUNS_TO_FIND, '--seed', '1'],
-        ...['--mutation', mutation, '--no-shrink'],
-      ]);
+  test.each(BUGS)(
+    'finds a %s, and nothing in the same runs without it',
+    async (mutation) => {
+      const seed = ['--seed', '1', '--no-shrink'];
+      const found = await runSimulation([...seed, '--runs', RUNS_TO_FIND, '--mutation', mutation]);
+      const run = /^Run (\d+) failed/m.exec(found.text)?.[1] ?? '0';
+      const without = await runSimulation([...seed, '--runs', run]);
 
-      expect(exitCode).toBe(1);
-      expect(text).toMatch(/^Run \d+ failed/m);
-      expect(text).toMatch(traces);
+      expect(found.exitCode).toBe(1);
+      expect(Number(run)).toBeGreaterThan(0);
+      expect(without).toMatchObject({ exitCode: 0 });
     },
     3 * MINUTES,
   );
@@ -45,7 +44,15 @@ describe('the whole service in one process', () => {
   test(
     'comes to the same failure again from the same seed',
     async () => {
-      const options = ['--runs', '40', '--seed', '5', '--mutation', 'debit outside the transaction', '--no-shrink'];
+      const options = [
+        '--runs',
+        '40',
+        '--seed',
+        '5',
+        '--mutation',
+        'debit outside the transaction',
+        '--no-shrink',
+      ];
       const [first, second] = await Promise.all([runSimulation(options), runSimulation(options)]);
 
       const scenario = ({ text }: { text: string }): string => text.slice(text.indexOf('Run '));

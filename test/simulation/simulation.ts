@@ -2,6 +2,7 @@ import type { Action, ModelName } from './actions.ts';
 import { type Answer, type ApiCall, callApi, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
 import { operators } from './operators.ts';
+import { Schedule } from './schedule.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import { type Life, Witness } from './witness.ts';
@@ -35,6 +36,7 @@ const CLOCKS_APART_MS = 4_000;
 export class Simulation {
   readonly world: World;
   readonly witness: Witness;
+  readonly schedule: Schedule;
   readonly callers: Caller[] = [];
   readonly creations: Creation[] = [];
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -50,6 +52,7 @@ export class Simulation {
   constructor(world: World) {
     this.world = world;
     this.witness = new Witness(world);
+    this.schedule = new Schedule(world);
   }
 
   /** Whether nothing is left that an action began. */
@@ -90,7 +93,11 @@ export class Simulation {
       case 'block':
       case 'unblock':
       case 'delete-user': {
-        const route = { block: 'block-end-user', unblock: 'unblock-end-user', 'delete-user': 'delete-end-user' };
+        const route = {
+          block: 'block-end-user',
+          unblock: 'unblock-end-user',
+          'delete-user': 'delete-end-user',
+        };
         const email = USERS[action.user] as string;
         await this.call(action.account, { route: route[action.do], parameters: { email } });
         return;
@@ -106,7 +113,8 @@ export class Simulation {
         const running = world.stepFunctions.running();
         const execution = running[action.pick % running.length];
         if (!execution) return;
-        if (execution.machine === 'webhook-delivery') this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
+        if (execution.machine === 'webhook-delivery')
+          this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
         world.stepFunctions.abort(execution);
         return;
       }
@@ -122,7 +130,7 @@ export class Simulation {
       case 'wait':
         return;
       case 'reconcile':
-        await world.schedule?.runNow();
+        await this.schedule.runNow();
         return;
       default:
         await operators(this, action);
@@ -141,7 +149,6 @@ export class Simulation {
   private async create(action: Create): Promise<void> {
     const { behaviour, callback, account, key } = action;
     const video = action.model.startsWith('xW');
-    if (video && !this.world.deployment.functions.has('create-video')) return;
     const prompt = promptOf(`p${this.creations.length}`, behaviour, callback);
     const body = {
       ...bodyOf(action.model, action.outputs),
@@ -174,7 +181,8 @@ export class Simulation {
     if (answer.status === 202) {
       const requestId = String(answer.body.requestId);
       const life = this.witness.lives.get(requestId);
-      if (life?.prompt !== creation.prompt) this.violations.push(`${requestId} was answered and not accepted`);
+      if (life?.prompt !== creation.prompt)
+        this.violations.push(`${requestId} was answered and not accepted`);
       if (key === undefined) return;
       const known = this.keys.get(key);
       const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
@@ -185,10 +193,12 @@ export class Simulation {
       return;
     }
     const isRefused = ({ status, body }: Answer): boolean =>
-      (status >= 400 && status < 500) || (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
+      (status >= 400 && status < 500) ||
+      (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
     if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
     const written = this.lives().filter(({ prompt }) => prompt === creation.prompt);
-    if (written.length > 0) this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
+    if (written.length > 0)
+      this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 
   private async onLife(index: number, act: (life: Life) => Promise<void>): Promise<void> {

@@ -1,13 +1,12 @@
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { StoredObject } from './aws/bucket.ts';
-import { Lambda } from './aws/lambda.ts';
+import { type DeployedFunction, Lambda } from './aws/lambda.ts';
 import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
-import { type Invocation, outside } from './engine/invocation.ts';
+import { outside } from './engine/invocation.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
-import type { Schedule } from './schedule.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
@@ -47,8 +46,6 @@ export class World {
   readonly http: Http;
   readonly receivers: Receivers;
   readonly mutation: Mutation | undefined;
-  /** What runs the reconciler, once it is set up. */
-  schedule: Schedule | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
   /** What went wrong in the stand-ins themselves: the run is worth nothing then. */
@@ -83,9 +80,11 @@ export class World {
     this.broken.push(error);
   }
 
-  /** Whether a function can die without work being lost for good: all can once a reconciler finds what they leave. */
-  mayCrash({ functionName }: Invocation): boolean {
-    return this.deployment.functions.has('reconcile') || functionName.startsWith('workflow/');
+  /** A function by its stem. Throws when the service has none of that name. */
+  functionNamed(stem: string): DeployedFunction {
+    const fn = this.deployment.functions.get(stem);
+    if (!fn) throw new Error(`There is no function ${stem}.`);
+    return fn;
   }
 
   /** Every item whose sort key begins like this. */
@@ -96,8 +95,7 @@ export class World {
   /** A provider calls back, and again when it is not answered with 200. */
   receiveCallback(url: string, attempt = 1): void {
     const [provider, requestId, token] = new URL(url).pathname.split('/').slice(PLACE_OF_PARAMETERS);
-    const fn = this.deployment.functions.get('receive-callback');
-    if (!fn) return;
+    const fn = this.functionNamed('receive-callback');
     const event = {
       resource: '/callbacks/{provider}/{requestId}/{token}',
       httpMethod: 'POST',

@@ -117,7 +117,7 @@ describe('the expiry of a request', () => {
     expect(execution.status).toBe('FAILED');
     expect(execution.failure).toEqual({
       Error: 'FilesRemainError',
-      Cause: expect.stringContaining(`1 files of ${REQUEST_ID} remain.`),
+      Cause: expect.stringContaining(`Files of ${REQUEST_ID} remain.`),
     });
     expect(record()?.expiredAt).toBeUndefined();
   });

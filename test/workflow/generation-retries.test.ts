@@ -7,7 +7,7 @@ import { balanceThousandths, failRequest, putRequest, storedRequest } from './st
 
 const busy = fails('ProviderBusyError', 'modelark answered 429.');
 const inFlight = fails('ProviderCallInFlightError');
-const contended = fails('RateLimitedError');
+const contended = fails('TransientError');
 const transient = fails('Lambda.ServiceException');
 
 const times = (count: number, behaviour: Behaviour): Behaviour[] =>
@@ -113,11 +113,12 @@ test('each reason to retry is counted by itself', async () => {
 });
 
 describe.each(TASKS)('a fault of Lambda at %s', (task) => {
-  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried when it is %s', async (error) => {
+  test.each([...LAMBDA_TRANSIENT_ERRORS, 'TransientError'])('is retried when it is %s', async (error) => {
     const execution = await runGeneration({ ...SCRIPTS[task], [task]: [fails(error), working(task)] });
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: 2 }]);
+    const own = error === 'TransientError' && (task === 'settle-request' || task === 'fail-request');
+    expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: own ? 1 : 2 }]);
     const [first, second] = givenTo(execution, task);
     // Each try of a wait has a token of its own.
     const token = task === 'await-provider' ? { taskToken: 'token-2' } : {};
@@ -156,7 +157,7 @@ describe('a fault of Lambda that lasts', () => {
   );
 });
 
-describe('an account that many change at once', () => {
+describe('an account that many change at once, or a table out of reach', () => {
   test.each(['settle-request', 'fail-request'] as const)('is tried again by %s', async (task) => {
     const execution = await runGeneration({ ...SCRIPTS[task], [task]: [...times(3, contended), done] });
 
@@ -175,8 +176,8 @@ describe('an account that many change at once', () => {
       expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30]);
       expect(execution.status).toBe('FAILED');
       expect(execution.failure).toEqual({
-        Error: 'RateLimitedError',
-        Cause: expect.stringContaining('RateLimitedError happened.'),
+        Error: 'TransientError',
+        Cause: expect.stringContaining('TransientError happened.'),
       });
       expect(execution.path.at(-1)).toBe(state);
       expect(invoked(execution).slice(-11)).toEqual(Array(11).fill(task));

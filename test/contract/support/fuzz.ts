@@ -268,15 +268,18 @@ export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
       }),
     },
   );
-  const query = fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: queries(known) });
+  const someQuery = queries(known);
+  const query = fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: someQuery });
+  const anyBody = bodies(known);
+  const imageBody = fc.oneof(creations(known), anyBody);
+  const videoBody = fc.oneof(videoCreations(known), anyBody);
   return fc
     .tuple(routes, pathValues(known), query, headers(known))
     .chain(([{ method, path }, value, parameters, sent]) => {
       // Lists are all about their query, creations about their body.
-      const asked = method === 'GET' && parameters.length === 0 ? queries(known) : fc.constant(parameters);
-      const created = path === VIDEOS_PATH ? videoCreations(known) : creations(known);
-      const body = method === 'GET' ? fc.constant(undefined) : fc.oneof(created, bodies(known));
-      return fc.tuple(asked, body).map(([all, text]) => ({
+      const asked = method === 'GET' && parameters.length === 0 ? someQuery : fc.constant(parameters);
+      const created = path === VIDEOS_PATH ? videoBody : imageBody;
+      return fc.tuple(asked, method === 'GET' ? fc.constant(undefined) : created).map(([all, text]) => ({
         method,
         path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
         headers: sent,

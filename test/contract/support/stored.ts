@@ -11,8 +11,6 @@ export interface StoredRequest {
   outputs?: { objectKey?: string }[];
   expiresAt?: string;
   expiredAt?: string;
-  /** There while something is left to be done for it. */
-  GSI1PK?: string;
 }
 
 /** Every request of every account: a way to look at them that sets nothing off, as reads do. */

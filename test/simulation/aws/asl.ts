@@ -85,7 +85,9 @@ export const resolve = (expression: string, data: unknown, context: unknown): un
   const format = FORMAT.exec(expression);
   if (format) {
     const values = (format[2] ?? '').split(',').filter((part) => part.trim() !== '');
-    return (format[1] ?? '').replace(/\{\}/g, () => String(resolve((values.shift() ?? '').trim(), data, context)));
+    return (format[1] ?? '').replace(/\{\}/g, () =>
+      String(resolve((values.shift() ?? '').trim(), data, context)),
+    );
   }
   const math = MATH.exec(expression);
   if (math) {

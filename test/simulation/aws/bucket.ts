@@ -16,7 +16,13 @@ export const sendToBucket = (world: World, command: string, input: Input): Promi
   const { objects } = world;
   const key = String(input.Key ?? '');
   const call = (perform: () => unknown, givenUp = (): void => undefined) =>
-    makeCall(world, { name: `${command} ${key}`, maxTries: MAX_TRIES, slowestMs: STALLED_MS, perform, givenUp });
+    makeCall(world, {
+      name: `${command} ${key}`,
+      maxTries: MAX_TRIES,
+      slowestMs: STALLED_MS,
+      perform,
+      givenUp,
+    });
   switch (command) {
     case 'PutObjectCommand':
       return call(() => {

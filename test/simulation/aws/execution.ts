@@ -1,4 +1,3 @@
-import { makeContext } from './context-object.ts';
 import type { World } from '../world.ts';
 import {
   type Catcher,
@@ -12,6 +11,7 @@ import {
   StateError,
   valueAt,
 } from './asl.ts';
+import { makeContext } from './context-object.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
@@ -102,7 +102,10 @@ export class Execution {
       case 'Fail':
         throw new StateError(state.Error ?? 'Failed', state.Cause ?? '');
       case 'Pass':
-        return [place(state.ResultPath, data, state.Result ?? fill(state.Parameters ?? data, data, context)), state.Next];
+        return [
+          place(state.ResultPath, data, state.Result ?? fill(state.Parameters ?? data, data, context)),
+          state.Next,
+        ];
       case 'Wait':
         await this.wait(this.waitOf(state, data, context));
         return [data, state.Next];
@@ -145,7 +148,9 @@ export class Execution {
           await this.wait(this.pauseOf(retrier, attempts));
           continue;
         }
-        const catcher: Catcher | undefined = state.Catch?.find(({ ErrorEquals }) => matches(ErrorEquals, error));
+        const catcher: Catcher | undefined = state.Catch?.find(({ ErrorEquals }) =>
+          matches(ErrorEquals, error),
+        );
         if (!catcher) throw error;
         const caught = { Error: error.name, Cause: error.message };
         return [place(catcher.ResultPath, data, caught), catcher.Next];
@@ -160,7 +165,11 @@ export class Execution {
   }
 
   /** One try of a task, ended by its own time limits. */
-  private async attempt(state: State, data: unknown, context: ReturnType<typeof makeContext>): Promise<unknown> {
+  private async attempt(
+    state: State,
+    data: unknown,
+    context: ReturnType<typeof makeContext>,
+  ): Promise<unknown> {
     const { scheduler } = this.around.world;
     const seconds = (fixed: number | undefined, path: string | undefined): number | undefined =>
       path === undefined ? fixed : Number(valueAt(path, data, context));

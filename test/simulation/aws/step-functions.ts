@@ -94,16 +94,21 @@ export class StepFunctions {
   /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
   private list(stateMachineArn: string, statusFilter: string | undefined) {
     const asOf = this.world.scheduler.now - this.world.random.whole(...LIST_DELAY_MS);
-    const executions = [...this.executions].flatMap(([arn, { machine, name, startedAt, stoppedAt, status }]) => {
-      if (stateMachineArn !== machineArn(machine) || startedAt > asOf) return [];
-      const shown = stoppedAt !== undefined && stoppedAt > asOf ? 'RUNNING' : status;
-      const wanted = statusFilter === undefined || statusFilter === shown;
-      return wanted ? [{ executionArn: arn, name, status: shown, startDate: new Date(startedAt) }] : [];
-    });
+    const executions = [...this.executions].flatMap(
+      ([arn, { machine, name, startedAt, stoppedAt, status }]) => {
+        if (stateMachineArn !== machineArn(machine) || startedAt > asOf) return [];
+        const shown = stoppedAt !== undefined && stoppedAt > asOf ? 'RUNNING' : status;
+        const wanted = statusFilter === undefined || statusFilter === shown;
+        return wanted ? [{ executionArn: arn, name, status: shown, startDate: new Date(startedAt) }] : [];
+      },
+    );
     return { executions };
   }
 
-  private callback(token: string, tell: (task: NonNullable<ReturnType<Surroundings['callbacks']['get']>>) => void) {
+  private callback(
+    token: string,
+    tell: (task: NonNullable<ReturnType<Surroundings['callbacks']['get']>>) => void,
+  ) {
     const task = this.callbacks.get(token);
     if (!token.startsWith('token ')) throw new InvalidToken({ message: 'Invalid token', ...meta });
     if (!task) throw new TaskTimedOut({ message: 'Task Timed Out', ...meta });
@@ -121,7 +126,8 @@ export class StepFunctions {
   private start(stateMachineArn: string, name: string, input: string) {
     const machine = stateMachineArn.split(':').at(-1) ?? '';
     const definition = this.deployment.machines.get(machine);
-    if (!definition || stateMachineArn !== machineArn(machine)) throw new Error(`There is no ${stateMachineArn}.`);
+    if (!definition || stateMachineArn !== machineArn(machine))
+      throw new Error(`There is no ${stateMachineArn}.`);
     const arn = executionArn(machine, name);
     const known = this.executions.get(arn);
     const { now } = this.world.scheduler;
@@ -145,8 +151,7 @@ export class StepFunctions {
     await this.world.scheduler.sleep(this.world.random.whole(1, 30));
     switch (resource) {
       case 'arn:aws:states:::lambda:invoke': {
-        const fn = this.deployment.functions.get(functionOf(String(parameters.FunctionName)));
-        if (!fn) throw new Error(`There is no function ${parameters.FunctionName}.`);
+        const fn = this.world.functionNamed(functionOf(String(parameters.FunctionName)));
         return { Payload: await this.world.lambda.invoke(fn, parameters.Payload), StatusCode: 200 };
       }
       case 'arn:aws:states:::states:startExecution':

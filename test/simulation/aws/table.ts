@@ -70,7 +70,8 @@ export class Table {
   write(write: Write): { Attributes?: Item } {
     const effect = this.judge(write);
     if (this.held.has(effect.key)) throw this.conflict();
-    if (!effect.holds) throw new ConditionalCheckFailedException({ ...refused, ...refusedItem(write, effect) });
+    if (!effect.holds)
+      throw new ConditionalCheckFailedException({ ...refused, ...refusedItem(write, effect) });
     this.change(effect.key, effect.after);
     if (write.ReturnValues === 'ALL_NEW' && effect.after) return { Attributes: effect.after };
     if (write.ReturnValues === 'ALL_OLD' && effect.before) return { Attributes: effect.before };

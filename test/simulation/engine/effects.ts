@@ -1,6 +1,6 @@
+import type { World } from '../world.ts';
 import { CALL_FAULTS, type CallFault } from './faults.ts';
 import { type Invocation, invocations, never, outside } from './invocation.ts';
-import type { World } from '../world.ts';
 
 /** A call to something outside the process: to AWS. */
 export interface Call<T> {
@@ -98,7 +98,7 @@ class Tries<T> {
   private fits(fault: CallFault): boolean {
     if (fault === 'conflict') return this.call.conflict !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
-    return !crash || (this.invocation !== undefined && this.world.mayCrash(this.invocation));
+    return !crash || this.invocation !== undefined;
   }
 
   /** The way there and what happens at its end, whether or not the caller still lives by then. */

@@ -1,6 +1,6 @@
 import type { World } from '../world.ts';
 import { type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
-import { aPng, anMp4 } from './media.ts';
+import { anMp4, aPng } from './media.ts';
 
 /** What becomes of a request at its provider; named in its prompt. */
 export const BEHAVIOURS = [
@@ -68,7 +68,8 @@ export class Providers {
     const { hostname, pathname } = new URL(request.url);
     if (hostname === 'files.provider.example') return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
-    if (request.method === 'GET') return this.query(wire, decodeURIComponent(pathname.split('/').at(-1) ?? ''));
+    if (request.method === 'GET')
+      return this.query(wire, decodeURIComponent(pathname.split('/').at(-1) ?? ''));
     return this.create(wire, pathname, JSON.parse(request.body), request.headers);
   }
 
@@ -112,7 +113,11 @@ export class Providers {
     await scheduler.sleep(task.doneAt - scheduler.now);
     const { wire, behaviour } = task;
     if (behaviour === 'refused') {
-      return error(wire, 400, wire === 'ark' ? 'OutputImageSensitiveContentDetected' : 'DataInspectionFailed');
+      return error(
+        wire,
+        400,
+        wire === 'ark' ? 'OutputImageSensitiveContentDetected' : 'DataInspectionFailed',
+      );
     }
     if (behaviour === 'broken') return error(wire, 500, 'InternalServiceError');
     const urls = urlsOf(task);

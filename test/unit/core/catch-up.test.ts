@@ -1,9 +1,8 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
 import { awaitProvider, catchUp, catchUpOnRead } from '../../../core/catch-up.ts';
 import { logger } from '../../../core/observability.ts';
-import { findProviderWait, noteCallback, type ProviderWait } from '../../../core/provider-waits.ts';
+import { findProviderWait, type ProviderWait } from '../../../core/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../core/providers.ts';
 import { findRequest } from '../../../core/requests.ts';
 import { table } from '../../../core/table.ts';
@@ -227,84 +226,4 @@ describe('the read of an unfinished request', () => {
       ['a read could not catch up with the provider', { error: new Error('no credential') }],
     ]);
   });
-});
-
-describe('an execution that begins to wait', () => {
-  const begin = (provider: Provider = answering(WAITING), token = 'token-1') => {
-    executions.wait(token);
-    return awaitProvider(VIDEO_ID, token, leadingTo(provider), clockAt(5));
-  };
-
-  test('leaves its token for whoever has news, and asks nothing', async () => {
-    const provider = answering(aDone('a'));
-    await begin(provider);
-
-    expect(request.wait()).toMatchObject({ taskToken: 'token-1', waitingSince: at(5) });
-    expect(provider.query).not.toHaveBeenCalled();
-    expect(executions.client.calls()).toHaveLength(0);
-  });
-
-  test.each<[string, () => void, object]>([
-    ['is gone', () => memory.reset(), { next: 'stop' }],
-    ['was failed', () => request.given({ status: 'failed' }), { next: 'stop' }],
-    ['succeeded', () => request.given({ status: 'succeeded' }), { next: 'stop' }],
-    ['was produced', () => request.withAttempt({ taskId: 'task-1', outcome: aDone('a') }), { next: 'store' }],
-    [
-      'was refused',
-      () => request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: FAILURE } }),
-      { next: 'fail', error: FAILURE },
-    ],
-  ])('goes on at once when the request %s meanwhile', async (_, change, next) => {
-    change();
-    await begin();
-
-    expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
-  });
-
-  test('asks when the provider called back before the token was known', async () => {
-    request.waiting({ calledBackAt: at(4) });
-    const provider = answering(aDone('a'));
-
-    await begin(provider);
-
-    expect(provider.query).toHaveBeenCalledTimes(1);
-    expect(executions.woken).toEqual(wokenBy('token-1'));
-  });
-
-  test('asks when the provider called back after it was last asked, and not when it was asked since', async () => {
-    const provider = answering(WAITING);
-    request.waiting({ askedAt: at(4), calledBackAt: at(3) });
-    await begin(provider);
-    expect(provider.query).not.toHaveBeenCalled();
-
-    request.waiting({ askedAt: at(3), calledBackAt: at(4) });
-    await begin(provider, 'token-2');
-    expect(provider.query).toHaveBeenCalledTimes(1);
-    expect(executions.heartbeats).toEqual(['token-2']);
-  });
-});
-
-test('an execution that begins to wait while the end is learned is woken, in whatever order the table serves both', async () => {
-  const wokenLate = { count: 0 };
-  await fc.assert(
-    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-      memory.reset();
-      executions.reset();
-      executions.wait('token-1');
-      request.given();
-      memory.beforeCall = () => scheduler.schedule(Promise.resolve());
-      const learned = noteCallback(VIDEO_ID, atSeconds(4)).then((wait) =>
-        catchUp(aVideoRequest(), wait, leadingTo(answering(aDone('a'))), clockAt(4), 1000),
-      );
-      const waiting = awaitProvider(VIDEO_ID, 'token-1', leadingTo(answering(WAITING)), clockAt(5));
-
-      await scheduler.waitFor(Promise.all([learned, waiting]));
-
-      expect(executions.woken).toEqual(wokenBy('token-1'));
-      if (executions.client.calls().length > 1) wokenLate.count++;
-    }),
-    { numRuns: 300 },
-  );
-  // Both may find the end and try: whoever comes second wakes nobody, and does no harm.
-  expect(wokenLate.count).toBeGreaterThan(0);
 });

@@ -6,6 +6,7 @@ import { deleteRequest, deleteRequests } from '../../../core/delete-requests.ts'
 import {
   deletedRequestKey,
   openWorkListing,
+  outputObjectKey,
   providerAttemptKey,
   providerWaitKey,
   requestKey,
@@ -141,12 +142,20 @@ describe('deleting a request', () => {
     expect(await remove()).toEqual({ outcome: 'not_found' });
   });
 
+  test('takes files along that nobody recorded, and counts them', async () => {
+    given();
+    bucket.put(outputObjectKey(ACCOUNT_ID, REQUEST_ID, 7, 'png'));
+
+    expect(await remove()).toEqual({ outcome: 'deleted', removedObjects: 3 });
+    expect(bucket.objects.size).toBe(0);
+  });
+
   test('that failed has no files to remove', async () => {
     given(anImageRequest({ status: 'failed', ttl: NOW.getTime() / 1000 + 100 }));
 
     expect(await remove()).toEqual({ outcome: 'deleted', removedObjects: 0 });
     expect(everything()).toEqual([]);
-    expect(bucket.client.calls()).toHaveLength(0);
+    expect(bucket.client.commandCalls(DeleteObjectsCommand)).toHaveLength(0);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { removeObjects, removeUnrecordedFiles } from '../../../core/object-removal.ts';
+import { removeFilesOf, removeObjects } from '../../../core/object-removal.ts';
 import { logger } from '../../../core/observability.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../builders/entities.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
@@ -40,39 +40,59 @@ describe('removing files', () => {
   });
 });
 
-describe('removing the files that nobody recorded', () => {
-  const remove = () => removeUnrecordedFiles(ACCOUNT_ID, REQUEST_ID);
+describe('removing every file of a request', () => {
+  const remove = (recorded: string[] = []) =>
+    removeFilesOf({ accountId: ACCOUNT_ID, requestId: REQUEST_ID }, recorded);
   const prefix = `outputs/${ACCOUNT_ID}/${REQUEST_ID}/`;
+  const left = () => [...bucket.objects.keys()];
+  const warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
+  beforeEach(() => {
+    warn.mockClear();
+  });
 
-  test('takes all that lie under the request, and nothing beside it', async () => {
+  test('takes what its record names and what nobody recorded, and nothing beside it', async () => {
     const others = [`outputs/${ACCOUNT_ID}/${REQUEST_ID}0/0.png`, `outputs/acc_other/${REQUEST_ID}/0.png`];
     for (const key of [`${prefix}0.png`, `${prefix}1.webp`, ...others]) bucket.put(key);
 
-    await remove();
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 2, complete: true });
 
-    expect([...bucket.objects.keys()]).toEqual(others);
+    expect(left()).toEqual(others);
     expect(bucket.client.commandCalls(ListObjectsV2Command)[0]?.args[0].input).toEqual({
       Bucket: 'bucket',
       Prefix: prefix,
     });
   });
 
+  test('takes what its record names although a listing does not have it', async () => {
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 1, complete: true });
+    expect(sizes()).toEqual([1]);
+  });
+
   test('deletes nothing where there is nothing', async () => {
-    await remove();
+    expect(await remove()).toEqual({ removed: 0, complete: true });
     bucket.client.on(ListObjectsV2Command).resolves({});
-    await remove();
+    expect(await remove()).toEqual({ removed: 0, complete: true });
 
     expect(sizes()).toEqual([]);
   });
 
-  test('never rejects: what cannot be listed is logged, and goes with the lifecycle', async () => {
-    const warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
+  test('is not complete when what is stored cannot be listed, takes what its record names, and says so', async () => {
+    bucket.put(`${prefix}0.png`);
     bucket.client.on(ListObjectsV2Command).rejects(new Error('no bucket'));
 
-    await expect(remove()).resolves.toBeUndefined();
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 1, complete: false });
+    expect(left()).toEqual([]);
     expect(warn.mock.calls).toEqual([
       ['files could not be listed', { requestId: REQUEST_ID, error: new Error('no bucket') }],
     ]);
-    warn.mockRestore();
+  });
+
+  test('is not complete when one of them cannot be removed', async () => {
+    for (const key of [`${prefix}0.png`, `${prefix}1.png`]) bucket.put(key);
+    bucket.client
+      .on(DeleteObjectsCommand)
+      .resolves({ Errors: [{ Key: `${prefix}1.png`, Code: 'AccessDenied' }] });
+
+    expect(await remove()).toEqual({ removed: 1, complete: false });
   });
 });

@@ -1,9 +1,7 @@
 import '../builders/environment.ts';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Failure } from '../../../core/errors.ts';
-import { failStoredRequest } from '../../../core/fail-stored-request.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../core/keys.ts';
 import type { ImageRequest, StoredOutput, VideoRequest } from '../../../core/requests.ts';
 import { failRequest, settleRequest } from '../../../core/settle-request.ts';
@@ -23,14 +21,11 @@ import {
   VIDEO_ID,
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
-import { tableError } from '../builders/table-errors.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const clock = new StoppedClock(atSeconds(30));
 const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
@@ -44,7 +39,6 @@ const given = (request: Partial<ImageRequest>): void => {
 };
 beforeEach(() => {
   executions.reset();
-  bucket.reset();
   given({});
 });
 
@@ -165,6 +159,14 @@ describe('settling a request', () => {
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 8_000 }]);
   });
 
+  test('leaves it open work when it fails: files may be left that another run stored', async () => {
+    given({ outputs: [{ index: 0 }], GSI1PK: 'OPEN_WORK#0' });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(request()).toMatchObject({ status: 'failed', GSI1PK: 'OPEN_WORK#0' });
+  });
+
   test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {
     const cases = fc.record({
       images: fc.integer({ min: 1, max: 15 }),
@@ -263,72 +265,6 @@ describe('settling a request for a video', () => {
   });
 });
 
-describe('failing a request that may have files already', () => {
-  const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
-  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
-  const keys = () => [...bucket.objects.keys()];
-
-  test('removes whatever is stored for it, recorded or not, and nothing of another', async () => {
-    given({ images: 3, outputs: outputs(1, 0) });
-    const others = [`${filesOf(`${REQUEST_ID}0`)}0.png`, `${filesOf(VIDEO_ID)}0.mp4`];
-    for (const key of [0, 1, 2].map((index) => `${filesOf(REQUEST_ID)}${index}.png`)) bucket.put(key);
-    for (const key of others) bucket.put(key);
-
-    await fail();
-
-    expect(request()).toMatchObject({ status: 'failed', error: FAILURE, refundThousandths: 12_000 });
-    expect(keys()).toEqual(others);
-  });
-
-  test('has the request failed before the files go, so that none is missing from what is delivered', async () => {
-    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
-    let status: unknown;
-    bucket.client.on(ListObjectsV2Command).callsFake(async () => {
-      status = request()?.status;
-      return {};
-    });
-
-    await fail();
-
-    expect(status).toBe('failed');
-  });
-
-  test('keeps the files of one that succeeded meanwhile', async () => {
-    given({ status: 'succeeded', outputs: outputs(1, 0), expiresAt: atSeconds(99).toISOString() });
-    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
-
-    await fail();
-
-    expect(request()?.status).toBe('succeeded');
-    expect(keys()).toHaveLength(1);
-  });
-
-  test('keeps files it cannot list, and fails the request all the same', async () => {
-    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
-    bucket.client.on(ListObjectsV2Command).rejects(new Error('no bucket'));
-
-    await fail();
-
-    expect(request()?.status).toBe('failed');
-    expect(keys()).toHaveLength(1);
-  });
-
-  test('that is gone touches nothing', async () => {
-    memory.reset();
-    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
-
-    await fail();
-
-    expect(keys()).toHaveLength(1);
-  });
-});
-
-test('what an operator noted who ended a request is kept with it', async () => {
-  await failRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
-
-  expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });
-});
-
 describe('what follows the end of a request', () => {
   const open = () => request()?.GSI1PK !== undefined;
 
@@ -368,86 +304,5 @@ describe('what follows the end of a request', () => {
     await settleRequest(REQUEST_ID, clock);
     expect(executions.names('expiry')).toEqual([REQUEST_ID]);
     expect(open()).toBe(false);
-  });
-});
-
-describe('ending a request', () => {
-  const ends = [
-    ['settling', () => settleRequest(REQUEST_ID, clock)],
-    ['failing', () => failRequest(REQUEST_ID, FAILURE, clock)],
-  ] as const;
-
-  test.each(ends)('by %s a second time writes nothing', async (_, end) => {
-    given({ images: 2, outputs: outputs(1, 0) });
-    await end();
-    const ended = structuredClone(request());
-    memory.transactions.length = 0;
-
-    await end();
-    for (const [, other] of ends) await other();
-
-    expect(memory.transactions).toEqual([]);
-    expect(request()).toEqual(ended);
-    expect(entries()).toHaveLength(1);
-  });
-
-  test.each(ends)('by %s writes nothing when another run claimed the ending meanwhile', async (_, end) => {
-    given({ images: 2, outputs: outputs(1, 0) });
-    memory.beforeTransaction = () =>
-      memory.patch(requestKey(REQUEST_ID), { status: 'failed', by: 'another' });
-
-    await end();
-
-    expect(request()).toMatchObject({ status: 'failed', by: 'another' });
-    expect(request()).not.toHaveProperty('finishedAt');
-    expect(entries()).toEqual([]);
-    expect(account()).toMatchObject({ balanceThousandths: 100_000, ledgerEntries: 3 });
-    expect(endUser()).toMatchObject({ activeRequests: 1 });
-    expect(memory.transactions).toHaveLength(1);
-  });
-
-  test.each(ends)('by %s builds its refund on the balance it finds', async (_, end) => {
-    given({ images: 2, outputs: outputs(1, 0) });
-    memory.beforeTransaction = (attempt) => {
-      if (attempt === 1) memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 500, ledgerEntries: 7 });
-    };
-
-    await end();
-
-    const refund = Number(request()?.refundThousandths);
-    expect(refund).toBeGreaterThan(0);
-    expect(entries()).toMatchObject([{ number: 8, balanceAfterThousandths: 500 + refund }]);
-    expect(account()).toMatchObject({ balanceThousandths: 500 + refund, ledgerEntries: 8 });
-    expect(memory.transactions).toHaveLength(2);
-  });
-
-  test.each(ends)('by %s refunds once when the answer of the committed try was lost', async (_, end) => {
-    given({ images: 2, outputs: outputs(1, 0) });
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
-
-    await end();
-
-    expect(entries()).toHaveLength(1);
-    expect(account()?.balanceThousandths).toBe(100_000 + Number(request()?.refundThousandths));
-  });
-
-  test('by everyone at once happens once', async () => {
-    given({ images: 2, outputs: outputs(1, 0) });
-
-    await Promise.all([...ends, ...ends, ...ends].map(([, end]) => end()));
-
-    expect(entries()).toHaveLength(1);
-    expect(account()?.balanceThousandths).toBe(100_000 + Number(request()?.refundThousandths));
-    expect(endUser()).toMatchObject({ activeRequests: 0 });
-  });
-
-  test.each(ends)('by %s a request that is gone writes nothing', async (_, end) => {
-    memory.reset();
-
-    await end();
-
-    expect(memory.transactions).toEqual([]);
   });
 });

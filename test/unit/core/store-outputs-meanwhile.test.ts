@@ -55,6 +55,24 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
+  test('that another run has recorded meanwhile keeps its files, and that recording', async () => {
+    const outputs = [aStoredOutput(0), { index: 1 }];
+    meanwhile(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
+    expect(produced.recorded()).toEqual(outputs);
+  });
+
+  test('that another run has recorded fetches nothing', async () => {
+    memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
+
+    await store();
+
+    expect(produced.asked()).toEqual([]);
+  });
+
   test('that was failed meanwhile asks the bucket for nothing when nothing was stored', async () => {
     produced.serve({
       '/a': status(404),

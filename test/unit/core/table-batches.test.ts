@@ -122,10 +122,10 @@ describe('deleting items', () => {
     expect(written()).toEqual([deletions(0, 3), left]);
   });
 
-  test('asks the caller to come back when some are left thirty times', async () => {
+  test('asks the caller to come back when some are left sixty times', async () => {
     client.on(BatchWriteCommand).resolves({ UnprocessedItems: deletions(0, 1) });
 
     await expect(deleteItems(keys(1))).rejects.toThrow(RateLimitedError);
-    expect(written()).toHaveLength(30);
+    expect(written()).toHaveLength(60);
   });
 });

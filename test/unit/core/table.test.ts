@@ -1,5 +1,5 @@
 import '../builders/environment.ts';
-import { BatchGetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import {
@@ -9,6 +9,7 @@ import {
   type TransactItem,
   table,
   transact,
+  writeItem,
 } from '../../../core/table.ts';
 import { cancelled, tableError } from '../builders/table-errors.ts';
 
@@ -90,18 +91,18 @@ describe('a transaction', () => {
   });
 
   test.each([
-    ['a conflict with another transaction', cancelled('None', 'TransactionConflict')],
-    ['throttling', cancelled('ThrottlingError')],
-    ['exhausted throughput', cancelled('ProvisionedThroughputExceeded', 'None')],
-    ['a conflict reported as a whole', tableError('TransactionConflictException')],
-    ['a try of itself still in progress', tableError('TransactionInProgressException')],
-  ])('waits and repeats the plan after %s', async (_, error) => {
+    ['a conflict with another transaction', cancelled('None', 'TransactionConflict'), 16],
+    ['throttling', cancelled('ThrottlingError'), 25],
+    ['exhausted throughput', cancelled('ProvisionedThroughputExceeded', 'None'), 25],
+    ['a conflict reported as a whole', tableError('TransactionConflictException'), 16],
+    ['a try of itself still in progress', tableError('TransactionInProgressException'), 16],
+  ])('waits and repeats the plan after %s', async (_, error, milliseconds) => {
     random.mockReturnValue(1);
     client.on(TransactWriteCommand).rejectsOnce(error).resolves({});
     const plan = jest.fn((_refusals: readonly Refusal[]) => [anItem('A')]);
     const run = transact(plan);
 
-    await jest.advanceTimersByTimeAsync(24);
+    await jest.advanceTimersByTimeAsync(milliseconds - 1);
     expect(transactions()).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(1);
     await run;
@@ -111,26 +112,24 @@ describe('a transaction', () => {
   });
 
   test.each([
-    ['conflicts', 1, [25, 50, 100, 200, 250, 250]],
-    ['conflicts', 0.5, [12.5, 25, 50, 100, 125, 125]],
-    ['conflicts', 0, [0, 0, 0, 0, 0, 0]],
-    // The first three times, what was read was merely old.
-    ['refusals', 1, [200, 250, 250]],
-  ])(
-    'waits between %s at random, at most twice as long each time, never over 250 ms: %p',
-    async (what, chance, waits) => {
-      client
-        .on(TransactWriteCommand)
-        .rejects(cancelled(what === 'conflicts' ? 'TransactionConflict' : 'ConditionalCheckFailed'));
-      const timer = jest.spyOn(globalThis, 'setTimeout');
-      random.mockReturnValue(chance);
-      let tries = 0;
+    ['a busy table', 'ThrottlingError', 1, [25, 50, 100, 200, 250, 250]],
+    ['a busy table', 'ThrottlingError', 0.5, [12.5, 25, 50, 100, 125, 125]],
+    ['a busy table', 'ThrottlingError', 0, [0, 0, 0, 0, 0, 0]],
+    // Whoever waits longer comes back with what is old again.
+    ['busy items', 'TransactionConflict', 1, [16, 16, 16, 16, 16, 16]],
+    ['busy items', 'TransactionConflict', 0.5, [8, 8, 8, 8, 8, 8]],
+    // Somebody else got on, and what was read is new.
+    ['refused conditions', 'ConditionalCheckFailed', 1, []],
+  ])('waits after %s (%s) at random, with a chance of %p so long: %j', async (_, code, chance, waits) => {
+    client.on(TransactWriteCommand).rejects(cancelled(code));
+    const timer = jest.spyOn(globalThis, 'setTimeout');
+    random.mockReturnValue(chance);
+    let tries = 0;
 
-      await settle(transact(() => (tries++ < 6 ? [anItem('A')] : [])));
+    await settle(transact(() => (tries++ < 6 ? [anItem('A')] : [])));
 
-      expect(timer.mock.calls.map(([, milliseconds]) => milliseconds)).toEqual(waits);
-    },
-  );
+    expect(timer.mock.calls.map(([, milliseconds]) => milliseconds)).toEqual(waits);
+  });
 
   test.each([
     ['a mistake of ours', cancelled('ValidationError')],
@@ -148,7 +147,7 @@ describe('a transaction', () => {
   test.each([
     ['conflicts', cancelled('TransactionConflict')],
     ['refusals', cancelled('ConditionalCheckFailed')],
-  ])('asks the caller to come back in 1 s after thirty %s', async (_, error) => {
+  ])('asks the caller to come back in 1 s after sixty %s', async (_, error) => {
     client.on(TransactWriteCommand).rejects(error);
 
     await expect(settle(transact(() => [anItem('A')]))).rejects.toMatchObject({
@@ -157,7 +156,58 @@ describe('a transaction', () => {
       retryAfterSeconds: 1,
       cause: error,
     });
-    expect(transactions()).toHaveLength(30);
+    expect(transactions()).toHaveLength(60);
+  });
+});
+
+describe('writing one item that transactions write too', () => {
+  const command = () => new UpdateCommand({ TableName: 'table', Key: { PK: 'A', SK: 'x' } });
+  const writes = () => client.commandCalls(UpdateCommand);
+
+  test('gives what the write gives', async () => {
+    client.on(UpdateCommand).resolves({ Attributes: { name: 'the A' } });
+
+    expect(await settle(writeItem(command()))).toEqual({ Attributes: { name: 'the A' } });
+    expect(writes()).toHaveLength(1);
+  });
+
+  test.each(['TransactionConflictException', 'TransactionInProgressException'])(
+    'waits for a transaction that is under way, and writes again: %s',
+    async (name) => {
+      random.mockReturnValue(1);
+      client.on(UpdateCommand).rejectsOnce(tableError(name)).rejectsOnce(tableError(name)).resolves({});
+      const run = writeItem(command());
+
+      await jest.advanceTimersByTimeAsync(31);
+      expect(writes()).toHaveLength(2);
+      await jest.advanceTimersByTimeAsync(1);
+
+      expect(await run).toEqual({});
+      expect(writes()).toHaveLength(3);
+    },
+  );
+
+  test.each(['ConditionalCheckFailedException', 'ThrottlingException', 'AccessDeniedException'])(
+    'is not repeated after %s',
+    async (name) => {
+      const error = tableError(name);
+      client.on(UpdateCommand).rejects(error);
+
+      await expect(settle(writeItem(command()))).rejects.toBe(error);
+      expect(writes()).toHaveLength(1);
+    },
+  );
+
+  test('asks the caller to come back in 1 s after sixty conflicts', async () => {
+    const error = tableError('TransactionConflictException');
+    client.on(UpdateCommand).rejects(error);
+
+    await expect(settle(writeItem(command()))).rejects.toMatchObject({
+      name: 'RateLimitedError',
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+    expect(writes()).toHaveLength(60);
   });
 });
 
@@ -210,13 +260,13 @@ describe('reading many items', () => {
     ]);
   });
 
-  test('asks the caller to come back when keys are left thirty times', async () => {
+  test('asks the caller to come back when keys are left sixty times', async () => {
     client.on(BatchGetCommand).resolves({ UnprocessedKeys: { table: { Keys: keys } } });
 
     await expect(settle(batchGet(keys))).rejects.toMatchObject({
       name: 'RateLimitedError',
       retryAfterSeconds: 1,
     });
-    expect(reads()).toHaveLength(30);
+    expect(reads()).toHaveLength(60);
   });
 });

@@ -2,7 +2,6 @@ import '../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RateLimitedError } from '../../../core/errors.ts';
 import { FilesRemainError, NotExpiredYetError } from '../../../core/expire-request.ts';
 import type { RequestKind } from '../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-attempts.ts';
@@ -15,6 +14,7 @@ import {
   stepAfterCalls,
   waitTimeOf,
 } from '../../../core/workflow.ts';
+import { TransientError } from '../../../functions/workflow-task.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import { anAttempt } from '../builders/entities.ts';
 
@@ -249,8 +249,9 @@ describe('the names of errors', () => {
     return [...new Set(names)].sort();
   };
   const errors = {
-    generation: [new ProviderBusyError(), new ProviderCallInFlightError(), new RateLimitedError(1)],
-    expiry: [new FilesRemainError(), new NotExpiredYetError()],
+    generation: [new ProviderBusyError(), new ProviderCallInFlightError(), new TransientError()],
+    expiry: [new FilesRemainError(), new NotExpiredYetError(), new TransientError()],
+    'webhook-delivery': [new TransientError()],
   };
 
   test.each(Object.entries(errors))('are exactly those by which %s retries', (file, thrown) => {

@@ -1,5 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { RateLimitedError } from '../../../core/errors.ts';
 import { accountKey, endUserKey, requestKey } from '../../../core/keys.ts';
 import { table } from '../../../core/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
@@ -17,6 +18,7 @@ import {
   anImageRequest,
   aStoredOutput,
   EMAIL,
+  putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
@@ -32,8 +34,8 @@ beforeEach(() => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
-  memory.put(
-    requestKey(REQUEST_ID),
+  putRequest(
+    memory,
     anImageRequest({
       status: 'processing',
       createdAt: new Date().toISOString(),
@@ -64,6 +66,31 @@ describe('a task of the workflow', () => {
   test.each(Object.entries(tasks))('%s lets its errors escape to the state machine', async (_, task) => {
     memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
     await expect(task(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });
+  });
+
+  test.each<[string, Error]>([
+    ['an account that stays contended', new RateLimitedError(1)],
+    ['throttling', Object.assign(new Error('slow down'), { name: 'ThrottlingException' })],
+    ['a server error', Object.assign(new Error('oops'), { $metadata: { httpStatusCode: 500 } })],
+    ['a connection that timed out', Object.assign(new Error('late'), { name: 'TimeoutError' })],
+  ])('tells the state machine by one name that time may heal %s', async (_, error) => {
+    memory.client.rejects(error);
+
+    await expect(settleRequest(input, aLambdaContext())).rejects.toMatchObject({
+      name: 'TransientError',
+      message: `${error.name}: ${error.message}`,
+      cause: error,
+    });
+  });
+
+  test.each([
+    ['missing rights', 'AccessDeniedException'],
+    ['a mistake of ours', 'ValidationException'],
+    ['a provider that is busy', 'ProviderBusyError'],
+  ])('leaves its name to %s: time does not heal it, or the state machine knows it', async (_, name) => {
+    memory.client.rejects(Object.assign(new Error('no'), { name, $metadata: { httpStatusCode: 400 } }));
+
+    await expect(settleRequest(input, aLambdaContext())).rejects.toMatchObject({ name });
   });
 
   test.each([

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { METRIC, METRIC_NAMESPACE, SERVICE_NAME } from '../../core/observability.ts';
+import { PROVIDER_IDS } from '../../core/providers.ts';
+import {
+  ofType,
+  onlyOne,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+/** What an alarm is about, and from when on it rings: its metric with what that is split by, and the bound. */
+type Alarm = [metric: string, bound: string];
+
+const OURS = `service=${SERVICE_NAME}`;
+const ofService = (metric: string, bound: string, split = ''): Alarm => [
+  `${METRIC_NAMESPACE}/${metric} ${split}${OURS}`,
+  bound,
+];
+const executionsOf = (machine: string, end: string): Alarm => [
+  `AWS/States/${end} StateMachineArn=${machine}`,
+  '>= 1 in 1 x 300 s',
+];
+
+/** Every alarm. None but the first rings for want of data. */
+const ALARMS: Alarm[] = [
+  ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
+  ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
+  ofService(METRIC.reconcileFailed, '>= 1 in 1 x 300 s'),
+  executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
+  executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
+  executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
+  ['AWS/ApiGateway/5XXError ApiName=RestApi', '>= 5 in 1 x 300 s'],
+  ...PROVIDER_IDS.flatMap((provider) => [
+    ofService(METRIC.providerAccessRefused, '>= 1 in 1 x 300 s', `provider=${provider} `),
+    ofService(METRIC.providerCallLost, '>= 5 in 1 x 300 s', `provider=${provider} `),
+    ofService(METRIC.unknownProviderState, '>= 1 in 1 x 300 s', `provider=${provider} `),
+  ]),
+];
+
+const described = ({ Properties }: Resource): Alarm => {
+  const { Namespace, MetricName, Dimensions, Threshold, EvaluationPeriods, Period } = Properties;
+  const split = Dimensions.map(
+    ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
+  );
+  const [sign, missing] = {
+    GreaterThanOrEqualToThreshold: ['>=', 'notBreaching'],
+    LessThanThreshold: ['<', 'breaching'],
+  }[Properties.ComparisonOperator as string] ?? ['?', '?'];
+  const noData = missing === 'breaching' ? ', or no data' : '';
+  expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
+  return [
+    `${Namespace}/${MetricName} ${split.toSorted().join(' ')}`,
+    `${sign} ${Threshold} in ${EvaluationPeriods} x ${Period} s${noData}`,
+  ];
+};
+
+let service: ServiceTemplate;
+beforeAll(() => {
+  service = synthesizeService();
+});
+const alarms = () => ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
+
+describe('the alarms', () => {
+  test('are these, and no others', () => {
+    expect(alarms().map(described).toSorted()).toEqual(ALARMS.toSorted());
+  });
+
+  test('say in a sentence what is wrong, and tell whoever listens', () => {
+    const { logicalId } = onlyOne(service.resources, 'AWS::SNS::Topic');
+
+    for (const { Properties } of alarms()) {
+      expect(Properties.AlarmDescription).toMatch(/^\S.*\.$/);
+      expect(Properties.AlarmActions).toEqual([{ Ref: logicalId }]);
+      expect(Properties.ActionsEnabled).not.toBe(false);
+    }
+  });
+
+  test('are told by mail to the address that is given, and to nobody else', () => {
+    const subscriptions = (overrides: Record<string, unknown>) =>
+      ofType(synthesizeService(overrides).resources, 'AWS::SNS::Subscription').map(([, { Properties }]) => [
+        Properties.Protocol,
+        Properties.Endpoint,
+      ]);
+
+    expect(subscriptions({})).toEqual([]);
+    expect(subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
+  });
+});
+
+test('the ledgers are verified once a day', () => {
+  const { logicalId } = service.functions['events/verify-ledger'] ?? {};
+  const rules = ofType(service.resources, 'AWS::Events::Rule')
+    .map(([, { Properties }]) => Properties)
+    .filter(({ Targets }) => Targets[0].Arn['Fn::GetAtt'][0] === logicalId);
+
+  expect(rules).toMatchObject([{ ScheduleExpression: 'rate(1 day)', State: 'ENABLED' }]);
+});

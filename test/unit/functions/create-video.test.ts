@@ -1,0 +1,146 @@
+import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { endUserKey, openWorkListing, requestKey } from '../../../core/keys.ts';
+import { table } from '../../../core/table.ts';
+import { handler as createVideo } from '../../../functions/api/create-video.ts';
+import type { handler as getVideo } from '../../../functions/api/get-video.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aVideoBody, urlsOf } from '../builders/bodies.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { aSigningKey } from '../builders/signing-key.ts';
+import { LoopbackServer } from '../fakes/loopback-server.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const secrets = new MemorySecrets();
+const upstream = await new LoopbackServer().start();
+let now = NOW;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  executions.reset();
+  secrets.reset();
+  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
+  secrets.set('arn:callback-secret', 'secret');
+  secrets.set('arn:modelark-key', 'key');
+  secrets.set('arn:modelstudio-key', 'key');
+  upstream.reset();
+  upstream.answer(200, { output: { task_id: 'task-1', task_status: 'RUNNING' } });
+  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+});
+afterAll(() => upstream.close());
+
+type Handler = typeof getVideo;
+const call = async (handler: Handler, event: Parameters<typeof anApiEvent>[0] = {}, caller = {}) => {
+  const { headers } = await aCaller(memory, caller);
+  memory.client.resetHistory();
+  return withEnvironment({ MODELSTUDIO_BASE_URL: upstream.url }, async () =>
+    read(await handler(anApiEvent({ headers, ...event }), aLambdaContext())),
+  );
+};
+
+describe('POST /v1/videos', () => {
+  const create = (body: unknown, caller = {}, rest = {}) => call(createVideo, { body, ...rest }, caller);
+
+  test('answers 202 with the queued record, where to look for it and when', async () => {
+    const { status, headers, body } = await create(aVideoBody({ durationSec: 7 }));
+
+    const pollUrl = `https://api.example.com/v1/videos/${body.requestId}`;
+    expect(status).toBe(202);
+    expect(body).toStrictEqual({
+      requestId: expect.stringMatching(/^vid_[0-9A-HJKMNP-TV-Z]{26}$/),
+      model: 'xW3.0s',
+      status: 'queued',
+      prompt: 'waves',
+      endUserEmail: EMAIL,
+      createdAt: now.toISOString(),
+      pollUrl,
+    });
+    expect(headers).toMatchObject({ Location: pollUrl, 'Retry-After': '5' });
+    expect(memory.get(requestKey(body.requestId))).toMatchObject({
+      ...openWorkListing(body.requestId, now.toISOString()),
+      kind: 'video',
+      status: 'queued',
+      debitThousandths: 70_000,
+    });
+    expect(executions.names('generation')).toEqual([body.requestId]);
+  });
+
+  test('takes two round trips to the table', async () => {
+    await create(aVideoBody());
+
+    expect(memory.calls()).toEqual({
+      UpdateCommand: 1,
+      GetCommand: 1,
+      BatchGetCommand: 1,
+      TransactWriteCommand: 1,
+    });
+  });
+
+  test.each([
+    ['no JSON', '{', { body: 'must be JSON' }],
+    ['no body', undefined, { model: 'is required', prompt: 'is required', endUserEmail: 'is required' }],
+    [
+      'wrong fields',
+      aVideoBody({ durationSec: 31, ratio: '2:1', n: 1 }),
+      { durationSec: expect.any(String), ratio: expect.any(String), n: 'is not a known field' },
+    ],
+    ['an image model', aVideoBody({ model: 'xQI3Pro' }), { model: 'is not a video model' }],
+  ])('answers 400 to %s, naming what is wrong', async (_, body, fields) => {
+    const answer = await create(body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_error', fields });
+    expect(Object.keys(answer.body.error.fields).sort()).toEqual(Object.keys(fields).sort());
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('answers 400 for a reference video that is not there to be measured', async () => {
+    const { status, body } = await create(
+      aVideoBody({ referenceVideos: ['https://127.0.0.1/clip.mp4'], prompt: '' }),
+    );
+
+    expect(status).toBe(400);
+    expect(Object.keys(body.error.fields).sort()).toEqual(['prompt', 'referenceVideos[0]']);
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('answers 400 to a query and to a malformed key, beside what is wrong with the body', async () => {
+    const headers = { ...(await aCaller(memory)).headers, 'Idempotency-Key': '' };
+    const { body } = await create(aVideoBody({ durationSec: 1 }), {}, { query: { n: ['2'] }, headers });
+
+    expect(Object.keys(body.error.fields).sort()).toEqual(['Idempotency-Key', 'durationSec', 'n']);
+  });
+
+  test('refuses a caller without the scope, a blocked end-user and an empty balance', async () => {
+    expect((await create(aVideoBody(), { scopes: ['generations:read'] })).status).toBe(403);
+    expect((await create(aVideoBody(), { account: { balanceThousandths: 49_999 } })).status).toBe(402);
+    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: now.toISOString() }));
+    expect((await create(aVideoBody())).status).toBe(403);
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('answers the first 202 again to the same key and body, and 409 to another body', async () => {
+    const createNamed = async (body: Record<string, unknown>) => {
+      const headers = { ...(await aCaller(memory)).headers, 'Idempotency-Key': 'key-1' };
+      return call(createVideo, { body, headers });
+    };
+    const first = await createNamed(aVideoBody());
+
+    expect(await createNamed(aVideoBody())).toStrictEqual({
+      ...first,
+      headers: { ...first.headers, 'Idempotency-Replayed': 'true' },
+    });
+    expect((await createNamed(aVideoBody({ referenceImages: urlsOf('png', 1) }))).status).toBe(409);
+    expect(memory.transactions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { NOW } from '../unit/builders/clocks.ts';
+import { done, INPUT, runGeneration, store, wait } from './generation.ts';
+import { hangs } from './harness.ts';
+import { failRequest, putRequest, storedRequest } from './stored-request.ts';
+
+beforeEach(() => putRequest());
+
+describe('news that comes while an execution waits', () => {
+  const SCRIPT = {
+    'dispatch-request': [wait(600, 3_000)],
+    'await-provider': [done],
+    'store-outputs': [done],
+    'settle-request': [done],
+  };
+  const woken = { result: { next: 'store' } };
+
+  test.each([1, 599, 2_999])('after %i s ends the wait at once, in six transitions', async (seconds) => {
+    const execution = await runGeneration(SCRIPT, ({ tokens, at, every }) => {
+      every(60, () =>
+        Date.now() < NOW.getTime() + seconds * 1000 ? tokens.heartbeat('token-1') : undefined,
+      );
+      at(seconds, () => tokens.succeed('token-1', woken));
+    });
+
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Choose next step',
+      'Wait for provider',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ]);
+    expect(execution.transitions).toBe(6);
+    expect(execution.seconds).toBe(seconds);
+    expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });
+  });
+
+  test('is acted on: a refusal fails the request', async () => {
+    const error = { code: 'content_policy', message: 'refused' } as const;
+
+    const execution = await runGeneration(
+      { ...SCRIPT, 'store-outputs': [], 'settle-request': [], 'fail-request': failRequest },
+      ({ tokens, at }) => at(9, () => tokens.succeed('token-1', { result: { next: 'fail', error } })),
+    );
+
+    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Fail request']);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error });
+  });
+
+  test('is acted on: a request that is over is left alone', async () => {
+    const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
+      at(9, () => tokens.succeed('token-1', { result: { next: 'stop' } })),
+    );
+
+    expect(execution.path.slice(-2)).toEqual(['Choose next step', 'Nothing left to do']);
+    expect(execution.transitions).toBe(5);
+  });
+
+  test('may be none yet: each sign of life prolongs the wait, without a transition', async () => {
+    const execution = await runGeneration(SCRIPT, ({ tokens, at }) => {
+      for (const seconds of [599, 1_198, 1_797]) at(seconds, () => tokens.heartbeat('token-1'));
+      at(2_396, () => tokens.succeed('token-1', woken));
+    });
+
+    expect(execution.transitions).toBe(6);
+    expect(waitsOf(execution)).toEqual([2_396]);
+  });
+
+  test('is looked for when the signs of life stop', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'poll-provider': [store] }, ({ tokens, at }) =>
+      at(500, () => tokens.heartbeat('token-1')),
+    );
+
+    expect(waitsOf(execution)).toEqual([1_100]);
+    expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.HeartbeatTimeout' } });
+  });
+
+  test('is looked for at the time limit of the wait, whatever signs of life there are', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'poll-provider': [store] }, ({ tokens, every }) =>
+      every(100, () => (Date.now() < NOW.getTime() + 3_000_000 ? tokens.heartbeat('token-1') : undefined)),
+    );
+
+    expect(waitsOf(execution)).toEqual([3_000]);
+    expect(execution.path.slice(2)).toEqual([
+      'Wait for provider',
+      'Poll provider',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ]);
+    expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.Timeout' } });
+  });
+
+  test('comes too late under a token that was given up, and changes nothing', async () => {
+    const refusals: unknown[] = [];
+    const late = (tell: () => void) => () => {
+      try {
+        tell();
+      } catch (error) {
+        refusals.push((error as Error).name);
+      }
+    };
+
+    const execution = await runGeneration(
+      { ...SCRIPT, 'await-provider': done, 'poll-provider': [wait(600, 3_000), store] },
+      ({ tokens, at }) => {
+        at(
+          700,
+          late(() => tokens.succeed('token-1', woken)),
+        );
+        at(
+          701,
+          late(() => tokens.heartbeat('token-1')),
+        );
+      },
+    );
+
+    expect(refusals).toEqual(['TaskTimedOut', 'TaskTimedOut']);
+    expect(waitsOf(execution)).toEqual([600, 600]);
+  });
+
+  test('comes before the function that keeps the token has answered, and counts', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'await-provider': [hangs] }, ({ tokens, at }) =>
+      at(2, () => tokens.succeed('token-1', woken)),
+    );
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.seconds).toBe(2);
+  });
+});
+
+const waitsOf = ({ visits }: Awaited<ReturnType<typeof runGeneration>>): number[] =>
+  visits.flatMap(({ state, seconds }) => (state === 'Wait for provider' ? [seconds] : []));
