@@ -64,7 +64,7 @@ Every creation takes from the balance of its account, so that those of one accou
 transaction on the account's item, and DynamoDB refuses a transaction that meets another one. The function tries again, with
 jitter, until it answers 429. This is measured in virtual time with the table of the simulation (\`test/simulation/aws/table.ts\`):
 
-- A transaction holds its items for ${transactionMs} ms from its arrival to its commit; whatever meets it meanwhile is refused, and a
+- A transaction holds its items for ${transactionMs} ms (an assumption) from its arrival to its commit; whatever meets it meanwhile is refused, and a
   condition that does not hold any more is refused with the item as it is.
 - A call is 1 to 4 ms on its way, and as long on its way back. Nothing else fails; the executions that are started do nothing.
 - Creations come at random (Poisson) for ${seconds} s at the given rate over all accounts together, whoever is still waiting. The keys'

@@ -58,8 +58,6 @@ const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { ma
 export interface SimulationOptions {
   runs: number;
   seed: number;
-  /** Where a report said that a run failed: only that run is made, and shrunk from there. */
-  path?: string | undefined;
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
@@ -79,7 +77,6 @@ export interface Failure {
   problems: string[];
   /** The run of the first failure, from 1. */
   run: number;
-  path: string;
   shrinks: number;
   trace: readonly string[];
 }
@@ -121,7 +118,6 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
   const checked = await fc.check(property, {
     numRuns: options.runs,
     seed: options.seed,
-    ...(options.path === undefined ? {} : { path: options.path }),
     endOnFailure: options.shrinks === false,
   });
   if (!checked.failed) return { runs, totals, failure: undefined };
@@ -139,7 +135,6 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
       scenario,
       problems: [...problems, ...reported],
       run: checked.numRuns,
-      path: checked.counterexamplePath ?? '',
       shrinks: checked.numShrinks,
       trace,
     },

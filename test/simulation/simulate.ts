@@ -5,7 +5,6 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string' },
-    path: { type: 'string' },
     mutation: { type: 'string' },
     trace: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
@@ -30,7 +29,6 @@ const main = async (): Promise<void> => {
   const result = await simulate(deployment, {
     runs,
     seed,
-    path: values.path,
     mutation: bug === undefined ? undefined : MUTATIONS[bug as keyof typeof MUTATIONS],
     shrinks: !values['no-shrink'],
     progress: (done) => {

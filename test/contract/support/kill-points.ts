@@ -62,7 +62,7 @@ const inTransaction = (caller: string, { body }: Wish, effect: Fault['effect']):
 const unwritten = aPicture();
 const unstarted = video();
 const unsettled = halfOfTwo();
-const settled = video();
+const settled = halfOfTwo();
 
 /**
  * In the order of a request's life, so that what takes longest to be found lost has longest. Only transactions tell
@@ -109,9 +109,9 @@ export const KILL_POINTS: readonly KillPoint[] = [
     },
   },
   {
-    when: 'after a file is stored, before it is recorded',
-    wish: aPicture(),
-    fault: { call: 's3:PutObject', principal: '*StoreOutputs*', contains: 'img_', effect: 'kill-after' },
+    when: 'after the file of a video is stored, before it is recorded',
+    wish: video(),
+    fault: { call: 's3:PutObject', principal: '*StoreOutputs*', contains: 'vid_', effect: 'kill-after' },
   },
   {
     when: 'before a request is settled and half of it refunded',
@@ -120,7 +120,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     madeByThen: true,
   },
   {
-    when: 'after a video is settled, before what follows is started',
+    when: 'after a request is settled and half of it refunded, before what follows is started',
     wish: settled,
     fault: inTransaction('SettleRequest', settled, 'kill-after'),
     madeByThen: true,

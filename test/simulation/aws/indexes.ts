@@ -44,12 +44,6 @@ export class Indexes {
     return [...keys].map((key) => this.shown.get(key)).filter((item): item is Item => item !== undefined);
   }
 
-  /** Every item that an index shows under its partition attribute. */
-  listed(attribute: string, now: number): Item[] {
-    this.catchUp(now);
-    return [...this.shown.values()].filter((item) => item[attribute] !== undefined);
-  }
-
   private catchUp(now: number): void {
     if (!this.pending.some(({ at }) => at <= now)) return;
     const due = this.pending.filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at);

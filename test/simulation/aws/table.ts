@@ -31,8 +31,8 @@ export interface Write {
 export type Witness = (key: string, before: Item | undefined, after: Item | undefined) => void;
 
 /**
- * How long a transaction holds its items, from its arrival to its commit. Measured on DynamoDB a transaction
- * of a few items takes some 10 ms where a single write takes 4: what is more is its two phases.
+ * How long a transaction holds its items, from its arrival to its commit: an assumption, on the long side for a
+ * transaction of a few items within one region. DynamoDB publishes no figure.
  */
 export const TRANSACTION_MS = 8;
 /** How far an index may be behind. */
@@ -112,11 +112,6 @@ export class Table {
       ? [...(this.partitions.get(String(partition))?.values() ?? [])]
       : this.indexes.partition(attribute, partition, this.scheduler.now);
     return query(candidates, input, ITEMS_PER_QUERY);
-  }
-
-  /** What an index shows under its partition attribute right now. */
-  listed(attribute: string): Item[] {
-    return this.indexes.listed(attribute, this.scheduler.now);
   }
 
   /** Removes whatever is past its time, as DynamoDB does some time later. */
