@@ -8,6 +8,8 @@ export interface Wish {
   path: '/v1/generations' | '/v1/videos';
   body: Record<string, unknown>;
   idempotencyKey: string;
+  /** Who pays. Two who pay at once from one account can refuse each other's first try: one who is alone is never refused. */
+  account: 'alone' | 'shared';
   /** How it ends unless its call is lost: with all of its outputs, with half of them, or refused by its upstream. */
   ending: 'whole' | 'half' | 'refused';
 }
@@ -29,6 +31,7 @@ const wish = (path: Wish['path'], ending: Wish['ending'], body: Record<string, u
   path,
   body: { ...body, endUserEmail: uniqueEmail() },
   idempotencyKey: unique(),
+  account: 'alone',
   ending,
 });
 
@@ -50,8 +53,9 @@ const video = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0s' }
 /** A task whose upstream calls back, to an address that is gone with the run. */
 const calledBackVideo = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0sPro' }));
 
-/** What else is in flight at each kill. */
-export const companions = (): Wish[] => [aPicture(), halfOfTwo(), refused()];
+/** What else is in flight at each kill: no videos, so that a fault in the creation of one is met by the wish. */
+export const companions = (): Wish[] =>
+  [aPicture(), halfOfTwo(), refused()].map((each) => ({ ...each, account: 'shared' }));
 
 /** A fault in the transaction that creates or ends the request of a wish: no other holds its end-user's address. */
 const inTransaction = (caller: string, { body }: Wish, effect: Fault['effect']): Fault => ({
@@ -60,7 +64,7 @@ const inTransaction = (caller: string, { body }: Wish, effect: Fault['effect']):
 });
 
 const unwritten = aPicture();
-const unstarted = video();
+const unstarted = aPicture();
 const unsettled = halfOfTwo();
 const settled = halfOfTwo();
 
@@ -76,15 +80,15 @@ export const KILL_POINTS: readonly KillPoint[] = [
     acceptedUnheard: false,
   },
   {
-    when: 'after a video is written and paid, before its execution is started',
+    when: 'after an image is written and paid, before its execution is started',
     wish: unstarted,
-    fault: inTransaction('CreateVideo', unstarted, 'kill-after'),
+    fault: inTransaction('CreateGeneration', unstarted, 'kill-after'),
     acceptedUnheard: true,
   },
   {
-    when: 'after the execution of an image is started, before its caller is answered',
-    wish: aPicture(),
-    fault: { call: 'states:StartExecution', principal: '*CreateGeneration*', effect: 'kill-after' },
+    when: 'after the execution of a video is started, before its caller is answered',
+    wish: video(),
+    fault: { call: 'states:StartExecution', principal: '*CreateVideo*', effect: 'kill-after' },
     acceptedUnheard: true,
   },
   {
