@@ -14,8 +14,7 @@ const project = (name, settings = {}) => ({
 });
 
 export default {
-  // One more than the cores this is meant for: many contract tests wait for time to pass.
-  maxWorkers: 3,
+  maxWorkers: 2,
   testTimeout: 60_000,
   projects: [
     ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
