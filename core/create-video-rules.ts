@@ -161,7 +161,7 @@ const withDefaults = (
   };
 };
 
-/** What a look at a reference video gives: its length, or why it cannot be used. */
+/** What a reference video measures, or what is wrong with it: a sentence for its field. */
 export type ClipMeasure = { durationMs: number } | { problem: string };
 
 /** What is wrong with measured reference videos, one by one and together with the output. Lengths are compared in milliseconds. */

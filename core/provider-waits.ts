@@ -3,7 +3,7 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { providerWaitKey, TTL_ATTRIBUTE } from './keys.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
-import { type StoredItem, table, tableName } from './table.ts';
+import { type StoredItem, setAll, table, tableName } from './table.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from './time.ts';
 
 /**
@@ -76,17 +76,11 @@ const note = async (
     ...attributes,
     [TTL_ATTRIBUTE]: toEpochSeconds(toInstant(now)) + ATTEMPT_RETENTION_SECONDS,
   };
-  const names = Object.keys(all);
   const { Attributes } = await table.send(
     new UpdateCommand({
       TableName: tableName(),
       Key: providerWaitKey(requestId),
-      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`:${name}`, value])),
-        ...guard?.values,
-      },
+      ...setAll(all, guard?.values),
       ...(guard ? { ConditionExpression: guard.condition } : {}),
       ReturnValues: 'ALL_NEW',
     }),

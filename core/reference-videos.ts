@@ -1,3 +1,4 @@
+import type { ClipMeasure } from './create-video-rules.ts';
 import { measureVideo } from './media-facts.ts';
 import { logger } from './observability.ts';
 import { rangedHttpFile, UnreadableFileError } from './ranged-http-file.ts';
@@ -5,9 +6,6 @@ import { UnreadableVideoError } from './video-bytes.ts';
 
 /** How long measuring all videos of a request may take. */
 const TIME_LIMIT_MS = 8_000;
-
-/** What a reference video measures, or what is wrong with it: a sentence for its field. */
-export type MeasuredReference = { durationMs: number } | { problem: string };
 
 /**
  * Measures the videos at the URLs a caller gave, all at once, each by its index alone. In their order, and
@@ -17,9 +15,9 @@ export type MeasuredReference = { durationMs: number } | { problem: string };
 export const measureReferenceVideos = async (
   urls: readonly string[],
   signal: AbortSignal = AbortSignal.timeout(TIME_LIMIT_MS),
-): Promise<MeasuredReference[]> => Promise.all(urls.map((url) => measureReference(url, signal)));
+): Promise<ClipMeasure[]> => Promise.all(urls.map((url) => measureReference(url, signal)));
 
-const measureReference = async (url: string, signal: AbortSignal): Promise<MeasuredReference> => {
+const measureReference = async (url: string, signal: AbortSignal): Promise<ClipMeasure> => {
   const file = rangedHttpFile(url, signal);
   try {
     const { durationSec } = await measureVideo(file);

@@ -9,6 +9,7 @@ import type { Thousandths } from './money.ts';
 import {
   refusedBy,
   type StoredItem,
+  setAll,
   type TransactItem,
   table,
   tableName,
@@ -160,19 +161,6 @@ export const markProcessing = async (request: StoredRequest): Promise<void> => {
       ConditionExpression: '#status = :queued',
     }),
   );
-};
-
-/** The parts of an update that sets attributes, each under a placeholder of its own name. */
-const setAll = (attributes: Record<string, unknown>, otherValues: Record<string, unknown>) => {
-  const names = Object.keys(attributes);
-  return {
-    UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(names.map((name) => [`:${name}`, attributes[name]])),
-      ...otherValues,
-    },
-  };
 };
 
 /**
