@@ -18,6 +18,7 @@ export default {
   testTimeout: 60_000,
   projects: [
     ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
+    project('packages', { testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'] }),
     project('contract', {
       globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',

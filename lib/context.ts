@@ -1,6 +1,6 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
-import { ModelRoutes } from '../core/model-routes.ts';
+import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 
 /** Context given on the command line (`-c key=value`) is text; in `cdk.json` it can be of any type. */
 const number = (minimum: number, maximum: number) =>

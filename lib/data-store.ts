@@ -10,7 +10,7 @@ import {
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
   TTL_ATTRIBUTE,
-} from '../core/keys.ts';
+} from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
 
 /** The table that holds every record of the service, and the bucket that holds the outputs. */

@@ -7,7 +7,7 @@ import {
   OUTPUT_PREFIX,
   REQUEST_INDEXES,
   requestPartition,
-} from '../core/keys.ts';
+} from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import type { StackContext } from './context.ts';
 import { DataStore } from './data-store.ts';
@@ -111,14 +111,14 @@ export class GenerationServiceStack extends Stack {
       intervalSeconds: context.reconcileIntervalSeconds,
       watched: { Generation: workflow.stateMachine, Expiry: expiry.stateMachine },
     });
-    const { dispatchRequest, awaitProvider, pollProvider, storeOutputs, settleRequest, failRequest } =
+    const { dispatchRequest, awaitProvider, queryProvider, storeOutputs, settleRequest, failRequest } =
       workflow;
     const { expireRequest } = expiry;
-    const { sendWebhook } = webhooks;
+    const { deliverWebhook } = webhooks;
     const { reconcile } = reconciler;
     dispatchRequest.addEnvironment({ ...providerAccess, ...watching, ...callbackAccess });
     awaitProvider.addEnvironment(providerAccess);
-    pollProvider.addEnvironment({ ...providerAccess, ...watching });
+    queryProvider.addEnvironment({ ...providerAccess, ...watching });
     storeOutputs.addEnvironment({ ...files, ...targets });
     settleRequest.addEnvironment({ ...ending, ...following, ...lasting });
     failRequest.addEnvironment({ ...ending, ...following, ...files });
@@ -160,13 +160,13 @@ export class GenerationServiceStack extends Stack {
     allowOnIndexes(table, api['delete-end-user'], [REQUEST_INDEXES.byEndUser.name]);
     allowOnIndexes(table, reconcile, [LISTING_INDEX.name]);
     onTable([...workflow.tasks, expireRequest, reconcile], 'GetItem', 'UpdateItem');
-    const asking = [awaitProvider, pollProvider, api['get-video'], api['receive-callback'], reconcile];
+    const asking = [awaitProvider, queryProvider, api['get-video'], api['receive-callback'], reconcile];
     onTable([dispatchRequest, storeOutputs, ...asking], 'Query');
     onTable([dispatchRequest, settleRequest, failRequest, reconcile], 'PutItem');
 
     // The sender calls addresses that others gave: it reaches the request, its account and nothing else.
-    allowOnItems(table, sendWebhook, ['GetItem'], [requestPartition('*'), accountPartition('*')]);
-    allowOnItems(table, sendWebhook, ['Query', 'PutItem'], [requestPartition('*')]);
+    allowOnItems(table, deliverWebhook, ['GetItem'], [requestPartition('*'), accountPartition('*')]);
+    allowOnItems(table, deliverWebhook, ['Query', 'PutItem'], [requestPartition('*')]);
 
     const outputs = [dataStore.bucket.arnForObjects(`${OUTPUT_PREFIX}*`)];
     allow([storeOutputs], ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject'], outputs);
@@ -185,7 +185,7 @@ export class GenerationServiceStack extends Stack {
       ['secretsmanager:GetSecretValue'],
       [secrets.callbacks.secretArn],
     );
-    allow([...rendering, sendWebhook], ['secretsmanager:GetSecretValue'], [delivery.signingKey.secretArn]);
+    allow([...rendering, deliverWebhook], ['secretsmanager:GetSecretValue'], [delivery.signingKey.secretArn]);
 
     const generation = workflow.stateMachine;
     allow([...creating, reconcile], ['states:StartExecution'], [generation.stateMachineArn]);

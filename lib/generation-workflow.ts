@@ -23,7 +23,7 @@ export class GenerationWorkflow extends Construct {
   readonly stateMachine: StateMachine;
   readonly dispatchRequest: ServiceFunction;
   readonly awaitProvider: ServiceFunction;
-  readonly pollProvider: ServiceFunction;
+  readonly queryProvider: ServiceFunction;
   readonly storeOutputs: ServiceFunction;
   readonly settleRequest: ServiceFunction;
   readonly failRequest: ServiceFunction;
@@ -44,7 +44,7 @@ export class GenerationWorkflow extends Construct {
       Math.min(MAX_LAMBDA_SECONDS, props.imageDeadlineSeconds + MARGIN_SECONDS),
     );
     this.awaitProvider = task('await-provider', 'Keeps the token under which a request waits', 45);
-    this.pollProvider = task('poll-provider', 'Asks the provider how far a request is', 45);
+    this.queryProvider = task('query-provider', 'Asks the provider how far a request is', 45);
     this.storeOutputs = task('store-outputs', 'Copies outputs to the bucket', MAX_LAMBDA_SECONDS, 1024);
     this.settleRequest = task('settle-request', 'Ends a request by what was delivered', 30);
     this.failRequest = task('fail-request', 'Ends a request as failed and refunds it', 30);
@@ -54,7 +54,7 @@ export class GenerationWorkflow extends Construct {
       tasks: {
         DispatchRequest: this.dispatchRequest,
         AwaitProvider: this.awaitProvider,
-        PollProvider: this.pollProvider,
+        QueryProvider: this.queryProvider,
         StoreOutputs: this.storeOutputs,
         SettleRequest: this.settleRequest,
         FailRequest: this.failRequest,
@@ -68,7 +68,7 @@ export class GenerationWorkflow extends Construct {
     return [
       this.dispatchRequest,
       this.awaitProvider,
-      this.pollProvider,
+      this.queryProvider,
       this.storeOutputs,
       this.settleRequest,
       this.failRequest,

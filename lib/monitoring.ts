@@ -16,7 +16,7 @@ import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 import { METRIC, METRIC_NAMESPACE, type MetricName, SERVICE_NAME } from '../core/observability.ts';
-import { PROVIDER_IDS } from '../core/providers.ts';
+import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface MonitoringProps {

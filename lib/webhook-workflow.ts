@@ -13,19 +13,19 @@ export interface WebhookWorkflowProps {
 /** The workflow that tells callers of a request's end: the `webhook-delivery` state machine and its function. */
 export class WebhookWorkflow extends Construct {
   readonly stateMachine: StateMachine;
-  readonly sendWebhook: ServiceFunction;
+  readonly deliverWebhook: ServiceFunction;
 
   constructor(scope: Construct, id: string, { bundleOf, environment }: WebhookWorkflowProps) {
     super(scope, id);
-    this.sendWebhook = new ServiceFunction(this, 'SendWebhook', {
-      bundle: bundleOf('workflow/send-webhook'),
+    this.deliverWebhook = new ServiceFunction(this, 'DeliverWebhook', {
+      bundle: bundleOf('workflow/deliver-webhook'),
       description: "Makes one try to deliver a request's webhook",
       timeout: Duration.seconds(45),
       environment,
     });
     const machine = new WorkflowMachine(this, 'Machine', {
       name: 'webhook-delivery',
-      tasks: { SendWebhook: this.sendWebhook },
+      tasks: { DeliverWebhook: this.deliverWebhook },
     });
     this.stateMachine = machine.stateMachine;
   }

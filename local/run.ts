@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
-import { provisionCustomResources } from './custom-resources.ts';
-import { createDelivery } from './delivery.ts';
-import { createEventBus, type EventBus } from './events/event-bus.ts';
-import { createFunctionRuntime, type FunctionRuntime } from './functions/runtime.ts';
-import { type FrontDoor, startFrontDoor } from './gateway/front-door.ts';
-import { createGateway } from './gateway/gateway.ts';
+import type { AwsEndpoint, AwsEndpointOptions } from '../packages/local-aws/src/aws/endpoint.ts';
+import { provisionCustomResources } from '../packages/local-aws/src/custom-resources.ts';
+import { createDelivery } from '../packages/local-aws/src/delivery.ts';
+import { createEventBus, type EventBus } from '../packages/local-aws/src/events/event-bus.ts';
+import { createFunctionRuntime, type FunctionRuntime } from '../packages/local-aws/src/functions/runtime.ts';
+import { type FrontDoor, startFrontDoor } from '../packages/local-aws/src/gateway/front-door.ts';
+import { createGateway } from '../packages/local-aws/src/gateway/gateway.ts';
+import { ACCOUNT_ID, REGION } from '../packages/local-aws/src/template/attributes.ts';
+import { readStack, type Stack } from '../packages/local-aws/src/template.ts';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
 import {
@@ -19,8 +21,6 @@ import {
   secretsWithProviderKeys,
 } from './run/provider-keys.ts';
 import { type Context, projectContext, synthesize } from './run/synthesize.ts';
-import { ACCOUNT_ID, REGION } from './template/attributes.ts';
-import { readStack, type Stack } from './template.ts';
 
 /** How to start a local run. */
 export interface LocalRunOptions {
@@ -58,8 +58,9 @@ export interface LocalRun extends LocalRunFile {
 
 /** Loaded when needed, so that they load while the stack is synthesized. */
 const REAL_PARTS: LocalRunParts = {
-  startSandbox: async (options) => (await import('../sandbox/server.ts')).startSandbox(options),
-  startAwsEndpoint: async (options) => (await import('./aws/endpoint.ts')).startAwsEndpoint(options),
+  startSandbox: async (options) => (await import('../packages/sandbox/src/server.ts')).startSandbox(options),
+  startAwsEndpoint: async (options) =>
+    (await import('../packages/local-aws/src/aws/endpoint.ts')).startAwsEndpoint(options),
   synthesize,
   createFirstAccount,
   createEventBus,

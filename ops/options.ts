@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
+import { Rate } from '../core/models/rates.ts';
 import { type Thousandths, toThousandths } from '../core/money.ts';
-import { MAX_PAGE_SIZE } from '../core/pages.ts';
-import { Rate } from '../core/rates.ts';
-import { RECORD_STATUSES, type RecordStatus } from '../core/records.ts';
+import { RECORD_STATUSES, type RecordStatus } from '../core/requests/records.ts';
+import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
 
 /** A text that may be empty. A value that looks like an option is one whose own value was forgotten. */
 export const anyText = (value: string): string => {

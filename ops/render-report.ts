@@ -1,8 +1,8 @@
 import { requiredEnv } from '../core/environment.ts';
-import { renderLedgerEntry } from '../core/ledger.ts';
+import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
-import { type RequestRecord, renderRecord } from '../core/records.ts';
-import type { StoredRequest } from '../core/requests.ts';
+import { type RequestRecord, renderRecord } from '../core/requests/records.ts';
+import type { StoredRequest } from '../core/requests/requests.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellStory } from './request-story.ts';
 
@@ -27,7 +27,7 @@ export const renderFailed = (request: StoredRequest, now: Date) => ({
 export const renderReport = (report: RequestReport, now: Date) => {
   const { request, account, entries, executions, attempts, wait, webhooks } = report;
   const { accountId, name, balanceThousandths, blockedAt = null } = account;
-  const { waitingSince = null, askedAt = null, calledBackAt = null } = wait ?? {};
+  const { waitingSince = null, queriedAt = null, calledBackAt = null } = wait ?? {};
   return {
     record: renderUnsigned(request, now),
     operatorNote: request.operatorNote ?? null,
@@ -36,7 +36,7 @@ export const renderReport = (report: RequestReport, now: Date) => {
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,
     providerAttempts: attempts.map(({ requestId: _, ...attempt }) => attempt),
-    wait: wait ? { waitingSince, askedAt, calledBackAt } : null,
+    wait: wait ? { waitingSince, queriedAt, calledBackAt } : null,
     webhooks: webhooks.map(({ requestId: _, ...made }) => made),
     objects: renderObjects(report),
     story: tellStory(report, now),

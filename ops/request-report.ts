@@ -1,16 +1,16 @@
-import { type Account, getAccount, listAccounts } from '../core/accounts.ts';
+import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
 import { NotFoundError } from '../core/errors.ts';
-import { type ExecutionHistory, findExecutionHistory } from '../core/execution-history.ts';
-import { deletedRequestKey } from '../core/keys.ts';
-import type { LedgerEntry } from '../core/ledger.ts';
-import { listEntriesOfRequest } from '../core/ledger-entries.ts';
-import { listAttempts, type ProviderAttempt } from '../core/provider-attempts.ts';
-import { findProviderWait, type ProviderWait } from '../core/provider-waits.ts';
-import { isRemoved } from '../core/records.ts';
-import { findRequest, type StoredRequest } from '../core/requests.ts';
-import { listStoredFiles, type StoredFile } from '../core/stored-files.ts';
-import { batchGetAll } from '../core/table.ts';
-import { listWebhookTries, type WebhookTry } from '../core/webhook-tries.ts';
+import { listStoredFiles, type StoredFile } from '../core/files/stored-files.ts';
+import type { LedgerEntry } from '../core/ledger/ledger.ts';
+import { listEntriesOfRequest } from '../core/ledger/ledger-entries.ts';
+import { listAttempts, type ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
+import { findProviderWait, type ProviderWait } from '../core/provider-calls/provider-waits.ts';
+import { isRemoved } from '../core/requests/records.ts';
+import { findRequest, type StoredRequest } from '../core/requests/requests.ts';
+import { deletedRequestKey } from '../core/table/keys.ts';
+import { batchGetAll } from '../core/table/table.ts';
+import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
+import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
 
 /** Everything that is known of a request. */
 export interface RequestReport {
@@ -20,7 +20,7 @@ export interface RequestReport {
   executions: ExecutionHistory[];
   attempts: ProviderAttempt[];
   wait: ProviderWait | undefined;
-  webhooks: WebhookTry[];
+  webhooks: WebhookAttempt[];
   /** What is in the bucket; the record says what should be. */
   files: StoredFile[];
 }
@@ -51,7 +51,10 @@ const describeAbsence = async (requestId: string): Promise<string> => {
  */
 export const loadRequestReport = async (requestId: string, now: Date): Promise<RequestReport> => {
   const request = await getReadableRequest(requestId, now);
-  const [account, webhooks] = await Promise.all([getAccount(request.accountId), listWebhookTries(requestId)]);
+  const [account, webhooks] = await Promise.all([
+    getAccount(request.accountId),
+    listWebhookAttempts(requestId),
+  ]);
   const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
   const [entries, executions, attempts, wait, files] = await Promise.all([
     listEntriesOfRequest(account, request),

@@ -1,7 +1,7 @@
 import { toXTokens } from '../core/money.ts';
-import type { AttemptOutcome } from '../core/provider-attempts.ts';
-import { statusAt } from '../core/records.ts';
-import { maxOutputs } from '../core/requests.ts';
+import type { AttemptOutcome } from '../core/provider-calls/provider-attempts.ts';
+import { statusAt } from '../core/requests/records.ts';
+import { maxOutputs } from '../core/requests/requests.ts';
 import type { Instant } from '../core/time.ts';
 import type { RequestReport } from './request-report.ts';
 
@@ -69,7 +69,7 @@ const tellProvider = ({ attempts, wait }: RequestReport): StoryLine[] => {
   });
   const told: [Instant | undefined, string][] = [
     [wait?.waitingSince, 'waits for provider'],
-    [wait?.askedAt, 'provider asked last'],
+    [wait?.queriedAt, 'provider asked last'],
     [wait?.calledBackAt, 'provider called back'],
   ];
   return [...lines, ...told.flatMap(([at, what]) => (at === undefined ? [] : [{ at, what, detail: '' }]))];

@@ -1,6 +1,6 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { ProviderAnswer, ProviderId } from '../core/providers.ts';
+import type { ProviderAnswer, ProviderId } from '../core/provider-calls/providers.ts';
 import type { UpstreamAnswer } from './http.ts';
 
 /** What an upstream's error code means to us. */

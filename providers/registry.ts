@@ -1,8 +1,8 @@
-import { PROVIDER_ENVIRONMENT, readSecret } from '../core/credentials.ts';
 import { requiredEnv } from '../core/environment.ts';
-import { findModelRoute } from '../core/model-routes.ts';
-import type { Provider, ProviderId } from '../core/providers.ts';
-import type { Upstream } from '../core/workflow.ts';
+import { PROVIDER_ENVIRONMENT, readSecret } from '../core/provider-calls/credentials.ts';
+import { findModelRoute } from '../core/provider-calls/model-routes.ts';
+import type { Provider, ProviderId } from '../core/provider-calls/providers.ts';
+import type { ProviderRoute } from '../core/workflow/workflow-rules.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 
@@ -12,7 +12,7 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
 };
 
 /** The upstream a model's requests go to, ready to be called. Throws when the deployment gives it none. */
-export const upstreamOf = async (model: string): Promise<Upstream> => {
+export const providerRouteOf = async (model: string): Promise<ProviderRoute> => {
   const route = findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   const { baseUrl, secretArn } = PROVIDER_ENVIRONMENT[route.provider];

@@ -1,4 +1,4 @@
-import { blockEndUser } from '../../core/end-users.ts';
+import { blockEndUser } from '../../core/end-users/end-users.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';

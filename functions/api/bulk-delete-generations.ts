@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { deleteRequests } from '../../core/delete-requests.ts';
+import { parseFields } from '../../core/creation/validation.ts';
+import { deleteRequests } from '../../core/deletion/delete-requests.ts';
 import { ValidationError } from '../../core/errors.ts';
 import { requestKindOf } from '../../core/ids.ts';
-import { parseFields } from '../../core/validation.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize } from '../http/authorize.ts';

@@ -1,10 +1,10 @@
-import { parseGeneration } from '../../core/create-generation-rules.ts';
-import { createRequest } from '../../core/create-request.ts';
+import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
+import { createRequest } from '../../core/creation/create-request.ts';
 import { creationHandler } from '../http/creation-handler.ts';
 
 /** POST /v1/generations. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const handler = creationHandler(
   'POST /v1/generations',
-  (body) => ({ parsed: parseGeneration(body) }),
+  (body) => ({ parsed: parseImageRequest(body) }),
   (account, { parsed }, facts, idempotency, now) => createRequest(account, parsed, facts, idempotency, now),
 );

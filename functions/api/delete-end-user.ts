@@ -1,4 +1,4 @@
-import { deleteEndUser } from '../../core/delete-end-user.ts';
+import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';

@@ -1,4 +1,4 @@
-import { deleteRequest } from '../../core/delete-requests.ts';
+import { deleteRequest } from '../../core/deletion/delete-requests.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { requestKindOf } from '../../core/ids.ts';
 import { apiHandler } from '../http/api-handler.ts';

@@ -1,12 +1,12 @@
-import { catchUpOnRead } from '../../core/catch-up.ts';
-import { findProviderWait } from '../../core/provider-waits.ts';
-import { findRequest } from '../../core/requests.ts';
-import type { Upstream } from '../../core/workflow.ts';
+import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
+import { findRequest } from '../../core/requests/requests.ts';
+import { catchUpOnRead } from '../../core/workflow/catch-up.ts';
+import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
 import { recordReader } from '../http/record-reader.ts';
 
 /** Loaded by the reads that ask: most do not, and the providers are most of the code. */
-const upstreamOf = async (model: string): Promise<Upstream> =>
-  (await import('../../providers/registry.ts')).upstreamOf(model);
+const providerRouteOf = async (model: string): Promise<ProviderRoute> =>
+  (await import('../../providers/registry.ts')).providerRouteOf(model);
 
 /**
  * GET /v1/videos/{requestId}. 200 with the record; 404 for what is not a video request of the caller's. A read
@@ -18,5 +18,5 @@ export const handler = recordReader(
     const [request, wait] = await Promise.all([findRequest(requestId), findProviderWait(requestId)]);
     return { request, wait };
   },
-  (request, { wait }) => catchUpOnRead(request, wait, upstreamOf),
+  (request, { wait }) => catchUpOnRead(request, wait, providerRouteOf),
 );

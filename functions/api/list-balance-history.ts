@@ -1,6 +1,6 @@
-import { getAccount } from '../../core/accounts.ts';
-import { listLedgerEntries, renderLedgerEntry } from '../../core/ledger.ts';
-import { mapPage } from '../../core/pages.ts';
+import { getAccount } from '../../core/accounts/accounts.ts';
+import { listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
+import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { PAGE_QUERY } from '../http/api-request.ts';
 import { authorize } from '../http/authorize.ts';

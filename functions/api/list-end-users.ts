@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { listEndUsers } from '../../core/end-user-lists.ts';
-import { renderEndUser } from '../../core/end-users.ts';
-import { mapPage } from '../../core/pages.ts';
-import { MAX_EMAIL_LENGTH } from '../../core/validation.ts';
+import { MAX_EMAIL_LENGTH } from '../../core/creation/validation.ts';
+import { listEndUsers } from '../../core/end-users/end-user-lists.ts';
+import { renderEndUser } from '../../core/end-users/end-users.ts';
+import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { PAGE_QUERY } from '../http/api-request.ts';
 import { authorize } from '../http/authorize.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { loadUrlSigner } from '../../core/delivery.ts';
+import { optionalEmail } from '../../core/creation/validation.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { mapPage } from '../../core/pages.ts';
-import { RECORD_STATUSES, renderRecord } from '../../core/records.ts';
-import { listImageRequests } from '../../core/request-lists.ts';
-import { optionalEmail } from '../../core/validation.ts';
+import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { RECORD_STATUSES, renderRecord } from '../../core/requests/records.ts';
+import { listImageRequests } from '../../core/requests/request-lists.ts';
+import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { PAGE_QUERY } from '../http/api-request.ts';
 import { authorize } from '../http/authorize.ts';

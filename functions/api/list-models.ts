@@ -1,7 +1,7 @@
-import { CATALOG } from '../../core/catalog.ts';
-import { listCredentials } from '../../core/credentials.ts';
-import { dispatchProblem } from '../../core/model-routes.ts';
-import { listModelSettings } from '../../core/model-settings.ts';
+import { CATALOG } from '../../core/models/catalog.ts';
+import { listModelSettings } from '../../core/models/model-settings.ts';
+import { listCredentials } from '../../core/provider-calls/credentials.ts';
+import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';

@@ -1,5 +1,5 @@
-import { receiveCallback } from '../../core/provider-callbacks.ts';
-import { upstreamOf } from '../../providers/registry.ts';
+import { receiveCallback } from '../../core/workflow/provider-callbacks.ts';
+import { providerRouteOf } from '../../providers/registry.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { json } from '../http/responses.ts';
 
@@ -13,6 +13,6 @@ export const handler = apiHandler(async (request) => {
     requestId: request.pathParameter('requestId'),
     token: request.pathParameter('token'),
   };
-  await receiveCallback(callback, upstreamOf);
+  await receiveCallback(callback, providerRouteOf);
   return json(200, {});
 });

@@ -4,8 +4,8 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
-import { reconcileAll, reconcileExpiry, reconcileRequest } from '../../core/reconcile.ts';
-import { upstreamOf } from '../../providers/registry.ts';
+import { reconcileAll, reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { providerRouteOf } from '../../providers/registry.ts';
 
 /** The schedule's own input: how often to look, in seconds. */
 const Scheduled = z.object({ everySeconds: z.number().check(z.positive()) });
@@ -42,7 +42,7 @@ const lookAround = async (everySeconds: number): Promise<void> => {
   const endsAt = Date.now() + RUN_MS;
   for (;;) {
     const dueAt = Date.now() + everySeconds * 1000;
-    await reconcileAll(upstreamOf, () => Date.now() < endsAt);
+    await reconcileAll(providerRouteOf, () => Date.now() < endsAt);
     const nextAt = Math.max(dueAt, Date.now());
     if (everySeconds >= SCHEDULE_SECONDS || nextAt >= endsAt) return;
     await pause(nextAt - Date.now());

@@ -1,7 +1,7 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { listAccounts } from '../../core/accounts.ts';
-import { verifyLedger } from '../../core/ledger-verify.ts';
+import { listAccounts } from '../../core/accounts/accounts.ts';
+import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { countMetric, logger, METRIC } from '../../core/observability.ts';
 
 /**

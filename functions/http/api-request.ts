@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod/mini';
+import { idempotencyKeyProblem } from '../../core/creation/idempotency.ts';
+import { isEmail, normalizeEmail, parseFields } from '../../core/creation/validation.ts';
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
-import { idempotencyKeyProblem } from '../../core/idempotency.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/pages.ts';
-import { isEmail, normalizeEmail, parseFields } from '../../core/validation.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
 
 /** Largest body that is read, in bytes. */
 const MAX_BODY_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
-import { type Account, findAccount } from '../../core/accounts.ts';
-import { consumeApiKey, parseKey, type Scope } from '../../core/api-keys.ts';
+import { type Account, findAccount } from '../../core/accounts/accounts.ts';
+import { consumeApiKey, parseKey, type Scope } from '../../core/accounts/api-keys.ts';
 import {
   AccountBlockedError,
   ForbiddenError,

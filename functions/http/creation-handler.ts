@@ -1,14 +1,14 @@
-import type { Account } from '../../core/accounts.ts';
+import type { Account } from '../../core/accounts/accounts.ts';
 import {
   type Creation,
   type CreationFacts,
   loadCreationFacts,
   type NewRequest,
-} from '../../core/create-request.ts';
-import { alsoWrong, type ParsedCreation } from '../../core/creation-fields.ts';
+} from '../../core/creation/create-request.ts';
+import { alsoWrong, type ParsedCreation } from '../../core/creation/creation-fields.ts';
+import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { type Idempotency, idempotencyOf } from '../../core/idempotency.ts';
-import { recordUrl, renderQueued } from '../../core/records.ts';
+import { recordUrl, renderQueued } from '../../core/requests/records.ts';
 import { apiHandler } from './api-handler.ts';
 import { authorize } from './authorize.ts';
 import { wrongFields } from './check-all.ts';

@@ -1,9 +1,9 @@
-import { loadUrlSigner } from '../../core/delivery.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { NotFoundError } from '../../core/errors.ts';
+import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { type RequestKind, requestKindOf } from '../../core/ids.ts';
-import { isRemoved, renderRecord } from '../../core/records.ts';
-import type { StoredRequest } from '../../core/requests.ts';
+import { isRemoved, renderRecord } from '../../core/requests/records.ts';
+import type { StoredRequest } from '../../core/requests/requests.ts';
 import { apiHandler } from './api-handler.ts';
 import { authorize } from './authorize.ts';
 import { json } from './responses.ts';

@@ -1,6 +1,8 @@
-import { dispatchRequest } from '../../core/dispatch-request.ts';
-import { upstreamOf } from '../../providers/registry.ts';
+import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
+import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** Hands the request to its provider and says what comes next. */
-export const handler = workflowTask(TaskInput, ({ requestId }) => dispatchRequest(requestId, upstreamOf));
+export const handler = workflowTask(TaskInput, ({ requestId }) =>
+  dispatchRequest(requestId, providerRouteOf),
+);

@@ -1,4 +1,4 @@
-import { expireRequest } from '../../core/expire-request.ts';
+import { expireRequest } from '../../core/deletion/expire-request.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** Removes the files of a request whose time is over. */

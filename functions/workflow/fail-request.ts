@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
-import { failStoredRequest } from '../../core/fail-stored-request.ts';
-import { failRequest } from '../../core/settle-request.ts';
-import { failureOfWorkflow } from '../../core/workflow-failures.ts';
+import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
+import { failRequest } from '../../core/workflow/settle-request.ts';
+import { failureOfWorkflow } from '../../core/workflow/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
 
 const codes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];

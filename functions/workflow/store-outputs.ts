@@ -1,4 +1,4 @@
-import { storeOutputs } from '../../core/store-outputs.ts';
+import { storeOutputs } from '../../core/workflow/store-outputs.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
 /** Copies what the provider produced to the bucket. */

@@ -1,7 +1,7 @@
-import type { AwsEndpoint } from '../aws/endpoint.ts';
-import { REGION } from '../template/attributes.ts';
-import type { Stack } from '../template.ts';
-import type { SecretSpec } from '../types.ts';
+import type { AwsEndpoint } from '../../packages/local-aws/src/aws/endpoint.ts';
+import { REGION } from '../../packages/local-aws/src/template/attributes.ts';
+import type { Stack } from '../../packages/local-aws/src/template.ts';
+import type { SecretSpec } from '../../packages/local-aws/src/types.ts';
 
 /** A provider that is the sandbox unless its real key is in the environment. */
 interface Provider {

@@ -8,8 +8,8 @@ import {
   rotateWebhookSecret,
   setAccountLimits,
   unblockAccount,
-} from '../../core/accounts.ts';
-import { setKeyLimits } from '../../core/api-keys.ts';
+} from '../../core/accounts/accounts.ts';
+import { setKeyLimits } from '../../core/accounts/api-keys.ts';
 import { toXTokens } from '../../core/money.ts';
 import { burst, requestsPerSecond, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';

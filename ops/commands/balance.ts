@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { getAccount } from '../../core/accounts.ts';
+import { getAccount } from '../../core/accounts/accounts.ts';
 import {
   type BalanceHistoryEntry,
   changeBalance,
   listLedgerEntries,
   renderLedgerEntry,
-} from '../../core/ledger.ts';
+} from '../../core/ledger/ledger.ts';
 import type { Thousandths } from '../../core/money.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/pages.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
 import { anyText, pageNumber, pageSize, positiveAmount, signedAmount, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';

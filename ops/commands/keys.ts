@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { getAccount } from '../../core/accounts.ts';
+import { getAccount } from '../../core/accounts/accounts.ts';
 import {
   type ApiKey,
   insertApiKey,
@@ -8,7 +8,7 @@ import {
   revokeApiKey,
   SCOPES,
   type Scope,
-} from '../../core/api-keys.ts';
+} from '../../core/accounts/api-keys.ts';
 import { NotFoundError } from '../../core/errors.ts';
 import { anyText, namesAmong, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { getAccount, listAccounts } from '../../core/accounts.ts';
-import { verifyLedger } from '../../core/ledger-verify.ts';
+import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
+import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';

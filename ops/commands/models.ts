@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { CATALOG, findModel } from '../../core/catalog.ts';
-import { listCredentials } from '../../core/credentials.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { dispatchProblem, findModelRoute } from '../../core/model-routes.ts';
-import { listModelSettings, putEnabled } from '../../core/model-settings.ts';
+import { CATALOG, findModel } from '../../core/models/catalog.ts';
+import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
+import { listCredentials } from '../../core/provider-calls/credentials.ts';
+import { dispatchProblem, findModelRoute } from '../../core/provider-calls/model-routes.ts';
 import { text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { getAccount, listAccounts } from '../../core/accounts.ts';
+import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { systemClock } from '../../core/clock.ts';
 import { ConflictError } from '../../core/errors.ts';
-import { stopGeneration } from '../../core/execution-history.ts';
-import { failStoredRequest } from '../../core/fail-stored-request.ts';
-import { type RecordStatus, statusAt } from '../../core/records.ts';
-import { getRequest, isTerminal } from '../../core/requests.ts';
+import { type RecordStatus, statusAt } from '../../core/requests/records.ts';
+import { getRequest, isTerminal } from '../../core/requests/requests.ts';
+import { stopWorkflow } from '../../core/workflow/execution-history.ts';
+import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../render-report.ts';
@@ -110,7 +110,7 @@ const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected
   if (ended.error?.message !== ENDED_BY_OPERATOR) {
     throw new ConflictError(`Request ${id} ended by itself meanwhile: it ${ended.status}.`);
   }
-  await stopGeneration(id, ENDED_BY_OPERATOR);
+  await stopWorkflow(id, ENDED_BY_OPERATOR);
   const value = renderFailed(ended, systemClock.now());
   const { requestId, model, status, operatorNote } = value;
   return {

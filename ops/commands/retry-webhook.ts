@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { retryWebhook } from '../../core/retry-webhook.ts';
+import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
 import { text } from '../options.ts';
 import { formatFields } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';

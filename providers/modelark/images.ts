@@ -1,7 +1,7 @@
-import { PRESET_SIDE_PIXELS } from '../../core/catalog.ts';
-import { dimensionsOf } from '../../core/image-sizes.ts';
-import type { ProviderCall, ProviderPlan } from '../../core/providers.ts';
-import type { ImageRequest } from '../../core/requests.ts';
+import { PRESET_SIDE_PIXELS } from '../../core/models/catalog.ts';
+import { dimensionsOf } from '../../core/models/image-sizes.ts';
+import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/providers.ts';
+import type { ImageRequest } from '../../core/requests/requests.ts';
 
 /**
  * The calls of a request for images. There is no count upstream: several unrelated images are several calls

@@ -6,8 +6,8 @@ import type {
   ProviderCall,
   ProviderOutput,
   ProviderPlan,
-} from '../../core/providers.ts';
-import type { StoredRequest } from '../../core/requests.ts';
+} from '../../core/provider-calls/providers.ts';
+import type { StoredRequest } from '../../core/requests/requests.ts';
 import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyArkError } from './errors.ts';

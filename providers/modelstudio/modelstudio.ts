@@ -1,6 +1,11 @@
 import * as z from 'zod/mini';
-import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../../core/providers.ts';
-import type { StoredRequest } from '../../core/requests.ts';
+import type {
+  Provider,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderPlan,
+} from '../../core/provider-calls/providers.ts';
+import type { StoredRequest } from '../../core/requests/requests.ts';
 import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';

@@ -51,7 +51,7 @@ describe.each([
       'Dispatch request',
       'Choose next step',
       'Wait for provider',
-      'Poll provider',
+      'Query provider',
       'Choose next step',
       'Store outputs',
       'Settle request',

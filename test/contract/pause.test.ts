@@ -51,7 +51,7 @@ describe('After a time-out at the provider', () => {
 
     await eventually(
       async () => {
-        const askedAt = Date.now();
+        const queriedAt = Date.now();
         const answer = await create(email);
         const answeredAt = Date.now();
         if (answer.status === 202) {
@@ -64,7 +64,7 @@ describe('After a time-out at the provider', () => {
         // Whole seconds, rounded up, as of a moment between the question and the answer.
         const leftAt = (time: number) => Math.ceil((failedAt + PAUSE_SECONDS * 1000 - time) / 1000);
         expect(left).toBeGreaterThanOrEqual(Math.max(1, leftAt(answeredAt)));
-        expect(left).toBeLessThanOrEqual(leftAt(askedAt));
+        expect(left).toBeLessThanOrEqual(leftAt(queriedAt));
         told.push(left);
         expect(await balance(caller)).toBe(before.balance);
         return false;

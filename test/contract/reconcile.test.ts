@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { armFault, faultsLeft } from '../../local/aws/fault-control.ts';
-import type { Fault } from '../../local/aws/faults.ts';
+import { armFault, faultsLeft } from '../../packages/local-aws/src/aws/fault-control.ts';
+import type { Fault } from '../../packages/local-aws/src/aws/faults.ts';
 import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,

@@ -99,7 +99,7 @@ describe('A video that nobody reads and whose provider never calls back', () => 
     const { requestId = '', status, videos, cost } = record ?? {};
     expect([execution?.status, status, videos?.length]).toEqual(['SUCCEEDED', 'succeeded', 1]);
     const states = execution?.states ?? [];
-    expect(states).toContain('Poll provider');
+    expect(states).toContain('Query provider');
     expect(states.length).toBeLessThanOrEqual(12);
     expect(states.filter((state) => /^(Store|Settle|Fail)/.test(state))).toEqual([
       ...['Store outputs', 'Settle request'],
@@ -114,7 +114,7 @@ describe('A video that nobody reads and whose provider never calls back', () => 
 
     const { status, error } = await readVideo(caller, requestId);
     expect([status, error?.code]).toEqual(['failed', 'content_policy']);
-    expect(states).toContain('Poll provider');
+    expect(states).toContain('Query provider');
   });
 });
 

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isAllowedAddress } from '../../core/target-rules.ts';
+import { isAllowedAddress } from '../../core/outbound/target-rules.ts';
 import { wrongFields } from './support/answers.ts';
 import {
   type AnyRecord,

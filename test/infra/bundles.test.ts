@@ -36,8 +36,8 @@ const MAX_KILOBYTES: Record<string, number> = {
   'workflow/dispatch-request': 1411,
   'workflow/expire-request': 638,
   'workflow/fail-request': 678,
-  'workflow/poll-provider': 1382,
-  'workflow/send-webhook': 1391,
+  'workflow/query-provider': 1382,
+  'workflow/deliver-webhook': 1391,
   'workflow/settle-request': 510,
   'workflow/store-outputs': 1566,
 };

@@ -11,7 +11,7 @@ import {
   requestListing,
   requestStatusListing,
   TTL_ATTRIBUTE,
-} from '../../core/keys.ts';
+} from '../../core/table/keys.ts';
 import {
   onlyOne,
   type Resource,

@@ -35,9 +35,9 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'workflow/dispatch-request': 630,
   'workflow/expire-request': 30,
   'workflow/fail-request': 30,
-  'workflow/poll-provider': 45,
+  'workflow/query-provider': 45,
   // A receiver has 15 s.
-  'workflow/send-webhook': 45,
+  'workflow/deliver-webhook': 45,
   'workflow/settle-request': 30,
   'workflow/store-outputs': 900,
 };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRIC, METRIC_NAMESPACE, SERVICE_NAME } from '../../core/observability.ts';
-import { PROVIDER_IDS } from '../../core/providers.ts';
+import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
 import {
   ofType,
   onlyOne,

@@ -85,7 +85,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
-  'workflow/poll-provider': {
+  'workflow/query-provider': {
     [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
   },
@@ -109,7 +109,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [BUCKET]: 's3:ListBucket',
   },
   // It calls addresses that others gave.
-  'workflow/send-webhook': {
+  'workflow/deliver-webhook': {
     [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
     [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',

@@ -15,13 +15,13 @@ const STATE_MACHINES = {
   'generation.asl.json': {
     DispatchRequestArn: 'workflow/dispatch-request',
     AwaitProviderArn: 'workflow/await-provider',
-    PollProviderArn: 'workflow/poll-provider',
+    QueryProviderArn: 'workflow/query-provider',
     StoreOutputsArn: 'workflow/store-outputs',
     SettleRequestArn: 'workflow/settle-request',
     FailRequestArn: 'workflow/fail-request',
   },
   'expiry.asl.json': { ExpireRequestArn: 'workflow/expire-request' },
-  'webhook-delivery.asl.json': { SendWebhookArn: 'workflow/send-webhook' },
+  'webhook-delivery.asl.json': { DeliverWebhookArn: 'workflow/deliver-webhook' },
 } as const;
 const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];
 

@@ -1,9 +1,9 @@
-import { blockAccount, insertAccount, unblockAccount } from '../../core/accounts.ts';
-import { insertApiKey, SCOPES } from '../../core/api-keys.ts';
-import { failStoredRequest } from '../../core/fail-stored-request.ts';
-import { changeBalance } from '../../core/ledger.ts';
-import { verifyLedger } from '../../core/ledger-verify.ts';
-import { retryWebhook } from '../../core/retry-webhook.ts';
+import { blockAccount, insertAccount, unblockAccount } from '../../core/accounts/accounts.ts';
+import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import { changeBalance } from '../../core/ledger/ledger.ts';
+import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
+import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
 import type { Action } from './actions.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';

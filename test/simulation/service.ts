@@ -33,7 +33,7 @@ const VARIABLES = {
 const TIMEOUT_SECONDS: Record<string, number> = {
   'workflow/dispatch-request': 630,
   'workflow/store-outputs': 900,
-  'workflow/poll-provider': 45,
+  'workflow/query-provider': 45,
   'events/reconcile': 120,
 };
 const DEFAULT_TIMEOUT_SECONDS = 29;

@@ -55,7 +55,9 @@ const COLD_START_SECONDS = 10;
 /** The names that errors of ours have: the literals their classes set. */
 const errorNamesInCode = (): string[] => {
   const core = new URL('../../core/', import.meta.url);
-  const files = readdirSync(core).map((file) => new URL(file, core));
+  const files = readdirSync(core, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => new URL(file, core));
   return [...files, new URL('../../functions/workflow-task.ts', import.meta.url)]
     .map((file) => readFileSync(file, 'utf8'))
     .flatMap((source) => [...source.matchAll(/override name = '(\w+)';/g)].map(([, name = '']) => name));

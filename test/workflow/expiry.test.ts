@@ -1,9 +1,9 @@
 import '../unit/builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { expireRequest } from '../../core/expire-request.ts';
-import { requestKey } from '../../core/keys.ts';
-import { table } from '../../core/table.ts';
+import { expireRequest } from '../../core/deletion/expire-request.ts';
+import { requestKey } from '../../core/table/keys.ts';
+import { table } from '../../core/table/table.ts';
 import { StackContext } from '../../lib/context.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { anImageRequest, aStoredOutput, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';

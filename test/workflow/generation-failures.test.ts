@@ -11,8 +11,8 @@ const CAUGHT = [
   ['Dispatch request', 'dispatch-request', {}, {}],
   ['Wait for provider', 'await-provider', { 'dispatch-request': wait(5, 600) }, { step: WAIT }],
   [
-    'Poll provider',
-    'poll-provider',
+    'Query provider',
+    'query-provider',
     { 'dispatch-request': wait(5, 600), 'await-provider': done },
     { step: WAIT, silence: { Error: 'States.HeartbeatTimeout', Cause: '' } },
   ],
@@ -121,12 +121,12 @@ describe('the workflow as a whole', () => {
     const execution = await runGeneration({
       'dispatch-request': wait(60),
       'await-provider': done,
-      'poll-provider': wait(60),
+      'query-provider': wait(60),
     });
 
     expect(execution.status).toBe('TIMED_OUT');
     expect(execution.seconds).toBe(7_200);
-    expect(givenTo(execution, 'poll-provider')).toHaveLength(119);
+    expect(givenTo(execution, 'query-provider')).toHaveLength(119);
   });
 
   test('ends after 2 h though it is told again and again that there will be news', async () => {

@@ -70,12 +70,12 @@ describe('a provider that takes a task and is polled', () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
-      'poll-provider': [wait(7), wait(300), store],
+      'query-provider': [wait(7), wait(300), store],
       'store-outputs': [done],
       'settle-request': [done],
     });
 
-    const look = ['Wait for provider', 'Poll provider', 'Choose next step'];
+    const look = ['Wait for provider', 'Query provider', 'Choose next step'];
     expect(execution.status).toBe('SUCCEEDED');
     expect(execution.path).toEqual([
       ...['Dispatch request', 'Choose next step'],
@@ -83,7 +83,7 @@ describe('a provider that takes a task and is polled', () => {
       ...['Store outputs', 'Settle request'],
     ]);
     expect(waitsOf(execution)).toEqual([5, 7, 300]);
-    expect(givenTo(execution, 'poll-provider')).toEqual([INPUT, INPUT, INPUT]);
+    expect(givenTo(execution, 'query-provider')).toEqual([INPUT, INPUT, INPUT]);
     expect(givenTo(execution, 'store-outputs')).toEqual([INPUT]);
   });
 
@@ -91,7 +91,7 @@ describe('a provider that takes a task and is polled', () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
-      'poll-provider': [wait(7), store],
+      'query-provider': [wait(7), store],
       'store-outputs': [done],
       'settle-request': [done],
     });
@@ -106,7 +106,7 @@ describe('a provider that takes a task and is polled', () => {
     const { transitions } = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
-      'poll-provider': [wait(5), store],
+      'query-provider': [wait(5), store],
       'store-outputs': [done],
       'settle-request': [done],
     });
@@ -118,7 +118,7 @@ describe('a provider that takes a task and is polled', () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
-      'poll-provider': [...Array.from({ length: 20 }, () => wait(6)), store],
+      'query-provider': [...Array.from({ length: 20 }, () => wait(6)), store],
       'store-outputs': [done],
       'settle-request': [done],
     });
@@ -138,10 +138,10 @@ describe('a step that says "fail"', () => {
     ['dispatch', { 'dispatch-request': [fail(refusal)] }, ['Dispatch request', 'Choose next step']],
     [
       'poll',
-      { 'dispatch-request': [wait(5)], 'await-provider': [done], 'poll-provider': [fail(refusal)] },
+      { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [fail(refusal)] },
       [
         ...['Dispatch request', 'Choose next step'],
-        ...['Wait for provider', 'Poll provider', 'Choose next step'],
+        ...['Wait for provider', 'Query provider', 'Choose next step'],
       ],
     ],
   ])('at %s fails and refunds the request with the reason it gave', async (_step, script, path) => {
@@ -163,8 +163,8 @@ describe('a step that says "stop"', () => {
     ['dispatch', { 'dispatch-request': [stop] }, ['dispatch-request']],
     [
       'poll',
-      { 'dispatch-request': [wait(5)], 'await-provider': [done], 'poll-provider': [stop] },
-      ['dispatch-request', 'await-provider', 'poll-provider'],
+      { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [stop] },
+      ['dispatch-request', 'await-provider', 'query-provider'],
     ],
   ])('at %s ends the execution and touches the request no more', async (_step, script, functions) => {
     const execution = await runGeneration(script);

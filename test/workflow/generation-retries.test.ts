@@ -20,11 +20,11 @@ const SCRIPTS = {
   'dispatch-request': { 'store-outputs': done, 'settle-request': done },
   'await-provider': {
     'dispatch-request': wait(5),
-    'poll-provider': store,
+    'query-provider': store,
     'store-outputs': done,
     'settle-request': done,
   },
-  'poll-provider': {
+  'query-provider': {
     'dispatch-request': wait(5),
     'await-provider': done,
     'store-outputs': done,
@@ -39,7 +39,7 @@ const TASKS = Object.keys(SCRIPTS) as Task[];
 
 /** What the task's function answers when it works. */
 const working = (task: Task): Behaviour =>
-  task === 'dispatch-request' || task === 'poll-provider' ? store : done;
+  task === 'dispatch-request' || task === 'query-provider' ? store : done;
 
 beforeEach(() => putRequest());
 
@@ -130,7 +130,7 @@ describe('a fault of Lambda that lasts', () => {
   test.each([
     ['dispatch-request', 'Dispatch request'],
     ['await-provider', 'Wait for provider'],
-    ['poll-provider', 'Poll provider'],
+    ['query-provider', 'Query provider'],
     ['store-outputs', 'Store outputs'],
   ] as const)('at %s fails and refunds the request after 6 retries', async (task, state) => {
     const execution = await runGeneration({

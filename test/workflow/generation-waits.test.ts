@@ -68,7 +68,7 @@ describe('news that comes while an execution waits', () => {
   });
 
   test('is looked for when the signs of life stop', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'poll-provider': [store] }, ({ tokens, at }) =>
+    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, at }) =>
       at(500, () => tokens.heartbeat('token-1')),
     );
 
@@ -77,14 +77,14 @@ describe('news that comes while an execution waits', () => {
   });
 
   test('is looked for at the time limit of the wait, whatever signs of life there are', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'poll-provider': [store] }, ({ tokens, every }) =>
+    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, every }) =>
       every(100, () => (Date.now() < NOW.getTime() + 3_000_000 ? tokens.heartbeat('token-1') : undefined)),
     );
 
     expect(waitsOf(execution)).toEqual([3_000]);
     expect(execution.path.slice(2)).toEqual([
       'Wait for provider',
-      'Poll provider',
+      'Query provider',
       'Choose next step',
       'Store outputs',
       'Settle request',
@@ -103,7 +103,7 @@ describe('news that comes while an execution waits', () => {
     };
 
     const execution = await runGeneration(
-      { ...SCRIPT, 'await-provider': done, 'poll-provider': [wait(600, 3_000), store] },
+      { ...SCRIPT, 'await-provider': done, 'query-provider': [wait(600, 3_000), store] },
       ({ tokens, at }) => {
         at(
           700,

@@ -1,11 +1,11 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { awaitProvider } from '../../core/catch-up.ts';
-import { dispatchRequest } from '../../core/dispatch-request.ts';
-import { pollProvider } from '../../core/poll-provider.ts';
-import type { ProviderAnswer } from '../../core/providers.ts';
-import { recordOutputs } from '../../core/requests.ts';
-import type { Upstream } from '../../core/workflow.ts';
+import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
+import { recordOutputs } from '../../core/requests/requests.ts';
+import { awaitProvider } from '../../core/workflow/catch-up.ts';
+import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
+import { queryProvider } from '../../core/workflow/query-provider.ts';
+import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
 import { runGeneration, tokenIn } from './generation.ts';
@@ -33,10 +33,10 @@ const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 const waiting: ProviderAnswer = { kind: 'waiting' };
 
 /** The real functions of every task but storing, which only records here that the file was stored. */
-const realFunctions = (upstreamOf: () => Promise<Upstream>): Script => ({
-  'dispatch-request': () => dispatchRequest(REQUEST_ID, upstreamOf),
-  'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), upstreamOf),
-  'poll-provider': () => pollProvider(REQUEST_ID, upstreamOf),
+const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script => ({
+  'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
+  'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), providerRouteOf),
+  'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
   'store-outputs': storeOneOutput,
   'settle-request': settleRequest,
   'fail-request': failRequest,
@@ -48,7 +48,7 @@ const looksAt = ({ visits }: Execution): number[] => {
   let elapsed = 0;
   return visits.flatMap(({ state, seconds }) => {
     elapsed += seconds;
-    return state === 'Poll provider' ? [elapsed] : [];
+    return state === 'Query provider' ? [elapsed] : [];
   });
 };
 
@@ -91,10 +91,10 @@ describe('with the real functions', () => {
     const script = realFunctions(upstream);
     const look: Behaviour = async () => {
       seen.push(statusPartitions());
-      return pollProvider(REQUEST_ID, upstream);
+      return queryProvider(REQUEST_ID, upstream);
     };
 
-    await runGeneration({ ...script, 'poll-provider': look });
+    await runGeneration({ ...script, 'query-provider': look });
 
     expect([...seen, statusPartitions()]).toEqual(['queued', 'processing', 'succeeded'].map(partitionsOf));
   });

@@ -1,5 +1,6 @@
 import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
+import { insertRequestWrite, type StoredRequest, toRequest } from '../../core/requests/requests.ts';
 import {
   accountKey,
   endUserKey,
@@ -7,9 +8,8 @@ import {
   pauseKey,
   providerWaitKey,
   requestKey,
-} from '../../core/keys.ts';
-import { insertRequestWrite, type StoredRequest, toRequest } from '../../core/requests.ts';
-import { table } from '../../core/table.ts';
+} from '../../core/table/keys.ts';
+import { table } from '../../core/table/table.ts';
 import { handler as failRequestHandler } from '../../functions/workflow/fail-request.ts';
 import { handler as settleRequestHandler } from '../../functions/workflow/settle-request.ts';
 import {

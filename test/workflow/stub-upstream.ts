@@ -1,6 +1,6 @@
 import type { RequestKind } from '../../core/ids.ts';
-import type { ProviderAnswer, ProviderPlan } from '../../core/providers.ts';
-import type { Upstream } from '../../core/workflow.ts';
+import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
+import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
 import { NOW } from '../unit/builders/clocks.ts';
 
 /** Answers to be given in turn, the last one for all that follow; or whatever a function says each time. */
@@ -11,11 +11,11 @@ export const stubUpstream = (
   mode: ProviderPlan['mode'],
   answers: { submit: Answers; query?: Answers },
   callsBack: (kind: RequestKind) => boolean = () => false,
-): (() => Promise<Upstream>) & { asked: number[] } => {
+): (() => Promise<ProviderRoute>) & { asked: number[] } => {
   const submitted = inTurn(answers.submit);
   const queried = inTurn(answers.query ?? []);
   const asked: number[] = [];
-  const upstreamOf = async (): Promise<Upstream> => ({
+  const providerRouteOf = async (): Promise<ProviderRoute> => ({
     upstreamModel: 'upstream-model',
     provider: {
       id: 'modelstudio',
@@ -34,7 +34,7 @@ export const stubUpstream = (
       },
     },
   });
-  return Object.assign(upstreamOf, { asked });
+  return Object.assign(providerRouteOf, { asked });
 };
 
 const inTurn = (answers: Answers): (() => ProviderAnswer) => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../core/providers.ts';
+import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
 import type { Execution } from './harness.ts';

@@ -9,9 +9,9 @@ import {
   nextEvery,
   overAfter,
   POLLED,
+  type ProviderRoute,
   readsFrom,
   runVideo,
-  type Upstream,
 } from './video.ts';
 
 const expectSucceededAt = (execution: Execution, seconds: number): void => {
@@ -26,7 +26,7 @@ const expectSucceededAt = (execution: Execution, seconds: number): void => {
 beforeEach(() => putRequest(aVideoRequest()));
 
 /** The smallest number of seconds between two questions to the provider. */
-const shortestPause = ({ asked }: Upstream): number =>
+const shortestPause = ({ asked }: ProviderRoute): number =>
   Math.min(...asked.slice(1).map((at, index) => at - (asked[index] ?? 0)));
 
 describe('a video that is finished by its caller’s reads', () => {

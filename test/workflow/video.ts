@@ -1,18 +1,18 @@
 import '../unit/builders/environment.ts';
-import { awaitProvider, catchUpOnRead } from '../../core/catch-up.ts';
-import { dispatchRequest } from '../../core/dispatch-request.ts';
-import { pollProvider } from '../../core/poll-provider.ts';
-import { callbackUrl, receiveCallback } from '../../core/provider-callbacks.ts';
-import { findProviderWait } from '../../core/provider-waits.ts';
-import type { ProviderAnswer } from '../../core/providers.ts';
-import { findRequest, recordOutputs } from '../../core/requests.ts';
+import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
+import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
+import { findRequest, recordOutputs } from '../../core/requests/requests.ts';
+import { awaitProvider, catchUpOnRead } from '../../core/workflow/catch-up.ts';
+import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
+import { callbackUrl, receiveCallback } from '../../core/workflow/provider-callbacks.ts';
+import { queryProvider } from '../../core/workflow/query-provider.ts';
 import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';
 import { runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script, Surroundings } from './harness.ts';
 import { executions, failRequest, settleRequest } from './stored-request.ts';
 import { stubUpstream, taskOverAt } from './stub-upstream.ts';
 
-export type Upstream = ReturnType<typeof stubUpstream>;
+export type ProviderRoute = ReturnType<typeof stubUpstream>;
 
 export const FINISHED: ProviderAnswer = {
   kind: 'done',
@@ -27,20 +27,20 @@ export const overAfter = (
   seconds: number,
   { callsBack }: { callsBack: boolean },
   answer: ProviderAnswer = FINISHED,
-): Upstream =>
+): ProviderRoute =>
   stubUpstream('asynchronous', { submit: [ACCEPTED], query: taskOverAt(seconds, answer) }, () => callsBack);
 
 /** The real function behind "Wait for provider". */
 export const awaits =
-  (upstreamOf: Upstream): Behaviour =>
+  (providerRouteOf: ProviderRoute): Behaviour =>
   (payload) =>
-    awaitProvider(VIDEO_ID, tokenIn(payload), upstreamOf);
+    awaitProvider(VIDEO_ID, tokenIn(payload), providerRouteOf);
 
 /** The real functions of every task but storing, which only records here that the file was stored. */
-const realFunctions = (upstreamOf: Upstream): Script => ({
-  'dispatch-request': () => dispatchRequest(VIDEO_ID, upstreamOf),
-  'await-provider': awaits(upstreamOf),
-  'poll-provider': () => pollProvider(VIDEO_ID, upstreamOf),
+const realFunctions = (providerRouteOf: ProviderRoute): Script => ({
+  'dispatch-request': () => dispatchRequest(VIDEO_ID, providerRouteOf),
+  'await-provider': awaits(providerRouteOf),
+  'query-provider': () => queryProvider(VIDEO_ID, providerRouteOf),
   'store-outputs': () => recordOutputs(VIDEO_ID, [aStoredVideo()]),
   'settle-request': settleRequest,
   'fail-request': failRequest,
@@ -48,12 +48,12 @@ const realFunctions = (upstreamOf: Upstream): Script => ({
 
 /** Runs the `generation` workflow for the video request in the table, with the real functions but for `others`. */
 export const runVideo = (
-  upstreamOf: Upstream,
+  providerRouteOf: ProviderRoute,
   around: (surroundings: Surroundings) => void = () => undefined,
   others: Script = {},
 ): Promise<Execution> =>
   runGeneration(
-    { ...realFunctions(upstreamOf), ...others },
+    { ...realFunctions(providerRouteOf), ...others },
     (surroundings) => {
       executions.waiters = surroundings.tokens;
       around(surroundings);
@@ -62,28 +62,28 @@ export const runVideo = (
   );
 
 /** What a caller's read of the record sets off. */
-export const read = async (upstreamOf: Upstream): Promise<void> => {
+export const read = async (providerRouteOf: ProviderRoute): Promise<void> => {
   const [request, wait] = await Promise.all([findRequest(VIDEO_ID), findProviderWait(VIDEO_ID)]);
-  if (request) await catchUpOnRead(request, wait, upstreamOf);
+  if (request) await catchUpOnRead(request, wait, providerRouteOf);
 };
 
 /** A read every 5 s, as callers are told to, from some second on and up to another. */
 export const readsFrom =
-  (first: number, upstreamOf: Upstream, last = 7_200) =>
+  (first: number, providerRouteOf: ProviderRoute, last = 7_200) =>
   ({ at }: Surroundings): void => {
-    for (let second = first; second <= last; second += 5) at(second, () => read(upstreamOf));
+    for (let second = first; second <= last; second += 5) at(second, () => read(providerRouteOf));
   };
 
 /** What the provider's call of the URL it was given sets off. */
-export const callBack = async (upstreamOf: Upstream): Promise<void> => {
+export const callBack = async (providerRouteOf: ProviderRoute): Promise<void> => {
   const url = await callbackUrl('modelark', VIDEO_ID);
   const [provider = '', requestId = '', token = ''] = url.split('/').slice(-3);
-  await receiveCallback({ provider, requestId, token }, upstreamOf);
+  await receiveCallback({ provider, requestId, token }, providerRouteOf);
 };
 
 /** How often the provider was polled. */
 export const looks = ({ path }: Execution): number =>
-  path.filter((state) => state === 'Poll provider').length;
+  path.filter((state) => state === 'Query provider').length;
 
 /** The numbers after `last` in steps, up to the first that reaches `end`. */
 export const nextEvery = (step: number, last: number, end: number): number[] =>

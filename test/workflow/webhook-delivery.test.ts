@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../core/clock.ts';
-import type { DeliveryStep } from '../../core/deliver-webhook.ts';
-import { accountKey, requestKey } from '../../core/keys.ts';
-import { table } from '../../core/table.ts';
-import { listWebhookTries } from '../../core/webhook-tries.ts';
+import { accountKey, requestKey } from '../../core/table/keys.ts';
+import { table } from '../../core/table/table.ts';
+import type { DeliveryStep } from '../../core/webhooks/deliver-webhook.ts';
+import { listWebhookAttempts } from '../../core/webhooks/webhook-attempts.ts';
 import { StackContext } from '../../lib/context.ts';
 import { atSeconds, NOW } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';
@@ -31,7 +31,7 @@ class TargetRefusedError extends Error {
   override name = 'TargetRefusedError';
 }
 // Sockets live in real time, the workflow does not.
-jest.unstable_mockModule('../../core/guarded-http.ts', () => ({
+jest.unstable_mockModule('../../core/outbound/guarded-http.ts', () => ({
   TargetRefusedError,
   guardedRequest: async (
     url: string,
@@ -43,7 +43,7 @@ jest.unstable_mockModule('../../core/guarded-http.ts', () => ({
     return { statusCode: answer, body: new PassThrough() };
   },
 }));
-const { deliverWebhook } = await import('../../core/deliver-webhook.ts');
+const { deliverWebhook } = await import('../../core/webhooks/deliver-webhook.ts');
 
 const SCHEDULE = StackContext.shape.webhookRetrySeconds.parse(undefined);
 Object.assign(process.env, { WEBHOOK_RETRY_SECONDS: SCHEDULE });
@@ -56,16 +56,16 @@ const run = (script: Script): Promise<Execution> =>
 const step = (next: DeliveryStep): Behaviour => answers(next);
 const wait = (waitSeconds: number): Behaviour => step({ next: 'wait', waitSeconds });
 const stop = step({ next: 'stop' });
-const sends = (...behaviours: Behaviour[]): Script => ({ 'send-webhook': behaviours });
+const sends = (...behaviours: Behaviour[]): Script => ({ 'deliver-webhook': behaviours });
 
 describe('the state machine', () => {
   test('is over in three states when the receiver takes the first try, and names itself to the function', async () => {
     const execution = await run(sends(stop));
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual(['Send webhook', 'Choose next step', 'Delivered']);
+    expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Delivered']);
     expect(execution.invocations).toEqual([
-      { functionName: 'send-webhook', payload: { requestId: REQUEST_ID, delivery: EXECUTION } },
+      { functionName: 'deliver-webhook', payload: { requestId: REQUEST_ID, delivery: EXECUTION } },
     ]);
   });
 
@@ -73,9 +73,9 @@ describe('the state machine', () => {
     const execution = await run(sends(wait(5), wait(86_400), stop));
 
     expect(execution.path).toEqual([
-      ...['Send webhook', 'Choose next step', 'Wait for next try'],
-      ...['Send webhook', 'Choose next step', 'Wait for next try'],
-      ...['Send webhook', 'Choose next step', 'Delivered'],
+      ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
+      ...['Deliver webhook', 'Choose next step', 'Wait for next attempt'],
+      ...['Deliver webhook', 'Choose next step', 'Delivered'],
     ]);
     expect(
       execution.visits.flatMap(({ state, seconds }) => (state.startsWith('Wait') ? [seconds] : [])),
@@ -91,7 +91,7 @@ describe('the state machine', () => {
 
       expect(execution.status).toBe('FAILED');
       expect(execution.failure?.Error).toBe('WebhookNotDelivered');
-      expect(execution.path).toEqual(['Send webhook', 'Choose next step', 'Not delivered']);
+      expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Not delivered']);
     },
   );
 
@@ -102,8 +102,8 @@ describe('the state machine', () => {
 
       expect(execution.status).toBe('SUCCEEDED');
       expect(execution.retries).toMatchObject([
-        { state: 'Send webhook', error },
-        { state: 'Send webhook', error },
+        { state: 'Deliver webhook', error },
+        { state: 'Deliver webhook', error },
       ]);
       expect(execution.path.at(-1)).toBe('Delivered');
     },
@@ -123,7 +123,7 @@ describe('the state machine', () => {
   });
 
   test('ends after 14 days whatever its steps say', async () => {
-    const execution = await run({ 'send-webhook': fails('TypeError') });
+    const execution = await run({ 'deliver-webhook': fails('TypeError') });
 
     expect(execution.status).toBe('TIMED_OUT');
     expect(execution.seconds / 86_400).toBe(14);
@@ -163,12 +163,12 @@ describe('with the function that is deployed', () => {
   /** Runs a delivery in the middle of the jitter. */
   const deliver = (): Promise<Execution> =>
     run({
-      'send-webhook': (payload) => {
+      'deliver-webhook': (payload) => {
         const { requestId, delivery } = payload as { requestId: string; delivery: string };
         return deliverWebhook(requestId, delivery, systemClock, () => 0.5);
       },
     });
-  const tries = () => listWebhookTries(REQUEST_ID);
+  const tries = () => listWebhookAttempts(REQUEST_ID);
 
   test('a receiver that is never there is tried ten times over about 75 h, then not any more', async () => {
     receiver = () => 503;

@@ -16,7 +16,7 @@ export interface SandboxProcess {
 
 /** Starts sandbox providers on a free port. Rejects when they end before they serve. */
 export const startSandboxProcess = async (): Promise<SandboxProcess> => {
-  const child = spawn(process.execPath, ['sandbox/main.ts'], {
+  const child = spawn(process.execPath, ['packages/sandbox/src/main.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

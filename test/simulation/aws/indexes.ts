@@ -1,4 +1,4 @@
-import { PRIMARY_KEY } from '../../../core/keys.ts';
+import { PRIMARY_KEY } from '../../../core/table/keys.ts';
 import type { Item } from '../../unit/fakes/expressions.ts';
 
 /** An attribute that puts an item into an index. */

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { PRIMARY_KEY, TTL_ATTRIBUTE } from '../../../core/keys.ts';
+import { PRIMARY_KEY, TTL_ATTRIBUTE } from '../../../core/table/keys.ts';
 import { evaluate, type Item } from '../../unit/fakes/expressions.ts';
 import { query } from '../../unit/fakes/memory-query.ts';
 import type { Random } from '../engine/random.ts';

@@ -1,6 +1,6 @@
-import type { Account } from '../../../core/accounts.ts';
-import { insertApiKey, SCOPES, type Scope } from '../../../core/api-keys.ts';
-import { accountKey, apiKeyKey } from '../../../core/keys.ts';
+import type { Account } from '../../../core/accounts/accounts.ts';
+import { insertApiKey, SCOPES, type Scope } from '../../../core/accounts/api-keys.ts';
+import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
 import { NOW } from './clocks.ts';
 import { anAccount } from './entities.ts';

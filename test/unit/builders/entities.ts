@@ -1,5 +1,14 @@
-import type { Account } from '../../../core/accounts.ts';
-import type { EndUser } from '../../../core/end-users.ts';
+import type { Account } from '../../../core/accounts/accounts.ts';
+import type { EndUser } from '../../../core/end-users/end-users.ts';
+import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
+import type { ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
+import {
+  type ImageRequest,
+  isTerminal,
+  type StoredOutput,
+  type StoredRequest,
+  type VideoRequest,
+} from '../../../core/requests/requests.ts';
 import {
   endUserKey,
   endUserListing,
@@ -7,16 +16,7 @@ import {
   requestKey,
   requestListing,
   requestStatusListing,
-} from '../../../core/keys.ts';
-import type { LedgerEntry } from '../../../core/ledger.ts';
-import type { ProviderAttempt } from '../../../core/provider-attempts.ts';
-import {
-  type ImageRequest,
-  isTerminal,
-  type StoredOutput,
-  type StoredRequest,
-  type VideoRequest,
-} from '../../../core/requests.ts';
+} from '../../../core/table/keys.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
 import { NOW } from './clocks.ts';
 

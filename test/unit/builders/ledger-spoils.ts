@@ -1,4 +1,4 @@
-import type { AccountedRequest, LedgerProblemKind } from '../../../core/ledger-rules.ts';
+import type { AccountedRequest, LedgerProblemKind } from '../../../core/ledger/ledger-rules.ts';
 import { accountAfter, type Change, chained, changesOf, type LedgerHistory } from './ledger-histories.ts';
 
 /** What can be spoiled in a history: undefined when this one has nothing of the sort. `pick` chooses which. */

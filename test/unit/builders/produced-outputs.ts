@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { providerAttemptKey, requestKey } from '../../../core/keys.ts';
-import type { ImageRequest } from '../../../core/requests.ts';
-import { table } from '../../../core/table.ts';
+import type { ImageRequest } from '../../../core/requests/requests.ts';
+import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { LoopbackServer } from '../fakes/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';

@@ -1,6 +1,11 @@
 import { jest } from '@jest/globals';
-import type { Provider, ProviderAnswer, ProviderCall, ProviderPlan } from '../../../core/providers.ts';
-import type { Upstream } from '../../../core/workflow.ts';
+import type {
+  Provider,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderPlan,
+} from '../../../core/provider-calls/providers.ts';
+import type { ProviderRoute } from '../../../core/workflow/workflow-rules.ts';
 
 /** The `index`-th call of a plan. */
 export const aCall = (index: number): ProviderCall => ({ path: `/${index}`, headers: {}, body: { index } });
@@ -30,4 +35,4 @@ export const aProvider = (
 /** Leads every model to this provider. */
 export const leadingTo =
   (provider: Provider) =>
-  async (model: string): Promise<Upstream> => ({ provider, upstreamModel: `upstream of ${model}` });
+  async (model: string): Promise<ProviderRoute> => ({ provider, upstreamModel: `upstream of ${model}` });

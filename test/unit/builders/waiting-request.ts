@@ -1,8 +1,8 @@
-import { providerAttemptKey, providerWaitKey, requestKey } from '../../../core/keys.ts';
-import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-attempts.ts';
-import type { ProviderWait } from '../../../core/provider-waits.ts';
-import type { ProviderAnswer } from '../../../core/providers.ts';
-import type { VideoRequest } from '../../../core/requests.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
+import type { ProviderWait } from '../../../core/provider-calls/provider-waits.ts';
+import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
+import type { VideoRequest } from '../../../core/requests/requests.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../core/table/keys.ts';
 import type { Item } from '../fakes/expressions.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
 import { anAttempt, aVideoRequest, putRequest, VIDEO_ID } from './entities.ts';

@@ -13,7 +13,7 @@ import {
   MAX_ENTRY_NUMBER,
   outputObjectKey,
   providerAttemptKey,
-} from '../../../core/keys.ts';
+} from '../../../core/table/keys.ts';
 import { NOW } from '../builders/clocks.ts';
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';

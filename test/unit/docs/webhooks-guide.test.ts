@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newWebhookSecret } from '../../../core/ids.ts';
-import { signatureHeaders } from '../../../core/webhooks.ts';
+import { signatureHeaders } from '../../../core/webhooks/webhook-rules.ts';
 import { StackContext } from '../../../lib/context.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,5 +1,5 @@
-import { measureVideo, type VideoFacts } from '../../../core/media-facts.ts';
-import type { RandomAccessFile } from '../../../core/video-bytes.ts';
+import { measureVideo, type VideoFacts } from '../../../core/media/measure-video.ts';
+import type { RandomAccessFile } from '../../../core/media/video-bytes.ts';
 
 /** A file in memory that counts what is read of it, and may keep its size to itself. */
 export class CountingFile implements RandomAccessFile {

@@ -5,7 +5,7 @@ import {
   PRIMARY_KEY,
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
-} from '../../../core/keys.ts';
+} from '../../../core/table/keys.ts';
 import { evaluate, type Item } from './expressions.ts';
 
 /** What a query answers; `LastEvaluatedKey` is there when it stopped before it knew that nothing follows. */

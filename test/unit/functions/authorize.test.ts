@@ -1,9 +1,9 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { revokeApiKey } from '../../../core/api-keys.ts';
+import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';
-import { accountKey, apiKeyKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { authorize } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, modelSettingsKey, requestKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { endUserKey, modelSettingsKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler } from '../../../functions/api/create-generation.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aGenerationBody } from '../builders/bodies.ts';

@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, openWorkListing, requestKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { endUserKey, openWorkListing, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import type { handler as getVideo } from '../../../functions/api/get-video.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';

@@ -1,10 +1,10 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CATALOG } from '../../../core/catalog.ts';
-import { ledgerEntryKey, modelSettingsKey, requestKey } from '../../../core/keys.ts';
-import type { ImageRequest } from '../../../core/requests.ts';
-import { table } from '../../../core/table.ts';
+import { CATALOG } from '../../../core/models/catalog.ts';
+import type { ImageRequest } from '../../../core/requests/requests.ts';
+import { ledgerEntryKey, modelSettingsKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as listBalanceHistory } from '../../../functions/api/list-balance-history.ts';

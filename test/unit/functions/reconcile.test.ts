@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, endUserKey, requestKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 import {

@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, accountListing, ledgerEntryKey } from '../../../core/keys.ts';
 import { logger } from '../../../core/observability.ts';
-import { table } from '../../../core/table.ts';
+import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler } from '../../../functions/events/verify-ledger.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { ACCOUNT_ID, aLedgerEntry, anAccount } from '../builders/entities.ts';

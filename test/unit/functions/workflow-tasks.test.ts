@@ -1,13 +1,13 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
-import { accountKey, endUserKey, requestKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
 import { handler as expireRequest } from '../../../functions/workflow/expire-request.ts';
 import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
-import { handler as pollProvider } from '../../../functions/workflow/poll-provider.ts';
+import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
@@ -50,7 +50,7 @@ describe('a task of the workflow', () => {
   const tasks = {
     dispatchRequest,
     awaitProvider,
-    pollProvider,
+    queryProvider,
     storeOutputs,
     settleRequest,
     failRequest,
@@ -95,7 +95,7 @@ describe('a task of the workflow', () => {
 
   test.each([
     ['dispatchRequest', dispatchRequest],
-    ['pollProvider', pollProvider],
+    ['queryProvider', queryProvider],
   ] as const)('%s says to stop when the request is gone', async (_, task) => {
     memory.reset();
 

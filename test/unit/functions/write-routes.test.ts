@@ -1,8 +1,8 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, requestKey } from '../../../core/keys.ts';
-import type { ImageRequest } from '../../../core/requests.ts';
-import { table } from '../../../core/table.ts';
+import type { ImageRequest } from '../../../core/requests/requests.ts';
+import { endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { handler as blockEndUser } from '../../../functions/api/block-end-user.ts';
 import { handler as bulkDelete } from '../../../functions/api/bulk-delete-generations.ts';
 import { handler as deleteEndUser } from '../../../functions/api/delete-end-user.ts';

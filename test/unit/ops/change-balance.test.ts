@@ -6,9 +6,9 @@ import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import type { Account } from '../../../core/accounts.ts';
-import { accountKey, ledgerEntryKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import type { Account } from '../../../core/accounts/accounts.ts';
+import { accountKey, ledgerEntryKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
 import { runCommand } from './run-command.ts';
 

@@ -29,7 +29,7 @@ const HISTORIES: Record<
     status: 'FAILED',
     stopped: 30,
     error: 'Gone',
-    states: [['Send webhook', 20]],
+    states: [['Deliver webhook', 20]],
   },
 };
 

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { accountKey, accountListing, ledgerEntryKey } from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+import { accountKey, accountListing, ledgerEntryKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { ACCOUNT_ID, aLedgerEntry, anAccount } from '../builders/entities.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { describeLocalRun } from './local-run.ts';

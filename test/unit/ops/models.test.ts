@@ -1,11 +1,11 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { findModel } from '../../../core/catalog.ts';
-import { modelSettingsKey } from '../../../core/keys.ts';
-import { dispatchProblem } from '../../../core/model-routes.ts';
-import { listModelSettings, putRate } from '../../../core/model-settings.ts';
-import type { Rate } from '../../../core/rates.ts';
-import { table } from '../../../core/table.ts';
+import { findModel } from '../../../core/models/catalog.ts';
+import { listModelSettings, putRate } from '../../../core/models/model-settings.ts';
+import type { Rate } from '../../../core/models/rates.ts';
+import { dispatchProblem } from '../../../core/provider-calls/model-routes.ts';
+import { modelSettingsKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { describeLocalRun } from './local-run.ts';

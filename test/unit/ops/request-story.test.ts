@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import type { AttemptOutcome } from '../../../core/provider-attempts.ts';
+import type { AttemptOutcome } from '../../../core/provider-calls/provider-attempts.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';
 import { tellStory } from '../../../ops/request-story.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
@@ -75,7 +75,7 @@ describe('the story of a request', () => {
   });
 
   test('says how it waited for the provider', () => {
-    const wait = { requestId: 'img', waitingSince: at(1), askedAt: at(3), calledBackAt: at(2) };
+    const wait = { requestId: 'img', waitingSince: at(1), queriedAt: at(3), calledBackAt: at(2) };
 
     expect(linesOf({ wait }).slice(1)).toEqual([
       'waits for provider: ',

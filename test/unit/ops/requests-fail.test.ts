@@ -9,9 +9,9 @@ import {
   endUserKey,
   ledgerPartition,
   requestKey,
-} from '../../../core/keys.ts';
-import { settleRequest } from '../../../core/settle-request.ts';
-import { table } from '../../../core/table.ts';
+} from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { settleRequest } from '../../../core/workflow/settle-request.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -11,9 +11,9 @@ import {
   providerAttemptKey,
   providerWaitKey,
   requestKey,
-  webhookTryKey,
-} from '../../../core/keys.ts';
-import { table } from '../../../core/table.ts';
+  webhookAttemptKey,
+} from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -91,7 +91,7 @@ beforeEach(() => {
     taskToken: 'secret-token',
     waitingSince: at(3),
   });
-  memory.put(webhookTryKey(REQUEST_ID, AGAIN, 1), {
+  memory.put(webhookAttemptKey(REQUEST_ID, AGAIN, 1), {
     ...{ requestId: REQUEST_ID, delivery: AGAIN, number: 1 },
     ...{ startedAt: at(21), milliseconds: 35, status: 503 },
   });
@@ -150,7 +150,7 @@ describe('requests show', () => {
       {
         ...{ workflow: 'webhook-delivery', name: AGAIN, status: 'FAILED', error: 'Gone', cause: null },
         ...{ startedAt: at(20), stoppedAt: at(30) },
-        states: [{ state: 'Send webhook', enteredAt: at(20) }],
+        states: [{ state: 'Deliver webhook', enteredAt: at(20) }],
       },
     ]);
   });
@@ -162,7 +162,7 @@ describe('requests show', () => {
       providerAttempts: [
         { call: 0, attempt: 0, startedAt: at(2), taskId: 'task-1', outcome: { kind: 'done' } },
       ],
-      wait: { waitingSince: at(3), askedAt: null, calledBackAt: null },
+      wait: { waitingSince: at(3), queriedAt: null, calledBackAt: null },
       webhooks: [{ delivery: AGAIN, number: 1, startedAt: at(21), milliseconds: 35, status: 503 }],
     });
     expect(JSON.stringify(value)).not.toContain('secret-token');

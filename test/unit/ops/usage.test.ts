@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SCOPES } from '../../../core/api-keys.ts';
+import { SCOPES } from '../../../core/accounts/api-keys.ts';
 import { runCommand } from './run-command.ts';
 
 /** Every verb with what it needs, so that each case below is wrong in one way only. */

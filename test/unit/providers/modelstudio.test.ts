@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../../core/providers.ts';
+import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from '../builders/provider-suite.ts';

@@ -1,0 +1,45 @@
+/**
+ * One process of `bench:memory`: stores a small video, so that everything is loaded, then the large one, and prints
+ * as JSON what memory that took. Arguments: the way, the URL of the small video, that of the large one.
+ */
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { requiredEnv } from '../core/environment.ts';
+import { bucket } from '../core/files/bucket.ts';
+import { storeVideo } from '../core/files/objects.ts';
+import { openFile } from '../core/outbound/http-files.ts';
+import type { WayFigures } from './store-video-report.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** How a video gets from a URL into the bucket; gives its size in bytes. */
+const WAYS: Record<string, (url: string, key: string) => Promise<number>> = {
+  streamed: async (url, key) => {
+    const file = await openFile(url, AbortSignal.timeout(TIMEOUT_MS));
+    return (await storeVideo(file, () => key)).sizeBytes;
+  },
+  buffered: async (url, key) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await openFile(url, AbortSignal.timeout(TIMEOUT_MS))) chunks.push(chunk);
+    const Body = Buffer.concat(chunks);
+    await bucket.send(new PutObjectCommand({ Bucket: requiredEnv('BUCKET_NAME'), Key: key, Body }));
+    return Body.byteLength;
+  },
+};
+
+const [wayName = '', smallUrl = '', largeUrl = ''] = process.argv.slice(2);
+const way = WAYS[wayName];
+if (!way || !globalThis.gc) throw new Error('Usage: node --expose-gc store-video-child.ts <way> <url> <url>');
+
+await way(smallUrl, 'small.mp4');
+globalThis.gc();
+const baselineBytes = process.memoryUsage.rss();
+const startedAt = performance.now();
+const storedBytes = await way(largeUrl, 'large.mp4');
+const figures: WayFigures = {
+  storedBytes,
+  baselineBytes,
+  // The high-water mark of the process, which the system counts in KiB.
+  peakBytes: process.resourceUsage().maxRSS * 1024,
+  milliseconds: Math.round(performance.now() - startedAt),
+};
+console.log(JSON.stringify(figures));

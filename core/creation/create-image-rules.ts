@@ -1,0 +1,100 @@
+import * as z from 'zod/mini';
+import { type FieldErrors, ValidationError } from '../errors.ts';
+import { ASPECT_RATIOS, type AspectRatio, findImageModel, type ImageModel } from '../models/catalog.ts';
+import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
+import {
+  COMMON_FIELDS,
+  checkUrls,
+  type NewCreation,
+  optionalUrls,
+  type ParsedCreation,
+} from './creation-fields.ts';
+import { optionalInteger, optionalText, parseFields } from './validation.ts';
+
+/** What a creation of images asks for, with every default applied. */
+export interface NewImageRequest extends NewCreation<ImageModel> {
+  /** A preset of the model, or `<width>x<height>`. */
+  size: string;
+  aspectRatio: AspectRatio;
+  /** The most images it can deliver: `n`, or what a sequential request may yield. */
+  images: number;
+  sequential: boolean;
+  references: string[];
+}
+
+const shape = {
+  ...COMMON_FIELDS,
+  size: optionalText(),
+  aspectRatio: z.optional(z.enum(ASPECT_RATIOS, { error: `must be one of ${ASPECT_RATIOS.join(', ')}` })),
+  n: optionalInteger(1, 'must be at least 1'),
+  references: optionalUrls(),
+  sequential: z.optional(z.literal('auto', { error: 'must be auto' })),
+  sequentialOptions: z.optional(
+    z.strictObject({ maxImages: optionalInteger(1, 'must be at least 1') }, { error: 'must be an object' }),
+  ),
+};
+
+type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
+
+/** Reads the body of a creation of images. Finds every wrong field at once; never throws. */
+export const parseImageRequest = (body: Record<string, unknown>): ParsedCreation<NewImageRequest> => {
+  const { values, fields } = parseFields(shape, body);
+  const model = values.model === undefined ? undefined : findImageModel(values.model);
+  if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
+  checkUrls(body, ['references'], fields);
+  if (model) checkAgainstModel(model, values, fields);
+  const { prompt, endUserEmail } = values;
+  if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
+    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+  }
+  return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
+};
+
+const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldErrors): void => {
+  const { size, aspectRatio, n, references = [], sequential, sequentialOptions } = values;
+  const { id, maxImagesPerRequest, maxReferences, capabilities } = model;
+
+  const wrongSize = size === undefined ? undefined : sizeProblem(model, size);
+  if (wrongSize) fields.size ??= wrongSize;
+  if (size !== undefined && parseExplicitSize(size) && (aspectRatio ?? 'auto') !== 'auto') {
+    fields.aspectRatio ??= 'must be auto with an explicit size';
+  }
+
+  if (references.length > maxReferences) {
+    fields.references ??=
+      maxReferences === 0 ? `${id} takes no references` : `must hold at most ${maxReferences} URLs`;
+  }
+
+  if (sequential && !capabilities.sequential) fields.sequential ??= `${id} makes no sequences`;
+  if (n !== undefined && sequential && n !== 1) fields.n ??= 'must be 1 with sequential';
+  else if (n !== undefined && n > maxImagesPerRequest) fields.n ??= `must be at most ${maxImagesPerRequest}`;
+
+  const maxImages = sequentialOptions?.maxImages;
+  if (maxImages === undefined) return;
+  const field = 'sequentialOptions.maxImages';
+  if (!sequential) fields[field] ??= 'is only accepted with sequential';
+  else if (maxImages > maxImagesPerRequest) fields[field] ??= `must be at most ${maxImagesPerRequest}`;
+  else if (maxImages + references.length > maxImagesPerRequest) {
+    fields[field] ??=
+      `must be at most ${maxImagesPerRequest - references.length} with ${references.length} references`;
+  }
+};
+
+const withDefaults = (
+  model: ImageModel,
+  values: Values & { prompt: string; endUserEmail: string },
+): NewImageRequest => {
+  const { references = [], sequential, sequentialOptions } = values;
+  const sequenceLength = sequentialOptions?.maxImages ?? model.maxImagesPerRequest - references.length;
+  return {
+    model,
+    prompt: values.prompt,
+    endUserEmail: values.endUserEmail,
+    size: values.size ?? model.defaultSize,
+    aspectRatio: values.aspectRatio ?? 'auto',
+    images: sequential ? sequenceLength : (values.n ?? 1),
+    sequential: sequential !== undefined,
+    references,
+    webhookUrl: values.webhookUrl,
+  };
+};

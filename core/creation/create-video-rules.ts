@@ -1,0 +1,193 @@
+import { type FieldErrors, ValidationError } from '../errors.ts';
+import { findVideoModel, type VideoModel } from '../models/catalog.ts';
+import {
+  COMMON_FIELDS,
+  checkUrls,
+  type NewCreation,
+  optionalUrls,
+  type ParsedCreation,
+} from './creation-fields.ts';
+import { optionalInteger, optionalText, parseFields } from './validation.ts';
+
+/** What a creation of a video asks for, with every default applied. Frames and references are URLs. */
+export interface NewVideoRequest extends NewCreation<VideoModel> {
+  resolution: string;
+  durationSec: number;
+  /** Its own seconds and those of the reference videos together, rounded up. */
+  billedSeconds: number;
+  ratio?: string;
+  /** The first frame. */
+  image?: string;
+  lastFrame?: string;
+  referenceImages: string[];
+  referenceVideos: string[];
+  referenceAudios: string[];
+}
+
+const shape = {
+  ...COMMON_FIELDS,
+  resolution: optionalText(),
+  durationSec: optionalInteger(1, 'must be at least 1'),
+  image: optionalText(),
+  lastFrame: optionalText(),
+  referenceImages: optionalUrls(),
+  referenceVideos: optionalUrls(),
+  referenceAudios: optionalUrls(),
+  ratio: optionalText(),
+};
+
+type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
+
+/** The reference fields with the input mode each needs and the limit of the catalog that caps it. */
+const REFERENCES = {
+  referenceImages: { mode: 'reference_images', limit: 'maxReferenceImages' },
+  referenceVideos: { mode: 'reference_videos', limit: 'maxReferenceVideos' },
+  referenceAudios: { mode: 'reference_audios', limit: 'maxReferenceAudios' },
+} as const satisfies Record<string, { mode: string; limit: keyof VideoModel }>;
+type ReferenceField = keyof typeof REFERENCES;
+const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
+
+/** The reference videos that are to be measured before a creation is judged: those whose URLs can be used. */
+export interface ClipsToMeasure {
+  model: VideoModel;
+  urls: readonly string[];
+  /** The length of the output; undefined when that is wrong itself. */
+  durationSec: number | undefined;
+}
+
+/**
+ * Reads the body of a creation of a video. Finds every wrong field at once, as far as the body alone tells;
+ * never throws. `clips` is there when reference videos are left to be measured.
+ */
+export const parseVideoRequest = (
+  body: Record<string, unknown>,
+): { parsed: ParsedCreation<NewVideoRequest>; clips?: ClipsToMeasure } => {
+  const { values, fields } = parseFields(shape, body);
+  const model = values.model === undefined ? undefined : findVideoModel(values.model);
+  if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
+  checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], fields);
+  if (model) checkAgainstModel(model, values, fields);
+  const clips = model && clipsToMeasure(model, values, fields);
+  const { prompt, endUserEmail } = values;
+  const complete =
+    Object.keys(fields).length === 0 && model && prompt !== undefined && endUserEmail !== undefined;
+  const parsed: ParsedCreation<NewVideoRequest> = complete
+    ? { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) }
+    : { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+  return clips ? { parsed, clips } : { parsed };
+};
+
+const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldErrors): void => {
+  const { resolution, durationSec, ratio } = values;
+  const { min, max } = model.durationSec;
+  if (resolution !== undefined && !model.resolutions.includes(resolution)) {
+    fields.resolution ??= `must be one of ${model.resolutions.join(', ')}`;
+  }
+  if (durationSec !== undefined && (durationSec < min || durationSec > max)) {
+    fields.durationSec ??= `must be from ${min} to ${max}`;
+  }
+  if (ratio !== undefined && !model.ratios?.includes(ratio)) {
+    fields.ratio ??= model.ratios
+      ? `must be one of ${model.ratios.join(', ')}`
+      : `${model.id} takes no ratio`;
+  }
+  checkFrames(model, values, fields);
+  for (const field of REFERENCE_FIELDS) checkReferences(model, field, values, fields);
+};
+
+const takes = (model: VideoModel, mode: string): boolean => model.inputModes?.includes(mode) ?? false;
+
+const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: FieldErrors): void => {
+  if (model.requiresImage) {
+    if (image === undefined) fields.image ??= 'is required';
+  } else if (image !== undefined && !takes(model, 'first_frame')) {
+    fields.image ??= `${model.id} takes no first frame`;
+  }
+  if (lastFrame === undefined) return;
+  if (!takes(model, 'last_frame')) fields.lastFrame ??= `${model.id} takes no last frame`;
+  else if (image === undefined) fields.lastFrame ??= 'is only accepted together with image';
+};
+
+const checkReferences = (
+  model: VideoModel,
+  field: ReferenceField,
+  values: Values,
+  fields: FieldErrors,
+): void => {
+  const { mode, limit } = REFERENCES[field];
+  const given = values[field]?.length ?? 0;
+  if (given === 0) return;
+  const most = model[limit] ?? 0;
+  if (!takes(model, mode)) fields[field] ??= `${model.id} takes none`;
+  else if (given > most) fields[field] ??= `must hold at most ${most} URLs`;
+  // The upstreams take frames or references, and tell so only when the task has failed.
+  else if (values.image !== undefined || values.lastFrame !== undefined) {
+    fields[field] ??= 'cannot be combined with image or lastFrame';
+  }
+};
+
+const clipsToMeasure = (
+  model: VideoModel,
+  { referenceVideos = [], durationSec }: Values,
+  fields: FieldErrors,
+): ClipsToMeasure | undefined => {
+  const wrong = Object.keys(fields).some((name) => name.startsWith('referenceVideos'));
+  if (referenceVideos.length === 0 || wrong) return undefined;
+  const output = fields.durationSec === undefined ? (durationSec ?? model.durationSec.default) : undefined;
+  return { model, urls: referenceVideos, durationSec: output };
+};
+
+const withDefaults = (
+  model: VideoModel,
+  values: Values & { prompt: string; endUserEmail: string },
+): NewVideoRequest => {
+  const durationSec = values.durationSec ?? model.durationSec.default;
+  const ratio = values.ratio ?? model.defaultRatio;
+  const { image, lastFrame } = values;
+  return {
+    model,
+    prompt: values.prompt,
+    endUserEmail: values.endUserEmail,
+    webhookUrl: values.webhookUrl,
+    resolution: values.resolution ?? model.defaultResolution,
+    durationSec,
+    billedSeconds: durationSec,
+    ...(ratio === undefined ? {} : { ratio }),
+    ...(image === undefined ? {} : { image }),
+    ...(lastFrame === undefined ? {} : { lastFrame }),
+    referenceImages: values.referenceImages ?? [],
+    referenceVideos: values.referenceVideos ?? [],
+    referenceAudios: values.referenceAudios ?? [],
+  };
+};
+
+/** What a reference video measures, or what is wrong with it: a sentence for its field. */
+export type ClipMeasure = { durationMs: number } | { problem: string };
+
+/** What is wrong with measured reference videos, one by one and together with the output. Lengths are compared in milliseconds. */
+export const clipProblems = (
+  { model, durationSec }: ClipsToMeasure,
+  measures: readonly ClipMeasure[],
+): FieldErrors => {
+  const fields: FieldErrors = {};
+  const { referenceVideoMaxSeconds: longest, maxCombinedSeconds: together } = model;
+  measures.forEach((measure, index) => {
+    const name = `referenceVideos[${index}]`;
+    if ('problem' in measure) fields[name] = measure.problem;
+    else if (longest !== undefined && measure.durationMs > longest * 1000) {
+      fields[name] = `must be at most ${longest} s long`;
+    }
+  });
+  const combinedMs = (durationSec ?? 0) * 1000 + totalMs(measures);
+  if (together !== undefined && combinedMs > together * 1000) {
+    fields.referenceVideos = `must be at most ${together} s long together with the output`;
+  }
+  return fields;
+};
+
+/** Seconds to be billed: those of the output and, rounded up, those of the reference videos together. */
+export const billedSeconds = (durationSec: number, measures: readonly ClipMeasure[]): number =>
+  durationSec + Math.ceil(totalMs(measures) / 1000);
+
+const totalMs = (measures: readonly ClipMeasure[]): number =>
+  measures.reduce((sum, measure) => sum + ('durationMs' in measure ? measure.durationMs : 0), 0);

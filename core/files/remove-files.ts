@@ -1,0 +1,51 @@
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import { requiredEnv } from '../environment.ts';
+import { logger } from '../observability.ts';
+import type { StoredRequest } from '../requests/requests.ts';
+import { bucket } from './bucket.ts';
+import { listStoredFiles } from './stored-files.ts';
+
+/** Most keys S3 takes in one DeleteObjects. */
+const MAX_KEYS = 1000;
+
+/**
+ * Removes stored files, as well as it can: gives how many are gone, and never rejects. What could not be
+ * removed is logged, and goes with the bucket's lifecycle.
+ */
+export const removeObjects = async (objectKeys: readonly string[]): Promise<number> => {
+  let removed = 0;
+  for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {
+    const Objects = objectKeys.slice(start, start + MAX_KEYS).map((Key) => ({ Key }));
+    try {
+      const { Errors = [] } = await bucket.send(
+        new DeleteObjectsCommand({ Bucket: requiredEnv('BUCKET_NAME'), Delete: { Objects, Quiet: true } }),
+      );
+      removed += Objects.length - Errors.length;
+      for (const { Key, Code } of Errors)
+        logger.warn('a file could not be removed', { objectKey: Key, code: Code });
+    } catch (error) {
+      logger.warn('files could not be removed', { objectKeys, error: error as Error });
+    }
+  }
+  return removed;
+};
+
+/**
+ * Removes every file of a request: those its record names, and any that were stored without being recorded
+ * because storing was cut off. `complete` is false when some may be left; never rejects.
+ */
+export const removeFilesOf = async (
+  request: Pick<StoredRequest, 'accountId' | 'requestId'>,
+  recorded: readonly string[],
+): Promise<{ removed: number; complete: boolean }> => {
+  const files = new Set(recorded);
+  let listed = true;
+  try {
+    for (const { objectKey } of await listStoredFiles(request)) files.add(objectKey);
+  } catch (error) {
+    listed = false;
+    logger.warn('files could not be listed', { requestId: request.requestId, error: error as Error });
+  }
+  const removed = await removeObjects([...files]);
+  return { removed, complete: listed && removed === files.size };
+};

@@ -1,0 +1,25 @@
+import { getSignedUrl } from '@aws-sdk/cloudfront-signer';
+import { requiredEnv } from '../environment.ts';
+import { readSecret } from '../provider-calls/credentials.ts';
+import { type Instant, toEpochSeconds } from '../time.ts';
+
+/** Signs the URL of a stored file. */
+export type SignUrl = (objectKey: string, expiresAt: Instant) => string;
+
+/**
+ * A signer of delivery URLs. A URL stops working at its `expiresAt`, rounded down to the second, never later.
+ * CloudFront checks it against the distribution's trusted key group (ECDSA P-256, SHA-256).
+ */
+export const loadUrlSigner = async (): Promise<SignUrl> => {
+  const privateKey = await readSecret(requiredEnv('DELIVERY_KEY_SECRET_ARN'));
+  const keyPairId = requiredEnv('DELIVERY_KEY_PAIR_ID');
+  const baseUrl = requiredEnv('DELIVERY_BASE_URL');
+  return (objectKey, expiresAt) =>
+    getSignedUrl({
+      url: `${baseUrl}/${objectKey}`,
+      keyPairId,
+      privateKey,
+      dateLessThan: new Date(toEpochSeconds(expiresAt) * 1000),
+      algorithm: 'SHA256',
+    });
+};

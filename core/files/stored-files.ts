@@ -1,0 +1,30 @@
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { requiredEnv } from '../environment.ts';
+import type { StoredRequest } from '../requests/requests.ts';
+import { outputObjectPrefix } from '../table/keys.ts';
+import { type Instant, toInstant } from '../time.ts';
+import { bucket } from './bucket.ts';
+
+/** A file that is in the bucket. */
+export interface StoredFile {
+  objectKey: string;
+  sizeBytes: number;
+  /** To the second. */
+  storedAt: Instant;
+}
+
+/** The files that are in the bucket for a request, whether or not its record names them. A request has at most 15. */
+export const listStoredFiles = async ({
+  accountId,
+  requestId,
+}: Pick<StoredRequest, 'accountId' | 'requestId'>): Promise<StoredFile[]> => {
+  const { Contents = [] } = await bucket.send(
+    new ListObjectsV2Command({
+      Bucket: requiredEnv('BUCKET_NAME'),
+      Prefix: outputObjectPrefix(accountId, requestId),
+    }),
+  );
+  return Contents.flatMap(({ Key, Size = 0, LastModified }) =>
+    Key && LastModified ? [{ objectKey: Key, sizeBytes: Size, storedAt: toInstant(LastModified) }] : [],
+  );
+};

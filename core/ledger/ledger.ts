@@ -1,0 +1,209 @@
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { type Account, getAccount, toAccount } from '../accounts/accounts.ts';
+import { ConflictError } from '../errors.ts';
+import { newLedgerEntryId } from '../ids.ts';
+import { type Thousandths, toXTokens } from '../money.ts';
+import {
+  accountKey,
+  ledgerEntryKey,
+  ledgerEntrySort,
+  ledgerPartition,
+  MAX_ENTRY_NUMBER,
+} from '../table/keys.ts';
+import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
+import {
+  type Refusal,
+  type StoredItem,
+  type TransactItem,
+  table,
+  tableName,
+  transact,
+} from '../table/table.ts';
+import { type Instant, toInstant } from '../time.ts';
+
+export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;
+export type LedgerReason = (typeof LEDGER_REASONS)[number];
+
+/** A ledger entry as stored: the `number`-th change of its account's balance, counted from 1. */
+export const LedgerEntry = z.object({
+  id: z.string(),
+  accountId: z.string(),
+  number: z.number(),
+  type: z.enum(['debit', 'credit']),
+  reason: z.enum(LEDGER_REASONS),
+  amountThousandths: z.number(),
+  balanceAfterThousandths: z.number(),
+  reference: z.string(),
+  createdAt: z.string(),
+});
+export type LedgerEntry = z.infer<typeof LedgerEntry>;
+
+const toLedgerEntry = (item: StoredItem): LedgerEntry => LedgerEntry.parse(item);
+
+/** A ledger entry as the API shows it. */
+export interface BalanceHistoryEntry {
+  id: string;
+  type: 'debit' | 'credit';
+  reason: LedgerReason;
+  amount: number;
+  balanceAfter: number;
+  reference: string;
+  createdAt: Instant;
+}
+
+export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
+  id: entry.id,
+  type: entry.type,
+  reason: entry.reason,
+  amount: toXTokens(entry.amountThousandths),
+  balanceAfter: toXTokens(entry.balanceAfterThousandths),
+  reference: entry.reference,
+  createdAt: entry.createdAt,
+});
+
+/** A change to write: positive credits, negative debits, never 0. */
+export interface BalanceChange {
+  amountThousandths: Thousandths;
+  reason: LedgerReason;
+  reference: string;
+  /** When given, the account must not be blocked and must hold at least the debit. */
+  guardFunds?: boolean;
+}
+
+/** What a balance change builds on: the account's state it expects to find. */
+export type LedgerHead = Pick<Account, 'accountId' | 'balanceThousandths' | 'ledgerEntries'>;
+
+/**
+ * The two writes of a balance change for a transaction: the account's balance with its entry counter, and
+ * the entry. They hold only if the ledger's head is still `head`: the counter moves with every change of the
+ * balance, so an equal counter means an equal balance, and no number is used twice.
+ */
+export const balanceChangeWrites = (
+  head: LedgerHead,
+  change: BalanceChange,
+  now: Date,
+): { entry: LedgerEntry; writes: [TransactItem, TransactItem] } => {
+  const createdAt = toInstant(now);
+  const entry: LedgerEntry = {
+    id: newLedgerEntryId(now),
+    accountId: head.accountId,
+    number: head.ledgerEntries + 1,
+    type: change.amountThousandths < 0 ? 'debit' : 'credit',
+    reason: change.reason,
+    amountThousandths: Math.abs(change.amountThousandths),
+    balanceAfterThousandths: head.balanceThousandths + change.amountThousandths,
+    reference: change.reference,
+    createdAt,
+  };
+  const funds = change.guardFunds
+    ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
+    : '';
+  return {
+    entry,
+    writes: [
+      {
+        Update: {
+          TableName: tableName(),
+          Key: accountKey(head.accountId),
+          UpdateExpression:
+            'SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now',
+          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected${funds}`,
+          ExpressionAttributeValues: {
+            ':after': entry.balanceAfterThousandths,
+            ':number': entry.number,
+            ':expected': head.ledgerEntries,
+            ':now': createdAt,
+            ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
+      },
+      {
+        Put: {
+          TableName: tableName(),
+          Item: { ...ledgerEntryKey(head.accountId, entry.number), ...entry },
+          ConditionExpression: 'attribute_not_exists(PK)',
+        },
+      },
+    ],
+  };
+};
+
+/** The account a refused balance change found instead of the expected head, when it was that which refused. */
+export const accountFoundInstead = (refusal: Refusal | undefined): Account | undefined =>
+  refusal?.item ? toAccount(refusal.item) : undefined;
+
+/**
+ * An operator's change of a balance, with its entry. Throws `NotFoundError` for an unknown account and
+ * `ConflictError` when a debit would leave less than nothing or a credit more than can be counted exactly.
+ */
+export const changeBalance = async (
+  accountId: string,
+  change: Omit<BalanceChange, 'guardFunds'>,
+  now: Date,
+): Promise<LedgerEntry> => {
+  let head: LedgerHead = await getAccount(accountId);
+  let written: LedgerEntry | undefined;
+  await transact(async (refusals) => {
+    if (written && (await isWritten(written))) return [];
+    head = accountFoundInstead(refusals[0]) ?? head;
+    const after = head.balanceThousandths + change.amountThousandths;
+    if (after < 0) {
+      throw new ConflictError(`The balance is ${toXTokens(head.balanceThousandths)}: it cannot go below 0.`);
+    }
+    if (!Number.isSafeInteger(after)) {
+      throw new ConflictError(
+        `The balance is ${toXTokens(head.balanceThousandths)}: more could not be counted exactly.`,
+      );
+    }
+    const { entry, writes } = balanceChangeWrites(head, change, now);
+    written = entry;
+    return writes;
+  });
+  if (!written) throw new Error('The balance change was committed without an entry.');
+  return written;
+};
+
+/** Whether this very entry is in the ledger: a try whose answer was lost can have been committed. Strongly consistent. */
+const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolean> => {
+  const { Item } = await table.send(
+    new GetCommand({
+      TableName: tableName(),
+      Key: ledgerEntryKey(accountId, number),
+      ConsistentRead: true,
+    }),
+  );
+  return Item?.id === id;
+};
+
+/**
+ * Access pattern 5: one page of an account's ledger, newest first, strongly consistent. Entry numbers have
+ * no gaps, so any page is a key range and costs the same. The first page is the end of the ledger; a later
+ * one counts back from the account's counter, for which `ledgerEntries` is asked.
+ */
+export const listLedgerEntries = async (
+  accountId: string,
+  request: PageRequest,
+  ledgerEntries: () => Promise<number>,
+): Promise<Page<LedgerEntry>> => {
+  const skipped = (request.page - 1) * request.pageSize;
+  const newest = skipped === 0 ? MAX_ENTRY_NUMBER : (await ledgerEntries()) - skipped;
+  if (newest < 1) return pageOf([], request, false);
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :newest',
+      ExpressionAttributeValues: {
+        ':ledger': ledgerPartition(accountId),
+        ':first': ledgerEntrySort(1),
+        ':newest': ledgerEntrySort(newest),
+      },
+      ScanIndexForward: false,
+      Limit: request.pageSize,
+      ConsistentRead: true,
+    }),
+  );
+  const entries = Items.map(toLedgerEntry);
+  return pageOf(entries, request, (entries.at(-1)?.number ?? 1) > 1);
+};

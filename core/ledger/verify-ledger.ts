@@ -1,0 +1,169 @@
+import { type Account, getAccount } from '../accounts/accounts.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { requiredNumberEnv } from '../environment.ts';
+import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
+import { deletedRequestKey, requestKey } from '../table/keys.ts';
+import { batchGetAll } from '../table/table.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { listLedgerEntries } from './ledger.ts';
+import { readLedgerEntries } from './ledger-entries.ts';
+import {
+  AccountedRequest,
+  accountProblems,
+  addEntry,
+  type LedgerProblem,
+  type LedgerTally,
+  newLedgerTally,
+  type RequestFate,
+  requestProblems,
+} from './ledger-rules.ts';
+
+/** What a verification looked at and found wrong. */
+export interface LedgerVerification {
+  accounts: number;
+  entries: number;
+  problems: LedgerProblem[];
+}
+
+/** A request can be swept once its retention is over, by a clock that need not be ours. */
+const SWEEP_MARGIN_SECONDS = 3600;
+
+/**
+ * Replays the ledgers of these accounts, one after another, and checks them against the balances and the
+ * requests. Right while the service is in use: work in flight is no problem.
+ */
+export const verifyLedger = async (
+  accounts: Iterable<Pick<Account, 'accountId'>>,
+  clock: Clock = systemClock,
+): Promise<LedgerVerification> => {
+  const whole: LedgerVerification = { accounts: 0, entries: 0, problems: [] };
+  for (const { accountId } of accounts) {
+    const { entries, problems } = await verifyAccount(accountId, clock);
+    whole.accounts += 1;
+    whole.entries += entries;
+    whole.problems.push(...problems);
+  }
+  return whole;
+};
+
+/**
+ * Replays one ledger.
+ *
+ * 1. Read all entries, then judge every request the account or its ledger names.
+ * 2. A request that moved on between the two seems wrong. Read those again, then the entries made since, and
+ *    judge again: a request and its entries are written together, so entries read later than a request hold
+ *    all of its. Only entries newer than what was read of the request can still mislead.
+ * 3. A request ends once, so a second look at what still seems wrong is the last word.
+ */
+const verifyAccount = async (
+  accountId: string,
+  clock: Clock,
+): Promise<{ entries: number; problems: LedgerProblem[] }> => {
+  // A request that fails at once goes first: the earliest that one can be swept. Retention as it is set now.
+  const keptSeconds = requiredNumberEnv('RETENTION_DAYS') * SECONDS_PER_DAY - SWEEP_MARGIN_SECONDS;
+  const sweptBefore = addSeconds(toInstant(clock.now()), -keptSeconds);
+  const reading: LedgerReading = { tally: newLedgerTally(accountId), readUntil: 0 };
+  let account = await readOn(reading);
+  let suspects = await findSuspects(reading.tally, sweptBefore);
+  let problems: LedgerProblem[] = [];
+  for (let look = 0; look < LOOKS && suspects.length > 0; look++) {
+    const fates = await readFates(accountId, suspects);
+    account = await readOn(reading);
+    const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, sweptBefore));
+    suspects = suspects.filter((_, index) => judged[index]?.length);
+    problems = judged.flat();
+  }
+  const { tally } = reading;
+  return {
+    entries: tally.entries,
+    problems: [...tally.problems, ...accountProblems(tally, account), ...problems],
+  };
+};
+
+/** How often what seems wrong is looked at again. */
+const LOOKS = 2;
+
+/** How far a ledger has been read. */
+interface LedgerReading {
+  tally: LedgerTally;
+  /** The number up to which there is nothing left to read. */
+  readUntil: number;
+}
+
+/**
+ * Reads the entries made since the last time, and gives the account as it was after the newest of them. The
+ * newest number is asked for first, so that a counter behind it shows: it moves with every entry.
+ */
+const readOn = async (reading: LedgerReading): Promise<Account> => {
+  const { accountId } = reading.tally;
+  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, async () => 1);
+  const account = await getAccount(accountId);
+  const until = Math.max(account.ledgerEntries, items[0]?.number ?? 0);
+  for await (const entry of readLedgerEntries(accountId, reading.readUntil + 1, until)) {
+    addEntry(reading.tally, entry);
+  }
+  reading.readUntil = Math.max(reading.readUntil, until);
+  return account;
+};
+
+/** How many requests are read at once. */
+const REQUESTS_AT_ONCE = 200;
+
+/** The requests, of all that the account's index or its ledger names, with which something seems wrong. */
+const findSuspects = async (tally: LedgerTally, sweptBefore: Instant): Promise<string[]> => {
+  const suspects: string[] = [];
+  const unlisted = new Set(tally.requests.keys());
+  const judgeAll = async (requestIds: string[]): Promise<void> => {
+    const fates = await readFates(tally.accountId, requestIds);
+    suspects.push(...requestIds.filter((id) => judge(tally, id, fates, sweptBefore).length > 0));
+  };
+  for await (const requestIds of inChunks(listRequestIdsOfAccount(tally.accountId))) {
+    for (const requestId of requestIds) unlisted.delete(requestId);
+    await judgeAll(requestIds);
+  }
+  for await (const requestIds of inChunks(unlisted)) await judgeAll(requestIds);
+  return suspects;
+};
+
+const inChunks = async function* <T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {
+  let chunk: T[] = [];
+  for await (const item of items) {
+    chunk.push(item);
+    if (chunk.length < REQUESTS_AT_ONCE) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+};
+
+const judge = (
+  { accountId, requests }: LedgerTally,
+  requestId: string,
+  fates: ReadonlyMap<string, RequestFate>,
+  sweptBefore: Instant,
+): LedgerProblem[] => {
+  const fate = fates.get(requestId) ?? { state: 'absent' };
+  return requestProblems(accountId, requestId, requests.get(requestId), fate, sweptBefore);
+};
+
+/**
+ * What became of requests, strongly consistent. The marks of those that are not there are read after them:
+ * whoever deletes one leaves its mark at the same moment.
+ */
+const readFates = async (
+  accountId: string,
+  requestIds: readonly string[],
+): Promise<Map<string, RequestFate>> => {
+  const fates = new Map<string, RequestFate>();
+  const items = await batchGetAll(requestIds.map(requestKey));
+  for (const [index, requestId] of requestIds.entries()) {
+    const item = items[index];
+    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
+  }
+  const absent = requestIds.filter((requestId) => !fates.has(requestId));
+  const marks = await batchGetAll(absent.map((requestId) => deletedRequestKey(accountId, requestId)));
+  for (const [index, requestId] of absent.entries()) {
+    fates.set(requestId, { state: marks[index] ? 'deleted' : 'absent' });
+  }
+  return fates;
+};

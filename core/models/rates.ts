@@ -1,0 +1,101 @@
+import * as z from 'zod/mini';
+import { type Thousandths, toThousandths } from '../money.ts';
+import type { CatalogModel } from './catalog.ts';
+
+/** Image price by size: the first tier whose `maxPixels` is not exceeded; the last has none. xTokens an image. */
+export const ImageRate = z.strictObject({
+  perImage: z.array(z.strictObject({ maxPixels: z.nullable(z.number()), xTokens: z.number() })),
+});
+export type ImageRate = z.infer<typeof ImageRate>;
+
+/** Video price by resolution, in xTokens a second. */
+export const VideoRate = z.strictObject({ perSecond: z.record(z.string(), z.number()) });
+export type VideoRate = z.infer<typeof VideoRate>;
+
+export const Rate = z.union([ImageRate, VideoRate]);
+export type Rate = z.infer<typeof Rate>;
+
+/**
+ * What a model costs until the operator sets a rate of their own. The figures are a starting point that
+ * keeps the proportions of the upstreams' price lists; no upstream price is reproduced here.
+ */
+export const DEFAULT_RATES: Record<string, Rate> = {
+  'xSD4.5': {
+    perImage: [
+      { maxPixels: 4_194_304, xTokens: 4 },
+      { maxPixels: null, xTokens: 6 },
+    ],
+  },
+  xSD5Pro: {
+    perImage: [
+      { maxPixels: 2_359_296, xTokens: 5 },
+      { maxPixels: null, xTokens: 8 },
+    ],
+  },
+  xQI3Pro: {
+    perImage: [
+      { maxPixels: 2_250_000, xTokens: 4 },
+      { maxPixels: null, xTokens: 6 },
+    ],
+  },
+  'xZI1.0Pro': {
+    perImage: [
+      { maxPixels: 1_048_576, xTokens: 1 },
+      { maxPixels: null, xTokens: 2 },
+    ],
+  },
+  'xW2.7S': { perSecond: { '720p': 5, '1080p': 8 } },
+  'xW3.0s': { perSecond: { '480p': 3, '720p': 6, '1080p': 10 } },
+  'xW3.0sPro': { perSecond: { '1080p': 12, '2k': 20, '4k': 40 } },
+};
+
+/** The price of one image of so many pixels. */
+export const imagePrice = (rate: ImageRate, pixels: number): Thousandths => {
+  const tier = rate.perImage.find(({ maxPixels }) => maxPixels === null || pixels <= maxPixels);
+  if (!tier) throw new Error(`The rate has no tier for ${pixels} pixels.`);
+  return toThousandths(tier.xTokens);
+};
+
+/** The price of one second of video at a resolution. */
+export const videoPrice = (rate: VideoRate, resolution: string): Thousandths => {
+  const xTokens = rate.perSecond[resolution];
+  if (xTokens === undefined) throw new Error(`The rate has no price for ${resolution}.`);
+  return toThousandths(xTokens);
+};
+
+/** Why a rate cannot be the model's, or undefined when it can. Prices are decimals above 0 with at most 3 places: every request has its debit. */
+export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined => {
+  if (model.type === 'image') {
+    if (!('perImage' in rate)) return `${model.id} is billed per image: give perImage.`;
+    return imageRateProblem(rate);
+  }
+  if (!('perSecond' in rate)) return `${model.id} is billed per second: give perSecond.`;
+  const missing = model.resolutions.filter((resolution) => !(resolution in rate.perSecond));
+  const unknown = Object.keys(rate.perSecond).filter((resolution) => !model.resolutions.includes(resolution));
+  if (missing.length > 0) return `perSecond lacks ${missing.join(', ')}.`;
+  if (unknown.length > 0) return `perSecond names unknown resolutions: ${unknown.join(', ')}.`;
+  return priceProblem(Object.values(rate.perSecond));
+};
+
+const imageRateProblem = ({ perImage }: ImageRate): string | undefined => {
+  const bounds = perImage.map(({ maxPixels }) => maxPixels);
+  if (bounds.length === 0 || bounds.at(-1) !== null) return 'The last tier of perImage needs maxPixels null.';
+  const ascending = bounds
+    .slice(0, -1)
+    .every((bound, index) => bound !== null && Number.isInteger(bound) && bound > (bounds[index - 1] ?? 0));
+  if (!ascending) return 'The tiers of perImage need whole, ascending maxPixels.';
+  return priceProblem(perImage.map(({ xTokens }) => xTokens));
+};
+
+const priceProblem = (prices: readonly number[]): string | undefined => {
+  for (const price of prices) {
+    if (price <= 0) return `${price} is no price: it must be more than 0.`;
+    try {
+      toThousandths(price);
+    } catch (error) {
+      if (error instanceof RangeError) return error.message;
+      throw error;
+    }
+  }
+  return undefined;
+};

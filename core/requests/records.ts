@@ -1,0 +1,162 @@
+import { type Failure, STORAGE_FAILED } from '../errors.ts';
+import { outputId } from '../ids.ts';
+import { dimensionsOf } from '../models/image-sizes.ts';
+import { toXTokens } from '../money.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import {
+  type ImageRequest,
+  STORED_STATUSES,
+  type StoredOutput,
+  type StoredRequest,
+  type VideoRequest,
+} from './requests.ts';
+
+/** What a request reads as: a stored status, or `expired` once its files are past their time. */
+export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;
+export type RecordStatus = (typeof RECORD_STATUSES)[number];
+
+/** What every output of a succeeded record has: exactly one of `url` and `error`. */
+interface OutputItem {
+  id: string;
+  expiresAt: Instant;
+  url?: string;
+  error?: { code: typeof STORAGE_FAILED };
+}
+
+/** One image of a succeeded record. */
+export interface ImageItem extends OutputItem {
+  size: string;
+}
+
+/** The video of a succeeded record; `duration` is in seconds, `resolution` the label that was asked for. */
+export interface VideoItem extends OutputItem {
+  duration: number;
+  resolution: string;
+}
+
+interface RecordBase {
+  requestId: string;
+  model: string;
+  prompt: string;
+  endUserEmail: string;
+  createdAt: Instant;
+}
+
+type ByStatus<Outputs> =
+  | { status: 'queued'; pollUrl: string }
+  | { status: 'processing' }
+  | ({ status: 'succeeded'; cost: number; finishedAt: Instant } & Outputs)
+  | { status: 'failed'; error: Failure; finishedAt: Instant }
+  | { status: 'expired'; finishedAt: Instant };
+
+/**
+ * A request as the API shows it; each status has exactly these fields. `referencesCount` is on records of
+ * images only, whose outputs are `images`.
+ */
+export type RequestRecord = RecordBase & { referencesCount?: number } & ByStatus<
+    { images: ImageItem[] } | { videos: VideoItem[] }
+  >;
+
+/** What rendering a record needs beside the request. */
+export interface RenderContext {
+  now: Date;
+  publicBaseUrl: string;
+  /** A URL for a stored file that stops working at `expiresAt`. */
+  signUrl: (objectKey: string, expiresAt: Instant) => string;
+}
+
+/** How a request reads at `now`, whether or not the store has been told of its expiry. */
+export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
+  request.status === 'succeeded' && request.expiresAt !== undefined && toInstant(now) >= request.expiresAt
+    ? 'expired'
+    : request.status;
+
+/**
+ * Epoch seconds from which a terminal request is gone: `retentionDays` after it failed or its files expired,
+ * rounded up.
+ */
+export const removalTime = (endedAt: Instant, retentionDays: number): number =>
+  Math.ceil(Date.parse(addSeconds(endedAt, retentionDays * SECONDS_PER_DAY)) / 1000);
+
+/** Whether what a request was has been over for so long that it reads as absent, swept or not. */
+export const isRemoved = ({ ttl }: Pick<StoredRequest, 'ttl'>, now: Date): boolean =>
+  ttl !== undefined && now.getTime() >= ttl * 1000;
+
+/** Where a request is read. */
+export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
+  `${publicBaseUrl}/v1/${kind === 'image' ? 'generations' : 'videos'}/${requestId}`;
+
+/** The record of a request that was just accepted. */
+export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => ({
+  ...baseOf(request),
+  status: 'queued',
+  pollUrl: recordUrl(publicBaseUrl, request),
+});
+
+const baseOf = (request: StoredRequest) => ({
+  requestId: request.requestId,
+  model: request.model,
+  prompt: request.prompt,
+  ...(request.kind === 'image' ? { referencesCount: request.references.length } : {}),
+  endUserEmail: request.endUserEmail,
+  createdAt: request.createdAt,
+});
+
+/** The record of a request as it reads at `context.now`. */
+export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord => {
+  const base = baseOf(request);
+  const status = statusAt(request, context.now);
+  switch (status) {
+    case 'queued':
+      return renderQueued(request, context.publicBaseUrl);
+    case 'processing':
+      return { ...base, status };
+    case 'succeeded': {
+      const { costThousandths, finishedAt, expiresAt } = request;
+      if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
+      const outputs = renderOutputs(request, expiresAt, context);
+      return { ...base, status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
+    }
+    case 'failed': {
+      const { error, finishedAt } = request;
+      if (!error || !finishedAt) throw incomplete(request);
+      return { ...base, status, error, finishedAt };
+    }
+    case 'expired': {
+      if (!request.finishedAt) throw incomplete(request);
+      return { ...base, status, finishedAt: request.finishedAt };
+    }
+  }
+};
+
+const renderOutputs = (
+  request: StoredRequest,
+  expiresAt: Instant,
+  { signUrl }: RenderContext,
+): { images: ImageItem[] } | { videos: VideoItem[] } => {
+  const { outputs = [], requestId } = request;
+  const itemOf = ({ index, objectKey }: StoredOutput): OutputItem => ({
+    id: outputId(requestId, index),
+    expiresAt,
+    ...(objectKey === undefined
+      ? { error: { code: STORAGE_FAILED } }
+      : { url: signUrl(objectKey, expiresAt) }),
+  });
+  return request.kind === 'image'
+    ? { images: outputs.map((output) => ({ ...itemOf(output), size: sizeOf(request, output) })) }
+    : { videos: outputs.map((output) => ({ ...itemOf(output), ...lengthOf(request, output) })) };
+};
+
+/** The size of the stored image; of one that has no file to measure, what was asked for. */
+const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {
+  const asked = dimensionsOf(request.size, request.aspectRatio);
+  return `${stored.width ?? asked.width}x${stored.height ?? asked.height}`;
+};
+
+const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutput) => ({
+  duration: stored.durationSec ?? durationSec,
+  resolution,
+});
+
+const incomplete = (request: StoredRequest): Error =>
+  new Error(`Request ${request.requestId} is ${request.status} but lacks what that status stands for.`);

@@ -1,0 +1,145 @@
+import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { encodeTime } from 'ulid';
+import * as z from 'zod/mini';
+import {
+  REQUEST_INDEXES,
+  requestKey,
+  requestListing,
+  requestPartition,
+  requestStatusListing,
+} from '../table/keys.ts';
+import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
+import { batchGet, FILTERED_FIRST_LIMIT, queryAll, type StoredItem, tableName } from '../table/table.ts';
+import type { Instant } from '../time.ts';
+import { isRemoved, type RecordStatus, statusAt } from './records.ts';
+import { type StoredRequest, type StoredStatus, toRequest } from './requests.ts';
+
+/** Which requests of an account are wanted; each part narrows the list down. */
+export interface RequestFilter {
+  endUserEmail?: string | undefined;
+  status?: RecordStatus | undefined;
+  /** Only requests strictly newer than this. */
+  createdAfter?: Instant | undefined;
+}
+
+/** What an index holds of a request. */
+const IndexEntry = z.object({
+  PK: z.string(),
+  expiresAt: z.optional(z.string()),
+  ttl: z.optional(z.number()),
+});
+type IndexEntry = z.infer<typeof IndexEntry>;
+
+/**
+ * Access pattern 9: a page of an account's image requests, newest first, with every filter alone or
+ * together. An index of keys is read up to the page's end, then the records of the page by key: two
+ * sequential calls, three when the index holds more than 1 MB before the page's end. `hasMore` is exact. The
+ * index follows the records within a fraction of a second; the records of the page are strongly consistent
+ * and are judged at `now`, as a read of each would be.
+ */
+export const listImageRequests = async (
+  accountId: string,
+  filter: RequestFilter,
+  page: PageRequest,
+  now: Date,
+): Promise<Page<StoredRequest>> => {
+  const skipped = (page.page - 1) * page.pageSize;
+  const end = skipped + page.pageSize;
+  const entries = await readIndex(accountId, filter, end + 1, now);
+  const onPage = entries.slice(skipped, end);
+  const items = await batchGet(onPage.map(({ PK }) => ({ ...requestKey(''), PK })));
+  const requests = items
+    .filter((item): item is StoredItem => item !== undefined)
+    .map(toRequest)
+    .filter((request) => !isRemoved(request, now))
+    .filter((request) => filter.status === undefined || statusAt(request, now) === filter.status);
+  return pageOf(requests, page, entries.length > end);
+};
+
+/** The newest `wanted` entries of the index that match, or all of them when there are fewer. */
+const readIndex = async (
+  accountId: string,
+  filter: RequestFilter,
+  wanted: number,
+  now: Date,
+): Promise<IndexEntry[]> => {
+  const entries: IndexEntry[] = [];
+  // Of those stored as succeeded, any number may read as the other of succeeded and expired.
+  const filtered = filter.status === 'succeeded' || filter.status === 'expired';
+  const expected = filtered ? Math.max(wanted, FILTERED_FIRST_LIMIT) : wanted;
+  for await (const item of queryAll(indexQuery(accountId, filter), expected)) {
+    const entry = IndexEntry.parse(item);
+    if (matches(entry, filter, now)) entries.push(entry);
+    if (entries.length === wanted) break;
+  }
+  return entries;
+};
+
+/** The status a request is stored under while it reads as another: expiry is a matter of time. */
+const storedStatusOf = (status: RecordStatus): StoredStatus => (status === 'expired' ? 'succeeded' : status);
+
+const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boolean => {
+  if (isRemoved(entry, now)) return false;
+  if (status === undefined) return true;
+  return statusAt({ ...entry, status: storedStatusOf(status) }, now) === status;
+};
+
+/** Ids of images created after an instant lie between these two, by the time in their first characters. */
+const NEWEST_IMAGE = requestPartition('img_~');
+const newerThan = (createdAfter: Instant | undefined): string => {
+  const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
+  // Every id is newer than a time before the epoch, which none can hold.
+  return requestPartition(time < 0 ? 'img_' : `img_${encodeTime(time, 10)}${'Z'.repeat(16)}`);
+};
+
+const indexQuery = (
+  accountId: string,
+  { endUserEmail, status, createdAfter }: RequestFilter,
+): ConstructorParameters<typeof QueryCommand>[0] => {
+  const [index, partition] = chooseIndex(accountId, endUserEmail, status);
+  return {
+    TableName: tableName(),
+    IndexName: index.name,
+    KeyConditionExpression: '#partition = :partition AND PK BETWEEN :oldest AND :newest',
+    ExpressionAttributeNames: { '#partition': index.partition },
+    ExpressionAttributeValues: {
+      ':partition': partition,
+      ':oldest': newerThan(createdAfter),
+      ':newest': NEWEST_IMAGE,
+    },
+    ScanIndexForward: false,
+  };
+};
+
+const chooseIndex = (accountId: string, email: string | undefined, status: RecordStatus | undefined) => {
+  const { byAccount, byEndUser, byStatus, byEndUserAndStatus } = REQUEST_INDEXES;
+  const listing = requestListing(accountId, email ?? '');
+  const statusListing = requestStatusListing(accountId, email ?? '', storedStatusOf(status ?? 'queued'));
+  if (email === undefined) {
+    return status === undefined
+      ? ([byAccount, listing.GSI2PK] as const)
+      : ([byStatus, statusListing.GSI3PK] as const);
+  }
+  return status === undefined
+    ? ([byEndUser, listing.GSI4PK] as const)
+    : ([byEndUserAndStatus, statusListing.GSI5PK] as const);
+};
+
+/** Access pattern 11: the ids of every request of an end-user, newest first, images and videos alike. */
+export const listRequestIdsOfEndUser = async function* (
+  accountId: string,
+  email: string,
+): AsyncGenerator<string> {
+  const { name, partition } = REQUEST_INDEXES.byEndUser;
+  const query = {
+    TableName: tableName(),
+    IndexName: name,
+    KeyConditionExpression: '#partition = :partition',
+    ExpressionAttributeNames: { '#partition': partition },
+    ExpressionAttributeValues: { ':partition': requestListing(accountId, email).GSI4PK },
+    ScanIndexForward: false,
+  };
+  for await (const item of queryAll(query)) {
+    yield IndexEntry.parse(item).PK.slice(requestPartition('').length);
+  }
+};

@@ -1,0 +1,19 @@
+import { requestKey, requestPartition } from '../table/keys.ts';
+import { deleteItems, queryAll, tableName } from '../table/table.ts';
+
+/** Removes everything kept of a request beside its record: provider calls, how it waited, webhook tries. */
+export const removeTraces = async (requestId: string): Promise<void> => {
+  const record = requestKey(requestId);
+  const query = {
+    TableName: tableName(),
+    KeyConditionExpression: 'PK = :request',
+    ExpressionAttributeValues: { ':request': requestPartition(requestId) },
+    ProjectionExpression: 'PK, SK',
+    ConsistentRead: true,
+  };
+  const keys: { PK: string; SK: string }[] = [];
+  for await (const { PK, SK } of queryAll(query)) {
+    if (SK !== record.SK) keys.push({ PK: String(PK), SK: String(SK) });
+  }
+  await deleteItems(keys);
+};

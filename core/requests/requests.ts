@@ -1,0 +1,269 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { ERROR_STATUS, type ErrorCode, type Failure, NotFoundError } from '../errors.ts';
+import { ASPECT_RATIOS } from '../models/catalog.ts';
+import type { Thousandths } from '../money.ts';
+import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
+import {
+  refusedBy,
+  type StoredItem,
+  setAll,
+  type TransactItem,
+  table,
+  tableName,
+  transact,
+  writeItem,
+} from '../table/table.ts';
+import { type Instant, toInstant } from '../time.ts';
+import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
+
+/** One output's file, or the mark that it could not be stored. Size, pixels and duration are of the stored bytes. */
+export const StoredOutput = z.object({
+  index: z.number(),
+  objectKey: z.optional(z.string()),
+  contentType: z.optional(z.string()),
+  sizeBytes: z.optional(z.number()),
+  width: z.optional(z.number()),
+  height: z.optional(z.number()),
+  durationSec: z.optional(z.number()),
+});
+export type StoredOutput = z.infer<typeof StoredOutput>;
+
+/** Statuses as stored. `expired` is not among them: it is what a succeeded request reads as from `expiresAt` on. */
+export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
+export type StoredStatus = (typeof STORED_STATUSES)[number];
+
+const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+
+/**
+ * What every request holds. The price never changes after creation: `unitPriceThousandths` is that of one
+ * image or one second, `debitThousandths` what was debited for the most the request can deliver.
+ */
+const common = {
+  requestId: z.string(),
+  accountId: z.string(),
+  endUserEmail: z.string(),
+  model: z.string(),
+  prompt: z.string(),
+  webhookUrl: z.optional(z.string()),
+  unitPriceThousandths: z.number(),
+  debitThousandths: z.number(),
+  createdAt: z.string(),
+  status: z.enum(STORED_STATUSES),
+  outputs: z.optional(z.array(StoredOutput)),
+  finishedAt: z.optional(z.string()),
+  expiresAt: z.optional(z.string()),
+  /** When the files were removed because their time was over. */
+  expiredAt: z.optional(z.string()),
+  costThousandths: z.optional(z.number()),
+  refundThousandths: z.optional(z.number()),
+  error: z.optional(z.object({ code: z.enum(errorCodes), message: z.string() })),
+  /** What an operator who ended the request noted. */
+  operatorNote: z.optional(z.string()),
+  /** There as long as something is left to be done for the request: it is listed among the open work. */
+  GSI1PK: z.optional(z.string()),
+  /** Epoch seconds from which the request reads as absent, and DynamoDB may sweep it. */
+  ttl: z.optional(z.number()),
+};
+
+/**
+ * A request for images as stored: the one truth about it. `size` is a preset or `<width>x<height>`; `images`
+ * is the most it can deliver.
+ */
+export const ImageRequest = z.object({
+  kind: z.literal('image'),
+  ...common,
+  size: z.string(),
+  aspectRatio: z.enum(ASPECT_RATIOS),
+  images: z.number(),
+  sequential: z.boolean(),
+  references: z.array(z.string()),
+});
+export type ImageRequest = z.infer<typeof ImageRequest>;
+
+/**
+ * A request for one video as stored. `image` is its first frame; `billedSeconds` are its own and those of
+ * the reference videos together, rounded up.
+ */
+export const VideoRequest = z.object({
+  kind: z.literal('video'),
+  ...common,
+  resolution: z.string(),
+  durationSec: z.number(),
+  billedSeconds: z.number(),
+  ratio: z.optional(z.string()),
+  image: z.optional(z.string()),
+  lastFrame: z.optional(z.string()),
+  referenceImages: z.array(z.string()),
+  referenceVideos: z.array(z.string()),
+  referenceAudios: z.array(z.string()),
+});
+export type VideoRequest = z.infer<typeof VideoRequest>;
+
+/** A request of either kind. */
+export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
+export type StoredRequest = z.infer<typeof StoredRequest>;
+
+export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
+
+/** The most outputs a request can deliver. */
+export const maxOutputs = (request: StoredRequest): number => (request.kind === 'image' ? request.images : 1);
+
+/** What a request costs that delivered so many of its outputs: images are paid one by one, a video as a whole. */
+export const costOf = (request: StoredRequest, delivered: number): Thousandths => {
+  if (request.kind === 'image') return request.unitPriceThousandths * delivered;
+  return delivered > 0 ? request.debitThousandths : 0;
+};
+
+export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
+  status === 'succeeded' || status === 'failed';
+
+/** Access pattern 7: a request by id, strongly consistent; undefined when there is none. */
+export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
+  );
+  return Item && toRequest(Item);
+};
+
+/** Access pattern 7, for whoever knows that it exists. Throws `NotFoundError`. */
+export const getRequest = async (requestId: string): Promise<StoredRequest> => {
+  const request = await findRequest(requestId);
+  if (!request) throw new NotFoundError(`There is no request ${requestId}.`);
+  return request;
+};
+
+/** Writes a new request; refused when its id is taken, which only its own earlier try can have done. */
+export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...requestKey(request.requestId),
+      ...requestListing(request.accountId, request.endUserEmail),
+      ...requestStatusListing(request.accountId, request.endUserEmail, request.status),
+      ...openWorkListing(request.requestId, request.createdAt),
+      ...request,
+    },
+    ConditionExpression: 'attribute_not_exists(PK)',
+  },
+});
+
+/** Marks a queued request as handed to the provider. Harmless when it is already, or is terminal. */
+export const markProcessing = async (request: StoredRequest): Promise<void> => {
+  const status: StoredStatus = 'processing';
+  const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
+  await updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(request.requestId),
+      ...setAll({ status, ...listing }, { ':queued': 'queued' }),
+      ConditionExpression: '#status = :queued',
+    }),
+  );
+};
+
+/**
+ * Records what became of each output, for settlement. The first recording stands: what is settled by it must not
+ * change. False when there is one, or the request is terminal or gone.
+ */
+export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
+  updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      UpdateExpression: 'SET outputs = :outputs',
+      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
+    }),
+  );
+
+const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => {
+  try {
+    await writeItem(command);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+};
+
+/** How a request ended. */
+export type TerminalState =
+  | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
+  | { status: 'failed'; error: Failure };
+
+/** Claims a request's one ending: refused when it is terminal already, or gone. */
+export const endRequestWrite = (
+  request: StoredRequest,
+  ending: TerminalState,
+  settled: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+): TransactItem => {
+  const { status, ...own } = ending;
+  const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
+  const unfinished = { ':queued': 'queued', ':processing': 'processing' };
+  return {
+    Update: {
+      TableName: tableName(),
+      Key: requestKey(request.requestId),
+      ...setAll({ status, ...own, ...settled, ...listing }, unfinished),
+      ConditionExpression: '#status IN (:queued, :processing)',
+    },
+  };
+};
+
+/** Marks a succeeded request whose files were removed because their time was over. Harmless the second time. */
+export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
+  updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      UpdateExpression: 'SET expiredAt = if_not_exists(expiredAt, :now)',
+      ConditionExpression: '#status = :succeeded',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':succeeded': 'succeeded', ':now': toInstant(now) },
+    }),
+  );
+
+/** Takes a request off the open work. Harmless when it is off already, or gone. */
+export const closeWork = (requestId: string): Promise<boolean> =>
+  updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
+      ConditionExpression: 'attribute_exists(GSI1PK)',
+    }),
+  );
+
+/**
+ * Removes a terminal request, leaving a mark that says so and names the files that are left to be removed.
+ * Gives the mark; undefined when the request was not there any more, or is not terminal: then nothing was
+ * removed by this call.
+ */
+export const removeRequest = async (
+  { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
+  now: Date,
+): Promise<DeletedRequest | undefined> => {
+  const files = outputs.flatMap(({ objectKey }) => objectKey ?? []);
+  const mark: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
+  let removed = true;
+  await transact((refusals) => {
+    removed = !refusedBy(refusals, 0);
+    if (!removed) return [];
+    return [
+      {
+        Delete: {
+          TableName: tableName(),
+          Key: requestKey(requestId),
+          ConditionExpression: '#status IN (:succeeded, :failed)',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+        },
+      },
+      markDeletedWrite(mark),
+    ];
+  });
+  return removed ? mark : undefined;
+};

@@ -1,0 +1,86 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  type ExecutionStatus,
+  paginateGetExecutionHistory,
+  SFNClient,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { requiredEnv } from '../environment.ts';
+import { type Instant, toInstant } from '../time.ts';
+import { executionArnOf } from './executions.ts';
+
+/** The state machines that work for a request, and where each is found. */
+const MACHINES = {
+  generation: 'GENERATION_STATE_MACHINE_ARN',
+  expiry: 'EXPIRY_STATE_MACHINE_ARN',
+  'webhook-delivery': 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN',
+} as const;
+export type WorkflowName = keyof typeof MACHINES;
+
+/** What an operator can know of an execution. */
+export interface ExecutionHistory {
+  workflow: WorkflowName;
+  name: string;
+  status: ExecutionStatus;
+  startedAt: Instant;
+  stoppedAt: Instant | null;
+  /** Why it did not succeed, when it says. */
+  error: string | null;
+  cause: string | null;
+  /** The states it entered, in time order. */
+  states: { state: string; enteredAt: Instant }[];
+}
+
+const stepFunctions = new SFNClient({ maxAttempts: 4 });
+
+const unlessAbsent = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ExecutionDoesNotExist) return undefined;
+    throw error;
+  }
+};
+
+/** An execution with the states it went through; undefined when there is none of this name, or none any more after 90 days. */
+export const findExecutionHistory = (
+  workflow: WorkflowName,
+  name: string,
+): Promise<ExecutionHistory | undefined> =>
+  unlessAbsent(async () => {
+    const executionArn = executionArnOf(requiredEnv(MACHINES[workflow]), name);
+    const { status, startDate, stopDate, error, cause } = await stepFunctions.send(
+      new DescribeExecutionCommand({ executionArn }),
+    );
+    if (!status || !startDate) throw new Error(`Execution ${executionArn} has no status.`);
+    return {
+      ...{ workflow, name, status },
+      startedAt: toInstant(startDate),
+      stoppedAt: stopDate ? toInstant(stopDate) : null,
+      ...{ error: error ?? null, cause: cause ?? null },
+      states: await listStates(executionArn),
+    };
+  });
+
+const listStates = async (executionArn: string): Promise<ExecutionHistory['states']> => {
+  const states: ExecutionHistory['states'] = [];
+  const pages = paginateGetExecutionHistory(
+    { client: stepFunctions, pageSize: 1000 },
+    { executionArn, includeExecutionData: false },
+  );
+  for await (const { events = [] } of pages) {
+    for (const { timestamp, stateEnteredEventDetails: entered } of events) {
+      if (entered?.name && timestamp) states.push({ state: entered.name, enteredAt: toInstant(timestamp) });
+    }
+  }
+  return states;
+};
+
+/** Stops the execution that owns a request. Harmless when it is over, or never was. */
+export const stopWorkflow = async (requestId: string, cause: string): Promise<void> => {
+  const executionArn = executionArnOf(requiredEnv(MACHINES.generation), requestId);
+  await unlessAbsent(() =>
+    stepFunctions.send(new StopExecutionCommand({ executionArn, error: 'EndedByOperator', cause })),
+  );
+};

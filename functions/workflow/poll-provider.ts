@@ -1,6 +1,0 @@
-import { pollProvider } from '../../core/poll-provider.ts';
-import { upstreamOf } from '../../providers/registry.ts';
-import { TaskInput, workflowTask } from '../workflow-task.ts';
-
-/** Asks the provider how far the request's tasks are and says what comes next. */
-export const handler = workflowTask(TaskInput, ({ requestId }) => pollProvider(requestId, upstreamOf));

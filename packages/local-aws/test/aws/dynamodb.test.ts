@@ -1,0 +1,246 @@
+import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
+import {
+  allow,
+  aPrincipal,
+  clientsOf,
+  endpointOptions,
+  rejectionOf,
+  removeDirectory,
+  startEndpoint,
+  TABLE,
+  TABLE_ARN,
+} from './support.ts';
+
+const options = endpointOptions();
+let endpoint: AwsEndpoint;
+let ddb: DynamoDBDocumentClient;
+
+beforeAll(async () => {
+  endpoint = await startEndpoint(options);
+  ddb = DynamoDBDocumentClient.from(clientsOf(endpoint).dynamodb);
+});
+afterAll(async () => {
+  await endpoint.close();
+  removeDirectory(options.dataDir);
+});
+
+const key = (PK: string, SK = 'x') => ({ PK, SK });
+const put = (Item: Record<string, unknown>) => ddb.send(new PutCommand({ TableName: TABLE, Item }));
+const get = async (Key: Record<string, string>) =>
+  (await ddb.send(new GetCommand({ TableName: TABLE, Key, ConsistentRead: true }))).Item;
+
+describe('what the service relies on of DynamoDB', () => {
+  test('an update computes, with defaults, and answers the new item', async () => {
+    await put({ ...key('sum'), balance: 10 });
+
+    const { Attributes } = await ddb.send(
+      new UpdateCommand({
+        TableName: TABLE,
+        Key: key('sum'),
+        UpdateExpression: 'SET balance = balance - :cost, entries = if_not_exists(entries, :zero) + :one',
+        ConditionExpression: 'balance >= :cost',
+        ExpressionAttributeValues: { ':cost': 4, ':zero': 0, ':one': 1 },
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+
+    expect(Attributes).toEqual({ ...key('sum'), balance: 6, entries: 1 });
+  });
+
+  test('a refused update answers the item that refused it', async () => {
+    await put({ ...key('poor'), balance: 1 });
+
+    const refused = ddb.send(
+      new UpdateCommand({
+        TableName: TABLE,
+        Key: key('poor'),
+        UpdateExpression: 'SET balance = balance - :cost',
+        ConditionExpression: 'balance >= :cost',
+        ExpressionAttributeValues: { ':cost': 4 },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+
+    expect(await rejectionOf(refused)).toMatchObject({
+      name: 'ConditionalCheckFailedException',
+      Item: { balance: { N: '1' } },
+    });
+  });
+
+  test('a cancelled transaction says for each part why, with the item, and changes nothing', async () => {
+    await put({ ...key('account'), balance: 1 });
+
+    const cancelled = ddb.send(
+      new TransactWriteCommand({
+        TransactItems: [
+          { Put: { TableName: TABLE, Item: key('never') } },
+          {
+            Update: {
+              TableName: TABLE,
+              Key: key('account'),
+              UpdateExpression: 'SET balance = balance - :cost',
+              ConditionExpression: 'balance >= :cost',
+              ExpressionAttributeValues: { ':cost': 4 },
+              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            },
+          },
+        ],
+      }),
+    );
+
+    expect(await rejectionOf(cancelled)).toMatchObject({
+      name: 'TransactionCanceledException',
+      CancellationReasons: [
+        { Code: 'None' },
+        { Code: 'ConditionalCheckFailed', Item: { PK: { S: 'account' }, balance: { N: '1' } } },
+      ],
+    });
+    expect(await get(key('never'))).toBeUndefined();
+  });
+
+  test('a transaction with a token already used is not applied again', async () => {
+    await put({ ...key('once'), count: 0 });
+    const add = () =>
+      ddb.send(
+        new TransactWriteCommand({
+          ClientRequestToken: 'the-same-token',
+          TransactItems: [
+            {
+              Update: {
+                TableName: TABLE,
+                Key: key('once'),
+                UpdateExpression: 'ADD #c :one',
+                ExpressionAttributeNames: { '#c': 'count' },
+                ExpressionAttributeValues: { ':one': 1 },
+              },
+            },
+          ],
+        }),
+      );
+
+    await add();
+    await add();
+
+    expect(await get(key('once'))).toMatchObject({ count: 1 });
+  });
+
+  test('an index is counted and paged, backwards too', async () => {
+    for (let at = 0; at < 5; at += 1) {
+      await put({ ...key('list', `s${at}`), GSI1PK: 'newest', GSI1SK: `t${at}`, prompt: 'not projected' });
+    }
+    const query = (rest: object) =>
+      ddb.send(
+        new QueryCommand({
+          TableName: TABLE,
+          IndexName: 'GSI1',
+          KeyConditionExpression: 'GSI1PK = :pk',
+          ExpressionAttributeValues: { ':pk': 'newest' },
+          ScanIndexForward: false,
+          ...rest,
+        }),
+      );
+
+    const skipped = await query({ Select: 'COUNT', Limit: 2 });
+    const page = await query({ Limit: 2, ExclusiveStartKey: skipped.LastEvaluatedKey });
+
+    expect(skipped).toMatchObject({ Count: 2, LastEvaluatedKey: { GSI1SK: 't3' } });
+    expect(page.Items).toEqual([
+      { ...key('list', 's2'), GSI1PK: 'newest', GSI1SK: 't2' },
+      { ...key('list', 's1'), GSI1PK: 'newest', GSI1SK: 't1' },
+    ]);
+  });
+
+  test('batches and transactions read what is there', async () => {
+    await ddb.send(
+      new BatchWriteCommand({ RequestItems: { [TABLE]: [{ PutRequest: { Item: key('batch') } }] } }),
+    );
+
+    const batch = await ddb.send(
+      new BatchGetCommand({ RequestItems: { [TABLE]: { Keys: [key('batch'), key('absent')] } } }),
+    );
+    const together = await ddb.send(
+      new TransactGetCommand({ TransactItems: [{ Get: { TableName: TABLE, Key: key('batch') } }] }),
+    );
+
+    expect(batch.Responses?.[TABLE]).toEqual([key('batch')]);
+    expect(together.Responses).toEqual([{ Item: key('batch') }]);
+  });
+
+  test('the table has its time to live', async () => {
+    const { TimeToLiveDescription } = await clientsOf(endpoint).dynamodb.send(
+      new DescribeTimeToLiveCommand({ TableName: TABLE }),
+    );
+
+    expect(TimeToLiveDescription).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl' });
+  });
+
+  test('concurrent updates of one item are all applied', async () => {
+    await put({ ...key('counter'), seen: 0 });
+
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        ddb.send(
+          new UpdateCommand({
+            TableName: TABLE,
+            Key: key('counter'),
+            UpdateExpression: 'SET seen = seen + :one',
+            ExpressionAttributeValues: { ':one': 1 },
+          }),
+        ),
+      ),
+    );
+
+    expect(await get(key('counter'))).toMatchObject({ seen: 50 });
+  });
+});
+
+describe('permissions', () => {
+  test('a transaction needs the action of each of its parts', async () => {
+    const writer = aPrincipal('writer', allow(['dynamodb:PutItem'], TABLE_ARN));
+    endpoint.addPrincipals([writer]);
+    const own = DynamoDBDocumentClient.from(clientsOf(endpoint, writer).dynamodb);
+    const Put = { TableName: TABLE, Item: key('allowed') };
+    const Delete = { TableName: TABLE, Key: key('other') };
+
+    await own.send(new TransactWriteCommand({ TransactItems: [{ Put }] }));
+    const refused = own.send(new TransactWriteCommand({ TransactItems: [{ Put }, { Delete }] }));
+
+    expect(await rejectionOf(refused)).toMatchObject({
+      name: 'AccessDeniedException',
+      message: expect.stringContaining('dynamodb:DeleteItem'),
+    });
+  });
+
+  test('an index needs to be allowed by its own ARN', async () => {
+    const reader = aPrincipal('reader', allow(['dynamodb:Query'], TABLE_ARN));
+    endpoint.addPrincipals([reader]);
+    const query = (IndexName?: string) =>
+      DynamoDBDocumentClient.from(clientsOf(endpoint, reader).dynamodb).send(
+        new QueryCommand({
+          TableName: TABLE,
+          IndexName,
+          KeyConditionExpression: '#pk = :pk',
+          ExpressionAttributeNames: { '#pk': IndexName ? 'GSI1PK' : 'PK' },
+          ExpressionAttributeValues: { ':pk': 'a' },
+        }),
+      );
+
+    await query();
+
+    expect((await rejectionOf(query('GSI1'))).message).toContain(`${TABLE_ARN}/index/GSI1`);
+  });
+});

@@ -1,0 +1,292 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import {
+  DescribeTableCommand,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+} from '@aws-sdk/client-secrets-manager';
+import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+
+import { type AwsEndpoint, startAwsEndpoint } from '../../src/aws/endpoint.ts';
+import type { Principal } from '../../src/types.ts';
+import {
+  ACCOUNT,
+  allow,
+  aPrincipal,
+  BUCKET,
+  clientsOf,
+  endpointOptions,
+  REGION,
+  rejectionOf,
+  removeDirectory,
+  startEndpoint,
+  TABLE,
+  TABLE_ARN,
+} from './support.ts';
+
+const secretArn = (name: string) => `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:${name}-AbCdEf`;
+const secret = (name: string, initialValue?: string) => ({
+  name,
+  arn: secretArn(name),
+  ...(initialValue !== undefined && { initialValue }),
+});
+
+const options = endpointOptions({ secrets: [secret('signing-key'), secret('provider-key', 'initial')] });
+let endpoint: AwsEndpoint;
+
+beforeAll(async () => {
+  endpoint = await startEndpoint(options);
+});
+afterAll(async () => {
+  await endpoint.close();
+  removeDirectory(options.dataDir);
+});
+
+const keyOf = (PK: string, SK = 'x') => ({ PK: { S: PK }, SK: { S: SK } });
+
+describe('callers', () => {
+  test('an unknown access key is refused in the shape of each service', async () => {
+    const { dynamodb, s3, sfn, secrets } = clientsOf(endpoint, aPrincipal('stranger'));
+
+    const refusals = await Promise.all([
+      rejectionOf(dynamodb.send(new ListTablesCommand({}))),
+      rejectionOf(sfn.send(new ListStateMachinesCommand({}))),
+      rejectionOf(secrets.send(new GetSecretValueCommand({ SecretId: 'signing-key' }))),
+      rejectionOf(s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'a' }))),
+    ]);
+
+    expect(refusals.map(({ name }) => name)).toEqual([
+      'UnrecognizedClientException',
+      'UnrecognizedClientException',
+      'UnrecognizedClientException',
+      'InvalidAccessKeyId',
+    ]);
+    for (const refusal of refusals) expect(refusal.$metadata).toMatchObject({ httpStatusCode: 403 });
+  });
+
+  test('a request that is not signed is refused', async () => {
+    const response = await fetch(endpoint.url, { method: 'POST', body: '{}' });
+
+    expect([response.status, (await response.json()) as unknown]).toEqual([
+      403,
+      { __type: 'MissingAuthenticationTokenException', message: 'Missing Authentication Token' },
+    ]);
+  });
+
+  test('calls are counted by caller and operation once they are allowed', async () => {
+    const reader = aPrincipal('reader', allow(['dynamodb:GetItem'], TABLE_ARN));
+    endpoint.addPrincipals([reader]);
+    const { dynamodb } = clientsOf(endpoint, reader);
+
+    await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('a') }));
+    await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('b') }));
+    const refused = dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('a') }));
+
+    expect(await rejectionOf(refused)).toMatchObject({
+      name: 'AccessDeniedException',
+      message: expect.stringContaining(
+        `User: reader is not authorized to perform: dynamodb:PutItem on resource: ${TABLE_ARN}`,
+      ),
+    });
+    expect(endpoint.calls().reader).toEqual({ 'dynamodb:GetItem': 2 });
+  });
+
+  test('a role for certain partition keys is refused elsewhere', async () => {
+    const clerk: Principal = {
+      ...aPrincipal('clerk'),
+      statements: [
+        { ...allow(['dynamodb:GetItem', 'dynamodb:PutItem'], TABLE_ARN), leadingKeys: ['ORDER#*'] },
+      ],
+    };
+    endpoint.addPrincipals([clerk]);
+    const { dynamodb } = clientsOf(endpoint, clerk);
+    const put = (Item: ReturnType<typeof keyOf>) => ({ Put: { TableName: TABLE, Item } });
+
+    await dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('ORDER#1') }));
+    const refused = await Promise.all(
+      [
+        dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('ACCOUNT#1') })),
+        dynamodb.send(
+          new TransactWriteItemsCommand({ TransactItems: [put(keyOf('ORDER#2')), put(keyOf('ACCOUNT#1'))] }),
+        ),
+      ].map(rejectionOf),
+    );
+
+    expect(refused.map(({ name }) => name)).toEqual(['AccessDeniedException', 'AccessDeniedException']);
+    const { Item } = await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('ORDER#2') }));
+    expect(Item).toBeUndefined();
+  });
+
+  test('a service the local run does not have is refused in its protocol, and said in the log', async () => {
+    const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const call = (contentType: string) =>
+      fetch(endpoint.url, {
+        method: 'POST',
+        headers: {
+          authorization: 'AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/20260101/us-east-1/sqs/aws4_request',
+          'content-type': contentType,
+          'x-amz-target': 'AmazonSQS.SendMessage',
+        },
+        body: '{}',
+      });
+
+    const json = await call('application/x-amz-json-1.0');
+    const form = await call('application/x-www-form-urlencoded');
+
+    expect([json.status, await json.json()]).toMatchObject([501, { __type: 'NotImplemented' }]);
+    expect(await form.text()).toContain('<Code>NotImplemented</Code>');
+    expect(log).toHaveBeenCalledWith(
+      expect.stringContaining('operator: The local run has no service "sqs" (POST / SendMessage)'),
+    );
+    log.mockRestore();
+  });
+});
+
+describe('secrets', () => {
+  test('a secret without a version can be described, not read', async () => {
+    const { secrets } = clientsOf(endpoint);
+
+    const described = await secrets.send(new DescribeSecretCommand({ SecretId: 'signing-key' }));
+    const read = secrets.send(new GetSecretValueCommand({ SecretId: secretArn('signing-key') }));
+
+    expect(described).toMatchObject({ ARN: secretArn('signing-key'), Name: 'signing-key' });
+    expect(described.VersionIdsToStages).toBeUndefined();
+    expect(await rejectionOf(read)).toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: "Secrets Manager can't find the specified secret value for staging label: AWSCURRENT",
+    });
+    expect(endpoint.readSecret('signing-key')).toBeUndefined();
+  });
+
+  test('a value that is put becomes the current one, and the one before the previous one', async () => {
+    const { secrets } = clientsOf(endpoint);
+
+    const { VersionId } = await secrets.send(
+      new PutSecretValueCommand({ SecretId: 'provider-key', SecretString: 'changed' }),
+    );
+
+    const read = (VersionStage?: string) =>
+      secrets.send(new GetSecretValueCommand({ SecretId: 'provider-key', VersionStage }));
+    expect(await read()).toMatchObject({ SecretString: 'changed', VersionId, CreatedDate: expect.any(Date) });
+    expect(await read('AWSPREVIOUS')).toMatchObject({ SecretString: 'initial' });
+    const described = await secrets.send(new DescribeSecretCommand({ SecretId: 'provider-key' }));
+    expect(described.VersionIdsToStages?.[VersionId ?? '']).toEqual(['AWSCURRENT']);
+    expect(endpoint.readSecret(secretArn('provider-key'))).toBe('changed');
+  });
+
+  test('the same request token with another value is refused', async () => {
+    const { secrets } = clientsOf(endpoint);
+    const put = (SecretString: string) =>
+      secrets.send(
+        new PutSecretValueCommand({
+          SecretId: 'provider-key',
+          SecretString,
+          ClientRequestToken: '11111111-1111-1111-1111-111111111111',
+        }),
+      );
+    await put('one');
+    await put('one');
+
+    expect((await rejectionOf(put('two'))).name).toBe('ResourceExistsException');
+  });
+
+  test('bytes come back as bytes', async () => {
+    const { secrets } = clientsOf(endpoint);
+    const SecretBinary = Buffer.from([1, 2, 255]);
+
+    await secrets.send(new PutSecretValueCommand({ SecretId: 'provider-key', SecretBinary }));
+
+    const { SecretBinary: read } = await secrets.send(
+      new GetSecretValueCommand({ SecretId: 'provider-key' }),
+    );
+    expect(Buffer.from(read ?? [])).toEqual(SecretBinary);
+  });
+
+  test('reading needs the action on the secret', async () => {
+    const reader = aPrincipal(
+      'secretreader',
+      allow(['secretsmanager:GetSecretValue'], secretArn('provider-key')),
+    );
+    endpoint.addPrincipals([reader]);
+    const { secrets } = clientsOf(endpoint, reader);
+
+    await secrets.send(new GetSecretValueCommand({ SecretId: 'provider-key' }));
+    const other = secrets.send(new GetSecretValueCommand({ SecretId: 'signing-key' }));
+
+    expect((await rejectionOf(other)).name).toBe('AccessDeniedException');
+  });
+
+  test('a value that is drawn anew at each start is taken once', async () => {
+    const drawn = endpointOptions({ secrets: [secret('drawn', 'first')] });
+    await (await startEndpoint(drawn)).close();
+
+    const second = await startEndpoint({ ...drawn, secrets: [secret('drawn', 'second')] });
+
+    expect(second.readSecret('drawn')).toBe('first');
+    await second.close();
+    removeDirectory(drawn.dataDir);
+  });
+
+  test('the values are kept in a file only its owner can read', () => {
+    expect(statSync(join(options.dataDir, 'secrets.json')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('starting and stopping', () => {
+  test('a second start finds tables, objects and secrets, and leaves them as they are', async () => {
+    const again = endpointOptions({ secrets: [secret('kept', 'first')] });
+    const first = await startEndpoint(again);
+    await clientsOf(first).dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('kept') }));
+    await clientsOf(first).secrets.send(
+      new PutSecretValueCommand({ SecretId: 'kept', SecretString: 'second' }),
+    );
+    const startedClosing = Date.now();
+    await first.close();
+    expect(Date.now() - startedClosing).toBeLessThan(2_000);
+
+    const second = await startEndpoint(again);
+
+    const { Item } = await clientsOf(second).dynamodb.send(
+      new GetItemCommand({ TableName: TABLE, Key: keyOf('kept') }),
+    );
+    expect(Item).toEqual(keyOf('kept'));
+    expect(second.readSecret('kept')).toBe('second');
+    await second.close();
+    removeDirectory(again.dataDir);
+  });
+
+  test('with a DynamoDB endpoint given, its tables are made there, whoever calls', async () => {
+    const [outerOptions, innerOptions] = [endpointOptions({ tables: [] }), endpointOptions()];
+    const outer = await startEndpoint(outerOptions);
+    outer.addPrincipals([{ name: 'local', accessKeyId: 'local' }]);
+    const inner = await startEndpoint({ ...innerOptions, dynamodbEndpoint: outer.url });
+
+    const { Table } = await clientsOf(inner).dynamodb.send(new DescribeTableCommand({ TableName: TABLE }));
+
+    expect(Table?.TableStatus).toBe('ACTIVE');
+    expect(outer.calls().local).toMatchObject({ 'dynamodb:CreateTable': 1, 'dynamodb:DescribeTable': 1 });
+    await inner.close();
+    await outer.close();
+    for (const { dataDir } of [outerOptions, innerOptions]) removeDirectory(dataDir);
+  });
+
+  test('a start whose port is taken fails and leaves nothing running', async () => {
+    const taken = endpointOptions({ port: Number(new URL(endpoint.url).port) });
+
+    expect(await rejectionOf(startAwsEndpoint(taken))).toMatchObject({ code: 'EADDRINUSE' });
+
+    const free = await startEndpoint({ ...taken, port: 0 });
+    await free.close();
+    removeDirectory(taken.dataDir);
+  });
+});

@@ -1,0 +1,216 @@
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+
+import { armFault, disarmFaults, faultsLeft } from '../../src/aws/fault-control.ts';
+import { createFaults, type Fault } from '../../src/aws/faults.ts';
+import { type Local, startMachines } from './step-functions-support.ts';
+import { allow, aPrincipal, BUCKET, clientsOf, OPERATOR, rejectionOf, TABLE } from './support.ts';
+
+let local: Local;
+
+beforeAll(async () => {
+  local = await startMachines();
+});
+afterEach(() => local.endpoint.faults.disarm());
+afterAll(() => local.close());
+
+const keyOf = (PK: string) => ({ PK: { S: PK }, SK: { S: 'x' } });
+const callTo = (name: string, changes: { principalName?: string; text?: string } = {}) => ({
+  principalName: 'GetOrder1234ABCD',
+  name,
+  text: '',
+  ...changes,
+});
+const put = (key: string) =>
+  clientsOf(local.endpoint).dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf(key) }));
+const isThere = async (key: string) => {
+  const { dynamodb } = clientsOf(local.endpoint);
+  const { Item } = await dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf(key) }));
+  return Item !== undefined;
+};
+
+describe('a fault', () => {
+  const drop = { effect: 'drop' } as const;
+
+  test.each<[string, Fault, ReturnType<typeof callTo>, boolean]>([
+    ['of its call', { call: 'dynamodb:PutItem', ...drop }, callTo('dynamodb:PutItem'), true],
+    ['of another call', { call: 'dynamodb:PutItem', ...drop }, callTo('dynamodb:PutItems'), false],
+    ['of a call it means by a star', { call: 's3:*', ...drop }, callTo('s3:PutObject'), true],
+    [
+      'of its caller',
+      { call: '*', principal: 'GetOrder*', ...drop },
+      callTo('s3:PutObject', { principalName: 'GetOrder1234ABCD' }),
+      true,
+    ],
+    ['of another caller', { call: '*', principal: 'Put*', ...drop }, callTo('s3:PutObject'), false],
+    [
+      'with its text',
+      { call: '*', contains: 'ORDER#1', ...drop },
+      callTo('x:Y', { text: '"ORDER#1"' }),
+      true,
+    ],
+    [
+      'without its text',
+      { call: '*', contains: 'ORDER#1', ...drop },
+      callTo('x:Y', { text: 'ORDER' }),
+      false,
+    ],
+  ])('and a call %s', async (_case, fault, call, isMet) => {
+    const faults = createFaults();
+    faults.arm(fault);
+
+    expect(await faults.meet(call)).toBe(isMet ? 'drop' : undefined);
+  });
+
+  test('meets one call, or as many as it says, after those it lets pass', async () => {
+    const faults = createFaults();
+    faults.arm({ call: 'a:B', skip: 1, times: 2, ...drop });
+    faults.arm({ call: 'a:B', effect: 'kill-after' });
+
+    const met = [];
+    for (let at = 0; at < 5; at += 1) met.push(await faults.meet(callTo('a:B')));
+
+    expect(met).toEqual([undefined, 'drop', 'drop', 'kill', undefined]);
+    expect(faults.left()).toEqual([0, 0]);
+    faults.disarm();
+    expect(faults.left()).toEqual([]);
+  });
+
+  test('may only let a call wait', async () => {
+    jest.useFakeTimers();
+    const faults = createFaults();
+    faults.arm({ call: 'a:B', delayMilliseconds: 500 });
+    const met = jest.fn();
+    const meeting = faults.meet(callTo('a:B')).then(met);
+
+    await jest.advanceTimersByTimeAsync(499);
+    expect(met).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(met).toHaveBeenCalledWith(undefined);
+    await meeting;
+    jest.useRealTimers();
+  });
+
+  test.each<[string, object]>([
+    ['effect', { call: 'a:B', effect: 'explode' }],
+    ['call', { effect: 'drop' }],
+    ['times', { call: 'a:B', times: 0, effect: 'drop' }],
+    ['colour', { call: 'a:B', effect: 'drop', colour: 'red' }],
+    ['effect or delayMilliseconds', { call: 'a:B' }],
+  ])('is refused by its %s', (field, fault) => {
+    expect(() => createFaults().arm(fault as Fault)).toThrow(field);
+  });
+});
+
+describe('calls to the endpoint', () => {
+  test('are refused as too many, or by a server error, in the shape of each service', async () => {
+    const { dynamodb, s3, secrets, sfn } = clientsOf(local.endpoint);
+    const calls = () => [
+      dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('a') })),
+      s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'a' })),
+      secrets.send(new GetSecretValueCommand({ SecretId: 'none' })),
+      sfn.send(new ListStateMachinesCommand({})),
+    ];
+    const refusals = async () =>
+      (await Promise.all(calls().map(rejectionOf))).map(({ name, $metadata }) => [
+        name,
+        ($metadata as { httpStatusCode: number }).httpStatusCode,
+      ]);
+
+    local.endpoint.faults.arm({ call: '*', times: 4, effect: 'throttle' });
+    const throttled = await refusals();
+    local.endpoint.faults.arm({ call: '*', times: 4, effect: 'error' });
+    const failed = await refusals();
+
+    expect(throttled).toEqual([
+      ['ThrottlingException', 400],
+      ['SlowDown', 503],
+      ['ThrottlingException', 400],
+      ['ThrottlingException', 400],
+    ]);
+    expect(failed).toEqual([
+      ['InternalServerError', 500],
+      ['InternalError', 500],
+      ['InternalServiceError', 500],
+      ['InternalServerError', 500],
+    ]);
+  });
+
+  test.each<[Fault['effect'], boolean]>([
+    ['throttle', false],
+    ['error', false],
+    ['drop', true],
+  ])('that meet %s: carried out is %s', async (effect, isCarriedOut) => {
+    local.endpoint.faults.arm({ call: 'dynamodb:PutItem', contains: `order-${effect}`, effect });
+    await put('unharmed');
+
+    await expect(put(`order-${effect}`)).rejects.toThrow();
+
+    expect(await isThere(`order-${effect}`)).toBe(isCarriedOut);
+    await put(`order-${effect}`);
+  });
+
+  test('that are dropped fail as a lost connection does, for S3 as well', async () => {
+    const { s3 } = clientsOf(local.endpoint);
+    local.endpoint.faults.arm({ call: 's3:PutObject', contains: '/files/a', effect: 'drop' });
+
+    const dropped = s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'files/a', Body: 'bytes' }));
+
+    expect((await rejectionOf(dropped)).message).toContain('socket hang up');
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'files/a' }));
+    expect(await Body?.transformToString()).toBe('bytes');
+  });
+});
+
+describe("a machine's tasks", () => {
+  test('are met as well, by the errors Step Functions gives', async () => {
+    const machine = { principal: 'failing-machine', call: 'lambda:Invoke' };
+    local.endpoint.faults.arm({ ...machine, effect: 'drop' });
+    const dropped = await local.run('failing', { id: 'dropped', failures: 0 });
+    local.endpoint.faults.arm({ ...machine, effect: 'throttle' });
+    const throttled = await local.run('failing', { id: 'throttled', failures: 0 });
+
+    expect([dropped.error, throttled.error]).toEqual([
+      'Lambda.SdkClientException',
+      'Lambda.TooManyRequestsException',
+    ]);
+    expect(local.calls.filter((call) => ['dropped', 'throttled'].includes(call))).toEqual(['dropped']);
+  });
+});
+
+describe('faults from another process', () => {
+  const target = (accessKeyId = OPERATOR.accessKeyId) => ({
+    awsEndpointUrl: local.endpoint.url,
+    operatorAccessKeyId: accessKeyId,
+  });
+
+  test('are armed, counted and forgotten by the operator', async () => {
+    await armFault(target(), { call: 'dynamodb:PutItem', contains: 'remote', effect: 'error', times: 2 });
+
+    await expect(put('remote')).rejects.toThrow();
+
+    expect(await faultsLeft(target())).toEqual([1]);
+    await disarmFaults(target());
+    await put('remote');
+    expect(await faultsLeft(target())).toEqual([]);
+  });
+
+  test('are armed by nobody else', async () => {
+    const stranger = aPrincipal('faultless', allow(['*'], '*'));
+    local.endpoint.addPrincipals([stranger]);
+    const fault: Fault = { call: '*', effect: 'kill-before' };
+
+    await expect(armFault(target(stranger.accessKeyId), fault)).rejects.toThrow(/403 .*may not arm faults/);
+    await expect(armFault(target('AKIANOBODY'), fault)).rejects.toThrow(/403/);
+
+    expect(local.endpoint.faults.left()).toEqual([]);
+  });
+
+  test('are refused when they are none', async () => {
+    await expect(armFault(target(), { call: '' })).rejects.toThrow('Faults: 400 No fault has such a call');
+  });
+});

@@ -1,0 +1,204 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+
+import {
+  CopyObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
+import {
+  BUCKET,
+  clientsOf,
+  endpointOptions,
+  rejectionOf,
+  removeDirectory,
+  startEndpoint,
+} from './support.ts';
+
+const options = endpointOptions();
+let endpoint: AwsEndpoint;
+let s3: S3Client;
+
+beforeAll(async () => {
+  endpoint = await startEndpoint(options);
+  ({ s3 } = clientsOf(endpoint));
+});
+afterAll(async () => {
+  await endpoint.close();
+  removeDirectory(options.dataDir);
+});
+
+const put = (Key: string, Body: string | Buffer | Readable, rest = {}) =>
+  s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body, ...rest }));
+const read = async (Key: string, Range?: string) => {
+  const { Body, ...rest } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key, Range }));
+  return { ...rest, bytes: Buffer.from((await Body?.transformToByteArray()) ?? []) };
+};
+const list = (rest = {}) => s3.send(new ListObjectsV2Command({ Bucket: BUCKET, ...rest }));
+const keysOf = (page: { Contents?: { Key?: string }[] }) => page.Contents?.map(({ Key }) => Key) ?? [];
+
+describe('objects', () => {
+  test('a put buffer is read back with its content type, metadata and entity tag', async () => {
+    const bytes = randomBytes(100_000);
+
+    const { ETag } = await put('a/image.png', bytes, { ContentType: 'image/png', Metadata: { owner: 'me' } });
+
+    const object = await read('a/image.png');
+    expect(object.bytes.equals(bytes)).toBe(true);
+    expect(object).toMatchObject({
+      ContentType: 'image/png',
+      ContentLength: 100_000,
+      Metadata: { owner: 'me' },
+      ETag,
+    });
+    expect(ETag).toBe(`"${createHash('md5').update(bytes).digest('hex')}"`);
+  });
+
+  test('a stream of known length is stored whole by the time it is answered', async () => {
+    const bytes = randomBytes(3_000_000);
+
+    await put('a/stream.mp4', Readable.from([bytes]), {
+      ContentLength: bytes.length,
+      ContentType: 'video/mp4',
+    });
+
+    expect((await read('a/stream.mp4')).bytes.equals(bytes)).toBe(true);
+  });
+
+  test('uploads with the default checksums, framed as aws-chunked, are stored without their framing', async () => {
+    const { requestChecksumCalculation: _none, ...settings } = {
+      ...clientsOf(endpoint).settings,
+      requestChecksumCalculation: undefined,
+    };
+    const checking = new S3Client(settings);
+    const bytes = randomBytes(200_000);
+    const stream = Readable.from([bytes.subarray(0, 70_000), bytes.subarray(70_000)]);
+
+    await checking.send(
+      new PutObjectCommand({ Bucket: BUCKET, Key: 'chunked', Body: stream, ContentLength: bytes.length }),
+    );
+
+    const object = await read('chunked');
+    expect(object.bytes.equals(bytes)).toBe(true);
+    expect(object.ContentEncoding).toBeUndefined();
+  });
+
+  test.each([
+    ['bytes=0-0', 'a', 'bytes 0-0/5'],
+    ['bytes=1-3', 'bcd', 'bytes 1-3/5'],
+    ['bytes=3-', 'de', 'bytes 3-4/5'],
+    ['bytes=2-99', 'cde', 'bytes 2-4/5'],
+    ['bytes=-2', 'de', 'bytes 3-4/5'],
+  ])('the range %s is %s', async (range, text, contentRange) => {
+    await put('ranged', 'abcde');
+
+    const object = await read('ranged', range);
+
+    expect(object.bytes.toString()).toBe(text);
+    expect(object.ContentRange).toBe(contentRange);
+  });
+
+  test('a range beyond the end is refused', async () => {
+    await put('ranged', 'abcde');
+
+    expect((await rejectionOf(read('ranged', 'bytes=5-9'))).name).toBe('InvalidRange');
+  });
+
+  test('an empty object can be put, read and looked up', async () => {
+    await put('empty', Buffer.alloc(0));
+
+    expect((await read('empty')).bytes.length).toBe(0);
+    const head = await s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'empty' }));
+    expect(head).toMatchObject({ ContentLength: 0, ContentType: 'application/octet-stream' });
+  });
+
+  test('a missing key is NoSuchKey when read and NotFound when looked up', async () => {
+    expect((await rejectionOf(read('nothing'))).name).toBe('NoSuchKey');
+    const head = s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'nothing' }));
+    expect((await rejectionOf(head)).name).toBe('NotFound');
+  });
+
+  test('a missing bucket is NoSuchBucket', async () => {
+    const lost = s3.send(new PutObjectCommand({ Bucket: 'no-such-bucket', Key: 'a', Body: 'a' }));
+
+    expect((await rejectionOf(lost)).name).toBe('NoSuchBucket');
+  });
+
+  test.each([
+    'plain',
+    'with space & <angle>.txt',
+    'ünï/côdé',
+    'a',
+    'a/b',
+    'a/b/c.png',
+    '12',
+    '0012',
+    'dots/../x',
+    'tail/',
+  ])('the key %j holds its own bytes', async (key) => {
+    await put(key, `bytes of ${key}`);
+
+    expect((await read(key)).bytes.toString()).toBe(`bytes of ${key}`);
+    expect(keysOf(await list({ Prefix: key }))).toContain(key);
+  });
+
+  test('a copy has the bytes and the content type of its source', async () => {
+    await put('original', 'copied', { ContentType: 'text/plain' });
+
+    await s3.send(new CopyObjectCommand({ Bucket: BUCKET, Key: 'copy', CopySource: `${BUCKET}/original` }));
+
+    const copy = await read('copy');
+    expect([copy.bytes.toString(), copy.ContentType]).toEqual(['copied', 'text/plain']);
+  });
+
+  test('an upload that breaks off leaves what was there', async () => {
+    await put('steady', 'before');
+    const { Authorization, ...rest } = {
+      Authorization: 'AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/d/r/s3/aws4_request',
+      'content-length': 1_000_000,
+    };
+
+    await new Promise((resolve) => {
+      const upload = request(`${endpoint.url}/${BUCKET}/steady`, {
+        method: 'PUT',
+        headers: { Authorization, ...rest },
+      });
+      upload.on('error', resolve);
+      upload.write('the beginning of something longer', () => upload.destroy(new Error('gone')));
+    });
+
+    expect((await read('steady')).bytes.toString()).toBe('before');
+  });
+
+  test('while an object is replaced, every reader sees one version whole', async () => {
+    const versions = ['x', 'y'].map((letter) => Buffer.alloc(400_000, letter));
+    await put('replaced', versions[0] ?? '');
+
+    const writes = Array.from({ length: 10 }, (_, at) => put('replaced', versions[at % 2] ?? ''));
+    const reads = await Promise.all(Array.from({ length: 20 }, () => read('replaced')));
+    await Promise.all(writes);
+
+    for (const { bytes } of reads) expect(versions.some((version) => version.equals(bytes))).toBe(true);
+  });
+
+  test('the endpoint opens objects for the file delivery', async () => {
+    await put('delivered/0.png', 'png', { ContentType: 'image/png' });
+
+    const object = await endpoint.readObject(BUCKET, 'delivered/0.png');
+
+    expect(object).toMatchObject({
+      contentType: 'image/png',
+      contentLength: 3,
+      etag: expect.stringMatching(/^"\w{32}"$/),
+    });
+    expect(await object?.body.toArray()).toEqual([Buffer.from('png')]);
+    expect(await endpoint.readObject(BUCKET, 'delivered/1.png')).toBeUndefined();
+  });
+});

@@ -1,0 +1,116 @@
+import { setImmediate } from 'node:timers/promises';
+
+import {
+  DescribeExecutionCommand,
+  GetExecutionHistoryCommand,
+  SendTaskFailureCommand,
+  SendTaskSuccessCommand,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+
+import type { AwsEvent } from '../../src/types.ts';
+import { MACHINES } from './machines.ts';
+import {
+  clientsOf,
+  endpointOptions,
+  eventually,
+  failure,
+  invoker,
+  machineArn,
+  removeDirectory,
+  startEndpoint,
+} from './support.ts';
+
+export type Local = Awaited<ReturnType<typeof startMachines>>;
+
+/** Starts an endpoint with the machines, and what the tests say to it. */
+export const startMachines = async () => {
+  const options = endpointOptions();
+  const endpoint = await startEndpoint(options);
+  const { sfn } = clientsOf(endpoint);
+  const tokens: string[] = [];
+  /** What the functions were called for. */
+  const calls: string[] = [];
+  /** What was published for event rules. */
+  const events: AwsEvent[] = [];
+  const gate = Promise.withResolvers<void>();
+  let isGateReached = false;
+  const countOf = (id: string) => calls.filter((call) => call === id).length;
+
+  await endpoint.startStateMachines(
+    MACHINES,
+    invoker({
+      echo: (payload: unknown) => payload,
+      flaky: ({ id, failures }: { id: string; failures: number }) => {
+        calls.push(id);
+        if (countOf(id) <= failures) throw failure('ProviderBusyError', 'try later');
+        return { attempts: countOf(id) };
+      },
+      'hand-over': ({ token }: { token: string }) => {
+        tokens.push(token);
+        return { handedOver: true };
+      },
+      note: () => calls.push('noted'),
+      gate: async () => {
+        isGateReached = true;
+        await gate.promise;
+      },
+      large: () => 'x'.repeat(262_144),
+    }),
+    (event) => events.push(event),
+  );
+
+  const start = (machine: string, input: unknown, name?: string) =>
+    sfn.send(
+      new StartExecutionCommand({ stateMachineArn: machineArn(machine), input: JSON.stringify(input), name }),
+    );
+  const describeExecution = (executionArn: string | undefined) =>
+    sfn.send(new DescribeExecutionCommand({ executionArn }));
+  const ended = (executionArn: string | undefined) =>
+    eventually(
+      () => describeExecution(executionArn),
+      ({ status }) => status !== 'RUNNING',
+    );
+  const historyOf = async (executionArn: string | undefined, rest: object = {}) =>
+    (await sfn.send(new GetExecutionHistoryCommand({ executionArn, ...rest }))).events ?? [];
+
+  return {
+    endpoint,
+    sfn,
+    calls,
+    events,
+    /** Whether an execution of `gated` waits in its function. */
+    isGateReached: () => isGateReached,
+    /** Lets the function of `gated` answer, and everything that follows from it happen. */
+    async openGate() {
+      gate.resolve();
+      await setImmediate();
+    },
+    start,
+    describeExecution,
+    ended,
+    historyOf,
+    /** Starts an execution and waits for its end; the output is parsed. */
+    async run(machine: string, input: unknown, name?: string) {
+      const { executionArn } = await start(machine, input, name);
+      const { output, ...rest } = await ended(executionArn);
+      return { ...rest, output: output === undefined ? undefined : (JSON.parse(output) as unknown) };
+    },
+    /** The token the next waiting task hands over. */
+    async nextToken(): Promise<string> {
+      await eventually(
+        () => tokens.length,
+        (count) => count > 0,
+      );
+      return tokens.shift() ?? '';
+    },
+    succeed: (taskToken: string, output = '{}') =>
+      sfn.send(new SendTaskSuccessCommand({ taskToken, output })),
+    fail: (taskToken: string, error: string, cause: string) =>
+      sfn.send(new SendTaskFailureCommand({ taskToken, error, cause })),
+    async close() {
+      await endpoint.close();
+      removeDirectory(options.dataDir);
+    },
+  };
+};

@@ -1,0 +1,182 @@
+import {
+  SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+
+import { createTaskTokens } from '../../src/aws/step-functions/task-tokens.ts';
+import { type Local, startMachines } from './step-functions-support.ts';
+import { allow, aPrincipal, clientsOf, eventually, machineArn, rejectionOf } from './support.ts';
+
+let local: Local;
+
+beforeAll(async () => {
+  local = await startMachines();
+});
+afterAll(() => local.close());
+
+describe('task tokens', () => {
+  test('a task waits until its token is handed in, and goes on with the output', async () => {
+    const { executionArn } = await local.start('callback', { id: 1 });
+    const taskToken = await local.nextToken();
+    await eventually(
+      () => local.historyOf(executionArn),
+      (events) => events.some(({ type }) => type === 'TaskSubmitted'),
+    );
+    await local.sfn.send(new SendTaskHeartbeatCommand({ taskToken }));
+    expect((await local.describeExecution(executionArn)).status).toBe('RUNNING');
+
+    await local.succeed(taskToken, '{"url":"x"}');
+
+    expect(JSON.parse((await local.ended(executionArn)).output ?? '')).toEqual({
+      id: 1,
+      result: { url: 'x' },
+    });
+    const events = await local.historyOf(executionArn);
+    expect(events.map(({ type }) => type)).toContain('TaskSubmitted');
+    expect(events.find(({ type }) => type === 'TaskSucceeded')?.taskSucceededEventDetails).toMatchObject({
+      resource: 'invoke.waitForTaskToken',
+      output: '{"url":"x"}',
+    });
+  });
+
+  test('a failure handed in is retried with a fresh token', async () => {
+    const { executionArn } = await local.start('callback', {});
+    const first = await local.nextToken();
+
+    await local.sfn.send(new SendTaskFailureCommand({ taskToken: first, error: 'TryAgain', cause: 'busy' }));
+    const second = await local.nextToken();
+    await local.sfn.send(new SendTaskSuccessCommand({ taskToken: second, output: '1' }));
+
+    expect(second).not.toBe(first);
+    expect(JSON.parse((await local.ended(executionArn)).output ?? '')).toEqual({ result: 1 });
+    const scheduled = (await local.historyOf(executionArn)).filter(({ type }) => type === 'TaskScheduled');
+    expect(scheduled.map(({ taskScheduledEventDetails }) => taskScheduledEventDetails?.parameters)).toEqual([
+      expect.stringContaining('"retries":0'),
+      expect.stringContaining('"retries":1'),
+    ]);
+  });
+
+  test('a failure handed in is caught with its error and cause', async () => {
+    const { executionArn } = await local.start('callback', {});
+
+    await local.sfn.send(
+      new SendTaskFailureCommand({ taskToken: await local.nextToken(), error: 'Gone', cause: 'no task' }),
+    );
+
+    expect(JSON.parse((await local.ended(executionArn)).output ?? '')).toEqual({
+      Error: 'Gone',
+      Cause: 'no task',
+    });
+  });
+
+  test('a token is good once, and never made up', async () => {
+    const { executionArn } = await local.start('callback', {});
+    const taskToken = await local.nextToken();
+    await local.succeed(taskToken);
+    await local.ended(executionArn);
+    const hand = (token: string) =>
+      rejectionOf(local.sfn.send(new SendTaskSuccessCommand({ taskToken: token, output: '{}' })));
+
+    expect((await hand(taskToken)).name).toBe('TaskTimedOut');
+    expect((await hand('nonsense')).name).toBe('InvalidToken');
+    const strange = Buffer.from('task\ncallback\nunknown\nabc').toString('base64url');
+    expect((await hand(strange)).name).toBe('TaskDoesNotExist');
+    const notJson = local.succeed(taskToken, '{');
+    expect((await rejectionOf(notJson)).name).toBe('InvalidOutput');
+  });
+
+  test('a token of a stopped execution is refused', async () => {
+    const { executionArn } = await local.start('callback', {});
+    const taskToken = await local.nextToken();
+    await local.sfn.send(new StopExecutionCommand({ executionArn }));
+
+    const late = local.succeed(taskToken);
+
+    expect((await rejectionOf(late)).name).toBe('TaskTimedOut');
+  });
+
+  test('handing in needs the action on the state machine', async () => {
+    const worker = aPrincipal('worker', allow(['states:SendTask*'], machineArn('echo')));
+    local.endpoint.addPrincipals([worker]);
+    const { executionArn } = await local.start('callback', {});
+    const taskToken = await local.nextToken();
+
+    const refused = clientsOf(local.endpoint, worker).sfn.send(
+      new SendTaskSuccessCommand({ taskToken, output: '{}' }),
+    );
+
+    expect((await rejectionOf(refused)).message).toContain(
+      `states:SendTaskSuccess on resource: ${machineArn('callback')}`,
+    );
+    await local.sfn.send(new StopExecutionCommand({ executionArn }));
+  });
+
+  test.each([
+    ['timeout', 'bounded-wait', { timeout: 1 }, 'States.Timeout'],
+    ['missed heartbeat', 'impatient', { timeout: 60, heartbeat: 1 }, 'States.HeartbeatTimeout'],
+  ])('a %s is caught, and its token refused after', async (_case, machine, input, error) => {
+    const { executionArn } = await local.start(machine, input);
+    const taskToken = await local.nextToken();
+
+    await local.ended(executionArn);
+
+    const events = await local.historyOf(executionArn);
+    const timedOut = events.find(({ type }) => type === 'TaskTimedOut');
+    expect(timedOut?.taskTimedOutEventDetails).toMatchObject({ resourceType: 'lambda', error });
+    const late = local.succeed(taskToken);
+    expect((await rejectionOf(late)).name).toBe('TaskTimedOut');
+  });
+
+  test('a heartbeat that is not the shorter fails the execution before the function is called', async () => {
+    const { executionArn } = await local.start('impatient', { timeout: 2, heartbeat: 2 });
+
+    expect(await local.ended(executionArn)).toMatchObject({
+      status: 'FAILED',
+      error: 'States.Runtime',
+      cause: 'HeartbeatSeconds (2) must be smaller than TimeoutSeconds (2)',
+    });
+    const events = await local.historyOf(executionArn);
+    expect(events.map(({ type }) => type)).not.toContain('TaskScheduled');
+  });
+});
+
+describe('heartbeats', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('each starts the wait for the next', async () => {
+    const tokens = createTaskTokens();
+    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
+    const failed = jest.fn<(error: Error) => void>();
+    tokens.wait(token, 10).catch(failed);
+
+    for (let beat = 0; beat < 5; beat += 1) {
+      await jest.advanceTimersByTimeAsync(9_999);
+      tokens.heartbeat(token);
+    }
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(failed).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ name: 'States.HeartbeatTimeout' }));
+    expect(() => tokens.heartbeat(token)).toThrow('Provided task does not exist anymore');
+  });
+
+  test('may be further apart than a timer of Node can tell', async () => {
+    const tokens = createTaskTokens();
+    const token = tokens.create({ machineName: 'callback', executionName: 'one' });
+    const failed = jest.fn<(error: Error) => void>();
+    tokens.wait(token, 99_999_998).catch(failed);
+
+    await jest.advanceTimersByTimeAsync(1_000_000);
+
+    expect(failed).not.toHaveBeenCalled();
+  });
+});

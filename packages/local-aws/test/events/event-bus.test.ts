@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createEventBus, type EventBus } from '../../src/events/event-bus.ts';
+import type { AwsEvent, InvocationResult, InvokeFunction, RuleSpec } from '../../src/types.ts';
+
+const SWEEP = 'arn:aws:lambda:us-east-1:000000000000:function:sweep';
+const MINUTE = 60_000;
+
+const invoke = jest.fn<InvokeFunction>();
+const logged = jest.spyOn(console, 'error');
+let bus: EventBus | undefined;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: Date.parse('2026-03-01T12:00:30Z') });
+  invoke.mockReset().mockResolvedValue({ payload: null });
+  logged.mockReset().mockImplementation(() => undefined);
+});
+afterEach(() => {
+  bus?.close();
+  jest.useRealTimers();
+});
+
+const aRule = (changes: Partial<RuleSpec> = {}): RuleSpec => ({
+  name: 'Rule',
+  arn: 'arn:aws:events:us-east-1:000000000000:rule/Rule',
+  targets: [{ functionArn: SWEEP }],
+  ...changes,
+});
+const anEvent = (changes: Partial<AwsEvent> = {}): AwsEvent => ({
+  version: '0',
+  id: '1',
+  'detail-type': 'Order Placed',
+  source: 'shop',
+  account: '000000000000',
+  time: '2026-03-01T12:00:30Z',
+  region: 'us-east-1',
+  resources: [],
+  detail: {},
+  ...changes,
+});
+const busWith = (...rules: RuleSpec[]): EventBus => {
+  bus = createEventBus({ rules, invoke });
+  return bus;
+};
+const everyMinute = aRule({ schedule: { everyMilliseconds: MINUTE } });
+const failure: InvocationResult = {
+  payload: { errorType: 'Error', errorMessage: 'no luck', stackTrace: [] },
+  functionError: 'Unhandled',
+};
+
+describe('a schedule', () => {
+  test('with a rate fires soon after the start, and then at its rate', async () => {
+    const timesCalled = () => invoke.mock.calls.length;
+    busWith(everyMinute).start();
+
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(timesCalled()).toBe(1);
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(timesCalled()).toBe(2);
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(timesCalled()).toBe(7);
+  });
+
+  test('with a cron expression fires at its times only', async () => {
+    busWith(aRule({ schedule: { cron: '1/2 12 * * ? *' } })).start();
+
+    await jest.advanceTimersByTimeAsync(29_999);
+    expect(invoke).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(invoke).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(2 * MINUTE);
+    expect(invoke).toHaveBeenCalledTimes(2);
+  });
+
+  test('may be further off than a timer of Node can be set to', async () => {
+    busWith(aRule({ schedule: { cron: '0 0 1 6 ? *' } })).start();
+
+    await jest.advanceTimersByTimeAsync(Date.parse('2026-06-01T00:00:00Z') - Date.now() - 1);
+    expect(invoke).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(invoke).toHaveBeenCalledTimes(1);
+  });
+
+  test('hands over the event of a schedule', async () => {
+    busWith(everyMinute).start();
+    await jest.advanceTimersByTimeAsync(100);
+
+    expect(invoke).toHaveBeenCalledWith(SWEEP, {
+      version: '0',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'detail-type': 'Scheduled Event',
+      source: 'aws.events',
+      account: '000000000000',
+      time: '2026-03-01T12:00:30Z',
+      region: 'us-east-1',
+      resources: [everyMinute.arn],
+      detail: {},
+    });
+  });
+
+  test("hands over a target's own input in its place", async () => {
+    const targets = [{ functionArn: SWEEP, input: { sweep: true } }, { functionArn: SWEEP }];
+    busWith({ ...everyMinute, targets }).start();
+    await jest.advanceTimersByTimeAsync(100);
+
+    expect(invoke.mock.calls.map(([, payload]) => payload)).toEqual([
+      { sweep: true },
+      expect.objectContaining({ source: 'aws.events' }),
+    ]);
+  });
+
+  test('does not begin by itself, and ends with the bus', async () => {
+    const stopped = busWith(everyMinute);
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(invoke).not.toHaveBeenCalled();
+
+    stopped.start();
+    stopped.close();
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+
+    expect(invoke).not.toHaveBeenCalled();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('an event', () => {
+  test('goes to every rule that matches it, as it is', () => {
+    const event = anEvent();
+    const other = 'arn:aws:lambda:us-east-1:000000000000:function:other';
+
+    busWith(
+      aRule({ eventPattern: { source: ['shop'] } }),
+      aRule({ eventPattern: { source: ['bank'] } }),
+      aRule({ eventPattern: { 'detail-type': ['Order Placed'] }, targets: [{ functionArn: other }] }),
+      everyMinute,
+    ).publish(event);
+
+    expect(invoke.mock.calls).toEqual([
+      [SWEEP, event],
+      [other, event],
+    ]);
+  });
+
+  test('goes nowhere once the bus is closed', () => {
+    const closed = busWith(aRule({ eventPattern: { source: ['shop'] } }));
+    closed.close();
+    closed.publish(anEvent());
+
+    expect(invoke).not.toHaveBeenCalled();
+  });
+});
+
+describe('a target that fails', () => {
+  const rule = aRule({ eventPattern: { source: ['shop'] } });
+
+  test.each<[string, () => Promise<InvocationResult>]>([
+    ['by an error of its own', () => Promise.resolve(failure)],
+    ['because it cannot be invoked', () => Promise.reject(new Error('no luck'))],
+  ])('%s is tried twice more with the same event, and then given up loudly', async (_title, fail) => {
+    invoke.mockImplementation(fail);
+    const event = anEvent();
+    busWith(rule).publish(event);
+
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+
+    expect(invoke.mock.calls).toEqual(Array(3).fill([SWEEP, event]));
+    expect(logged).toHaveBeenCalledTimes(1);
+    expect(logged).toHaveBeenCalledWith(
+      expect.stringMatching(/^\[events\] rule Rule: .*function:sweep failed 3 times.*no luck/),
+    );
+  });
+
+  test('once is tried once more and not complained about', async () => {
+    invoke.mockResolvedValueOnce(failure);
+    busWith(rule).publish(anEvent());
+
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+
+    expect(invoke).toHaveBeenCalledTimes(2);
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  test('is not tried again once the bus is closed', async () => {
+    invoke.mockResolvedValue(failure);
+    const closed = busWith(rule);
+    closed.publish(anEvent());
+    await jest.advanceTimersByTimeAsync(0);
+    closed.close();
+
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+
+    expect(invoke).toHaveBeenCalledTimes(1);
+  });
+
+  test('because everything stops is not complained about', async () => {
+    const last = Promise.withResolvers<InvocationResult>();
+    invoke.mockResolvedValueOnce(failure).mockResolvedValueOnce(failure).mockReturnValueOnce(last.promise);
+    const closed = busWith(rule);
+    closed.publish(anEvent());
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(invoke).toHaveBeenCalledTimes(3);
+
+    closed.close();
+    last.reject(new Error('The local run is stopping'));
+    await jest.advanceTimersByTimeAsync(0);
+
+    expect(logged).not.toHaveBeenCalled();
+  });
+});

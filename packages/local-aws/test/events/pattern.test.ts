@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkPattern, matchesEvent } from '../../src/events/pattern.ts';
+import type { AwsEvent } from '../../src/types.ts';
+
+const event: AwsEvent = {
+  version: '0',
+  id: '1',
+  'detail-type': 'Order Placed',
+  source: 'shop.orders',
+  account: '000000000000',
+  time: '2026-01-01T00:00:00Z',
+  region: 'us-east-1',
+  resources: ['arn:one', 'arn:two'],
+  detail: { status: 'PAID', count: 2, isGift: false, note: null, place: { city: 'Oslo' } },
+};
+
+describe('an event pattern', () => {
+  test.each<[Record<string, unknown>, boolean]>([
+    [{}, true],
+    [{ source: ['shop.orders'] }, true],
+    [{ source: ['other', 'shop.orders'] }, true],
+    [{ source: ['shop'] }, false],
+    [{ source: ['SHOP.ORDERS'] }, false],
+    [{ source: [{ prefix: 'shop.' }] }, true],
+    [{ source: [{ prefix: 'store.' }, 'x'] }, false],
+    [{ resources: ['arn:two'] }, true],
+    [{ resources: ['arn:three'] }, false],
+    [{ 'detail-type': ['Order Placed'], detail: { status: ['PAID', 'SENT'] } }, true],
+    [{ 'detail-type': ['Order Placed'], detail: { status: ['SENT'] } }, false],
+    [{ detail: { status: ['PAID'], place: { city: [{ prefix: 'Os' }] } } }, true],
+    [{ detail: { place: { city: ['Bergen'] } } }, false],
+    [{ detail: { place: { street: ['x'] } } }, false],
+    [{ detail: { status: { city: ['Oslo'] } } }, false],
+    [{ detail: { count: [2] } }, true],
+    [{ detail: { count: ['2'] } }, false],
+    [{ detail: { count: [{ prefix: '2' }] } }, false],
+    [{ detail: { isGift: [false] } }, true],
+    [{ detail: { note: [null] } }, true],
+    [{ detail: { missing: [null] } }, false],
+  ])('%j: %s', (pattern, expected) => {
+    expect(() => checkPattern(pattern)).not.toThrow();
+    expect(matchesEvent(pattern, event)).toBe(expected);
+  });
+
+  test.each<[Record<string, unknown>, RegExp]>([
+    [{ source: 'shop.orders' }, /source is not a list/],
+    [{ source: [] }, /source is not a list/],
+    [{ detail: { status: [{ 'anything-but': 'PAID' }] } }, /detail\.status holds a matcher/],
+    [{ detail: { status: [{ prefix: 'a', suffix: 'b' }] } }, /detail\.status holds a matcher/],
+    [{ detail: { status: [{ prefix: { 'equals-ignore-case': 'a' } }] } }, /detail\.status holds a matcher/],
+  ])('%j is refused by name', (pattern, message) => {
+    expect(() => checkPattern(pattern)).toThrow(message);
+  });
+});

@@ -1,0 +1,83 @@
+import { request as httpRequest } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import { createGateway, type GatewayOptions } from '../../src/gateway/gateway.ts';
+import type { ApiSpec, RouteSpec } from '../../src/template/api.ts';
+import type { InvocationResult } from '../../src/types.ts';
+
+/** A route to the function `name`. */
+export const aRoute = (
+  method: string,
+  resourcePath: string,
+  name = 'echo',
+  timeoutMilliseconds = 29_000,
+): RouteSpec => ({
+  method,
+  resourcePath,
+  integration: { type: 'AWS_PROXY', functionArn: name, timeoutMilliseconds },
+});
+
+/** An API without routes. */
+export const anApi = (overrides: Partial<ApiSpec> = {}): ApiSpec => ({
+  apiId: 'api1234567',
+  stage: 'prod',
+  binaryMediaTypes: [],
+  routes: [],
+  gatewayResponses: {},
+  ...overrides,
+});
+
+/** What came back, byte for byte. */
+export interface RawAnswer {
+  statusCode: number;
+  headers: Record<string, string | string[] | undefined>;
+  rawHeaders: string[];
+  body: Buffer;
+}
+
+/** Sends a request as it is: nothing in path or headers is normalized, as `fetch` would. */
+export const send = (
+  baseUrl: string,
+  path: string,
+  options: { method?: string; headers?: Record<string, string | string[]>; body?: string | Buffer } = {},
+): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(baseUrl);
+    const { method = 'GET', headers = {}, body } = options;
+    const request = httpRequest({ hostname, port, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          statusCode: response.statusCode ?? 0,
+          headers: response.headers,
+          rawHeaders: response.rawHeaders,
+          body: Buffer.concat(chunks),
+        }),
+      );
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+
+/** A front door for `api`, whose functions are one fake that keeps the events it got. */
+export const openDoor = async (
+  api: ApiSpec,
+  answer: (event: APIGatewayProxyEvent) => InvocationResult | Promise<InvocationResult>,
+  options: Partial<GatewayOptions> = {},
+): Promise<FrontDoor & { events: APIGatewayProxyEvent[] }> => {
+  const events: APIGatewayProxyEvent[] = [];
+  const handle = createGateway({
+    api,
+    domainName: '127.0.0.1',
+    invoke: async (_arn, payload) => {
+      events.push(payload as APIGatewayProxyEvent);
+      return answer(payload as APIGatewayProxyEvent);
+    },
+    ...options,
+  });
+  const door = await startFrontDoor(0);
+  door.open({ api: handle });
+  return { ...door, events };
+};

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { provisionCustomResources } from '../../src/custom-resources.ts';
+import type { TemplateResource } from '../../src/template/assembly.ts';
+import { type CustomResourceState, createResolver } from '../../src/template/resolver.ts';
+import type { InvocationResult } from '../../src/types.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'custom-resources-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Event {
+  RequestType: string;
+  ResponseURL: string;
+  LogicalResourceId: string;
+  ResourceProperties: Record<string, unknown>;
+  [name: string]: unknown;
+}
+
+const respond = async ({ ResponseURL }: Event, body: unknown) => {
+  await fetch(ResponseURL, {
+    method: 'PUT',
+    headers: { 'content-type': '' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+};
+
+/** Answers as a good function does: its data names the resource and how often it was asked. */
+const succeeding = () => {
+  const events: Event[] = [];
+  const answer = async (event: Event): Promise<InvocationResult> => {
+    events.push(event);
+    const Data = { Name: event.LogicalResourceId, Asked: events.length };
+    await respond(event, {
+      Status: 'SUCCESS',
+      PhysicalResourceId: `physical-${event.LogicalResourceId}`,
+      Data,
+    });
+    return { payload: null };
+  };
+  return { events, answer };
+};
+
+const Maker: TemplateResource = { Type: 'AWS::Lambda::Function' };
+const aCustomResource = (Properties: Record<string, unknown> = {}, more: Partial<TemplateResource> = {}) => ({
+  Type: 'Custom::Thing',
+  Properties: { ServiceToken: { 'Fn::GetAtt': ['Maker', 'Arn'] }, ...Properties },
+  ...more,
+});
+
+const provision = async (
+  Resources: Record<string, TemplateResource>,
+  answer: (event: Event) => Promise<InvocationResult>,
+  stateFile = join(folder, `${crypto.randomUUID()}.json`),
+  timeoutMilliseconds = 5_000,
+) => {
+  const customResources = new Map<string, CustomResourceState>();
+  const resolver = createResolver({ Resources: { ...Resources, Maker } }, 'Shop', customResources);
+  const functions: string[] = [];
+  await provisionCustomResources({
+    resolver,
+    customResources,
+    stateFile,
+    timeoutMilliseconds,
+    invoke: (arn, event) => {
+      functions.push(arn);
+      return answer(event as Event);
+    },
+  });
+  return { customResources, stateFile, functions };
+};
+
+describe('a custom resource', () => {
+  test('is made by its function, which gets the event of CloudFormation', async () => {
+    const { events, answer } = succeeding();
+
+    const { customResources, functions } = await provision(
+      {
+        Pair: aCustomResource({
+          Size: 2,
+          On: true,
+          List: [1, { Deep: false }],
+          Region: { Ref: 'AWS::Region' },
+        }),
+      },
+      answer,
+    );
+
+    expect(functions).toEqual(['arn:aws:lambda:us-east-1:000000000000:function:Maker']);
+    expect(events).toEqual([
+      {
+        RequestType: 'Create',
+        ResponseURL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\//),
+        StackId: expect.stringMatching(/^arn:aws:cloudformation:us-east-1:000000000000:stack\/Shop\//),
+        RequestId: expect.any(String),
+        LogicalResourceId: 'Pair',
+        ResourceType: 'Custom::Thing',
+        ResourceProperties: {
+          ServiceToken: 'arn:aws:lambda:us-east-1:000000000000:function:Maker',
+          Size: '2',
+          On: 'true',
+          List: ['1', { Deep: 'false' }],
+          Region: 'us-east-1',
+        },
+      },
+    ]);
+    expect(customResources.get('Pair')).toEqual({
+      physicalResourceId: 'physical-Pair',
+      data: { Name: 'Pair', Asked: 1 },
+    });
+  });
+
+  test('is left alone at the next start, and updated when its properties change', async () => {
+    const { events, answer } = succeeding();
+    const { stateFile } = await provision({ Pair: aCustomResource({ Size: 1 }) }, answer);
+
+    const second = await provision({ Pair: aCustomResource({ Size: 1 }) }, answer, stateFile);
+    expect(second.functions).toEqual([]);
+    expect(second.customResources.get('Pair')?.data).toEqual({ Name: 'Pair', Asked: 1 });
+
+    const third = await provision({ Pair: aCustomResource({ Size: 2 }) }, answer, stateFile);
+    expect(events[1]).toMatchObject({
+      RequestType: 'Update',
+      PhysicalResourceId: 'physical-Pair',
+      ResourceProperties: { Size: '2' },
+      OldResourceProperties: { Size: '1' },
+    });
+    expect(third.customResources.get('Pair')?.data).toEqual({ Name: 'Pair', Asked: 2 });
+    expect((await provision({ Pair: aCustomResource({ Size: 2 }) }, answer, stateFile)).functions).toEqual(
+      [],
+    );
+  });
+
+  test('keeps its answer where only the owner can read it', async () => {
+    const { stateFile } = await provision({ Pair: aCustomResource() }, succeeding().answer);
+
+    expect(statSync(stateFile).mode & 0o777).toBe(0o600);
+  });
+
+  test('comes after those it refers to or depends on', async () => {
+    const { events, answer } = succeeding();
+
+    await provision(
+      {
+        First: aCustomResource({ From: { 'Fn::GetAtt': ['Second', 'Name'] } }),
+        Second: aCustomResource({}, { DependsOn: ['Third', 'Maker'] }),
+        Third: aCustomResource(),
+      },
+      answer,
+    );
+
+    expect(events.map(({ LogicalResourceId }) => LogicalResourceId)).toEqual(['Third', 'Second', 'First']);
+    expect(events[2]?.ResourceProperties).toMatchObject({ From: 'Second' });
+  });
+
+  test.each<[string, (event: Event) => Promise<InvocationResult>, RegExp]>([
+    [
+      'its function refuses',
+      async (event) => {
+        await respond(event, { Status: 'FAILED', Reason: 'no entropy' });
+        return { payload: null };
+      },
+      /Pair \(Custom::Thing\) failed: no entropy/,
+    ],
+    [
+      'its function fails',
+      async () => ({ payload: { errorType: 'TypeError', errorMessage: 'oops' }, functionError: 'Unhandled' }),
+      /Pair .*TypeError.*oops/,
+    ],
+    [
+      'there is no such function',
+      () => Promise.reject(new Error('Function not found')),
+      /Function not found/,
+    ],
+    [
+      'the answer is not JSON',
+      async (event) => {
+        await respond(event, 'fine');
+        return { payload: null };
+      },
+      /not JSON/,
+    ],
+    ['nothing is answered in time', async () => ({ payload: null }), /no answer within 0\.2 s/],
+  ])('stops the start when %s', async (_title, answer, message) => {
+    await expect(provision({ Pair: aCustomResource() }, answer, undefined, 200)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,269 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { getSignedUrl } from '@aws-sdk/cloudfront-signer';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createDelivery, type StoredObject } from '../../src/delivery.ts';
+import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import { send } from './an-api.ts';
+
+const keyPair = (type: 'ec' | 'rsa') => {
+  const { publicKey, privateKey } =
+    type === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+};
+const elliptic = keyPair('ec');
+const rsa = keyPair('rsa');
+
+const KEY = 'outputs/acc 1/img_1_0+ä.png';
+const PATH = '/files/outputs/acc%201/img_1_0%2B%C3%A4.png';
+const CONTENT = Buffer.from('0123456789');
+const EXPIRES_AT = new Date('2026-11-21T09:00:00.000Z');
+const ETAG = '"0a1b"';
+
+/** In two chunks, so that ranges across and within chunks are met. */
+const anObject = (): StoredObject => ({
+  body: Readable.from([CONTENT.subarray(0, 4), CONTENT.subarray(4)]),
+  contentType: 'image/png',
+  contentLength: CONTENT.length,
+  etag: ETAG,
+});
+
+const doors: FrontDoor[] = [];
+afterEach(async () => {
+  await Promise.all(doors.splice(0).map((door) => door.close()));
+});
+
+const openDelivery = async ({
+  now = new Date(EXPIRES_AT.getTime() - 1),
+  originPath = '',
+  trustedKeys = new Map([
+    ['KEC', elliptic.publicKey],
+    ['KRSA', rsa.publicKey],
+  ]) as Map<string, string> | undefined,
+  readObject = async (bucket: string, key: string): Promise<StoredObject | undefined> =>
+    bucket === 'outputs' && key === KEY ? anObject() : undefined,
+} = {}) => {
+  const door = await startFrontDoor(0);
+  doors.push(door);
+  const handle = createDelivery({
+    distribution: { bucketName: 'outputs', originPath, ...(trustedKeys && { trustedKeys }) },
+    deliveryBaseUrl: `${door.baseUrl}/files`,
+    readObject,
+    now: () => now,
+  });
+  door.open({
+    api: async (_request, response) => void response.writeHead(418).end(),
+    files: { prefix: '/files/', handle },
+  });
+  return door.baseUrl;
+};
+
+const sign = (baseUrl: string, path = PATH, overrides: Partial<Parameters<typeof getSignedUrl>[0]> = {}) =>
+  getSignedUrl({
+    url: baseUrl + path,
+    keyPairId: 'KEC',
+    privateKey: elliptic.privateKey,
+    dateLessThan: EXPIRES_AT.toISOString(),
+    algorithm: 'SHA256',
+    ...overrides,
+  } as Parameters<typeof getSignedUrl>[0]).slice(baseUrl.length);
+
+describe('a signed URL', () => {
+  test.each([
+    ['an elliptic key and SHA-256', {}],
+    ['an RSA key and SHA-1', { keyPairId: 'KRSA', privateKey: rsa.privateKey, algorithm: 'SHA1' as const }],
+    ['an RSA key and SHA-256', { keyPairId: 'KRSA', privateKey: rsa.privateKey }],
+  ])('by %s reads the file', async (_title, overrides) => {
+    const baseUrl = await openDelivery();
+
+    const answer = await send(baseUrl, sign(baseUrl, PATH, overrides));
+
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: { 'content-type': 'image/png', 'content-length': '10', etag: ETAG, 'accept-ranges': 'bytes' },
+    });
+    expect(answer.body).toEqual(CONTENT);
+  });
+
+  test('may have a query of its own, which is signed with it', async () => {
+    const baseUrl = await openDelivery();
+    const signed = sign(baseUrl, `${PATH}?download=1`);
+
+    expect((await send(baseUrl, signed)).statusCode).toBe(200);
+    expect((await send(baseUrl, signed.replace('download=1', 'download=2'))).statusCode).toBe(403);
+  });
+
+  test.each<[string, (signed: string) => string, string]>([
+    ['no signature at all', () => PATH, 'MissingKey'],
+    ['another path', (signed) => signed.replace('img_1', 'img_2'), 'AccessDenied'],
+    ['another spelling of the path', (signed) => signed.replace('acc%201', '%61cc%201'), 'AccessDenied'],
+    [
+      'a later expiry',
+      (signed) => signed.replace(/Expires=(\d+)/, (_all, at) => `Expires=${Number(at) + 1}`),
+      'AccessDenied',
+    ],
+    [
+      'an expiry that is no number',
+      (signed) => signed.replace(/Expires=\d+/, 'Expires=never'),
+      'AccessDenied',
+    ],
+    ['no expiry', (signed) => signed.replace(/Expires=\d+&/, ''), 'AccessDenied'],
+    ['no signature', (signed) => signed.replace(/&Signature=[^&]+/, ''), 'AccessDenied'],
+    [
+      'a signature that was changed',
+      (signed) => signed.replace(/Signature=(.)/, (_all, first) => `Signature=${first === 'A' ? 'B' : 'A'}`),
+      'AccessDenied',
+    ],
+    ['a longer signature', (signed) => signed.replace(/(Signature=[^&]+)/, '$1AAAA'), 'AccessDenied'],
+    ['an unknown key', (signed) => signed.replace('KEC', 'KXX'), 'InvalidKey'],
+    ['the other trusted key', (signed) => signed.replace('KEC', 'KRSA'), 'AccessDenied'],
+    [
+      'another hash',
+      (signed) => signed.replace('Hash-Algorithm=SHA256', 'Hash-Algorithm=SHA1'),
+      'AccessDenied',
+    ],
+    ['one more parameter', (signed) => `${signed}&download=1`, 'AccessDenied'],
+  ])('is refused with %s', async (_title, tamper, code) => {
+    const baseUrl = await openDelivery();
+    const signed = sign(baseUrl);
+    const tampered = tamper(signed);
+    expect(tampered).not.toBe(signed);
+
+    const { statusCode, headers, body } = await send(baseUrl, tampered);
+
+    expect(statusCode).toBe(403);
+    expect(headers['content-type']).toBe('text/xml');
+    expect(body.toString()).toMatch(
+      new RegExp(`^<\\?xml .*<Error><Code>${code}</Code><Message>.+</Message></Error>$`),
+    );
+  });
+
+  test('is refused by a custom policy', async () => {
+    const baseUrl = await openDelivery();
+    const policy = JSON.stringify({
+      Statement: [
+        {
+          Resource: `${baseUrl}/*`,
+          Condition: { DateLessThan: { 'AWS:EpochTime': EXPIRES_AT.getTime() / 1000 } },
+        },
+      ],
+    });
+
+    const signed = sign(baseUrl, PATH, { policy, dateLessThan: undefined } as never);
+
+    expect((await send(baseUrl, signed)).statusCode).toBe(403);
+  });
+
+  test('stops at its expiry', async () => {
+    const baseUrl = await openDelivery({ now: EXPIRES_AT });
+
+    const { statusCode, body } = await send(baseUrl, sign(baseUrl));
+
+    expect(statusCode).toBe(403);
+    expect(body.toString()).toContain('<Code>AccessDenied</Code>');
+  });
+
+  test('is not asked for without trusted keys', async () => {
+    const door = await startFrontDoor(0);
+    doors.push(door);
+    const handle = createDelivery({
+      distribution: { bucketName: 'outputs', originPath: 'public' },
+      deliveryBaseUrl: `${door.baseUrl}/files`,
+      readObject: async (_bucket, key) => (key === 'public/a.png' ? anObject() : undefined),
+    });
+    door.open({ api: handle, files: { prefix: '/files/', handle } });
+
+    expect((await send(door.baseUrl, '/files/a.png')).statusCode).toBe(200);
+  });
+});
+
+describe('the file route', () => {
+  test('answers 403 for a file that is absent', async () => {
+    const baseUrl = await openDelivery();
+
+    const { statusCode, body } = await send(baseUrl, sign(baseUrl, '/files/other.png'));
+
+    expect(statusCode).toBe(403);
+    expect(body.toString()).toContain('<Code>AccessDenied</Code>');
+  });
+
+  test('answers HEAD without a body, and no other method', async () => {
+    const baseUrl = await openDelivery();
+    const signed = sign(baseUrl);
+
+    const head = await send(baseUrl, signed, { method: 'HEAD' });
+
+    expect(head).toMatchObject({ statusCode: 200, headers: { 'content-length': '10' } });
+    expect(head.body).toHaveLength(0);
+    expect((await send(baseUrl, signed, { method: 'POST' })).statusCode).toBe(403);
+  });
+
+  test.each<[string, number, string, string | undefined]>([
+    ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
+    ['bytes=2-5', 206, '2345', 'bytes 2-5/10'],
+    ['bytes=4-4', 206, '4', 'bytes 4-4/10'],
+    ['bytes=7-', 206, '789', 'bytes 7-9/10'],
+    ['bytes=-2', 206, '89', 'bytes 8-9/10'],
+    ['bytes=-99', 206, '0123456789', 'bytes 0-9/10'],
+    ['bytes=8-99', 206, '89', 'bytes 8-9/10'],
+    ['bytes=0-1,4-5', 200, '0123456789', undefined],
+    ['bytes=5-2', 200, '0123456789', undefined],
+    ['lines=1-2', 200, '0123456789', undefined],
+  ])('sends the range %s', async (range, statusCode, text, contentRange) => {
+    const baseUrl = await openDelivery();
+
+    const answer = await send(baseUrl, sign(baseUrl), { headers: { range } });
+
+    expect(answer.statusCode).toBe(statusCode);
+    expect(answer.body.toString()).toBe(text);
+    expect(answer.headers['content-length']).toBe(String(text.length));
+    expect(answer.headers['content-range']).toBe(contentRange);
+  });
+
+  test.each(['bytes=10-', 'bytes=-0'])('refuses the range %s', async (range) => {
+    const baseUrl = await openDelivery();
+
+    const answer = await send(baseUrl, sign(baseUrl), { headers: { range } });
+
+    expect(answer.statusCode).toBe(416);
+    expect(answer.headers['content-range']).toBe('bytes */10');
+  });
+
+  test('knows what the client has already', async () => {
+    const baseUrl = await openDelivery();
+    const signed = sign(baseUrl);
+
+    const same = await send(baseUrl, signed, { headers: { 'if-none-match': `"x", ${ETAG}` } });
+    const changed = await send(baseUrl, signed, { headers: { 'if-range': '"x"', range: 'bytes=0-1' } });
+
+    expect(same.statusCode).toBe(304);
+    expect(changed.statusCode).toBe(200);
+  });
+
+  test('answers 500 when the store fails before, and breaks off when it fails within', async () => {
+    const before = await openDelivery({ readObject: () => Promise.reject(new Error('disk')) });
+    const within = await openDelivery({
+      readObject: async () => ({
+        ...anObject(),
+        body: Readable.from(
+          (async function* () {
+            yield CONTENT.subarray(0, 4);
+            throw new Error('disk');
+          })(),
+        ),
+      }),
+    });
+
+    expect((await send(before, sign(before))).statusCode).toBe(500);
+    await expect(send(within, sign(within))).rejects.toThrow();
+  });
+
+  test('leaves all other paths to the API', async () => {
+    expect((await send(await openDelivery(), '/files')).statusCode).toBe(418);
+  });
+});

@@ -1,0 +1,261 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import {
+  createFunctionRuntime,
+  type FunctionRuntime,
+  type FunctionRuntimeOptions,
+} from '../../src/functions/runtime.ts';
+import { aFunction } from './a-function.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'functions-'));
+const open: FunctionRuntime[] = [];
+
+const aRuntime = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntime => {
+  const runtime = createFunctionRuntime({
+    functions: [aFunction('behave')],
+    awsEndpointUrl: 'http://127.0.0.1:1',
+    logDirectory: join(folder, 'logs'),
+    ...options,
+  });
+  open.push(runtime);
+  return runtime;
+};
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((runtime) => runtime.close()));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('what a function sees', () => {
+  test('its own variables and those Lambda sets, and nothing of the process', async () => {
+    process.env.LEAKED_VARIABLE = 'secret';
+    const runtime = aRuntime({
+      functions: [
+        aFunction('behave', {
+          environment: () => ({ TABLE_NAME: 'orders', POWERTOOLS_SERVICE_NAME: 'shop' }),
+        }),
+        aFunction('behave', { name: 'other' }),
+      ],
+      extraCaCertificates: '/certificates.pem',
+    });
+
+    const { payload } = await runtime.invoke('behave', { do: 'environment' });
+    const { payload: other } = await runtime.invoke('other', { do: 'environment' });
+
+    expect(payload).toEqual({
+      TABLE_NAME: 'orders',
+      POWERTOOLS_SERVICE_NAME: 'shop',
+      AWS_REGION: 'us-east-1',
+      AWS_LAMBDA_FUNCTION_NAME: 'behave',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+      AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+      AWS_LAMBDA_LOG_GROUP_NAME: 'behave-logs',
+      AWS_EXECUTION_ENV: expect.stringMatching(/^AWS_Lambda_nodejs\d+\.x$/),
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+      AWS_ACCESS_KEY_ID: 'AKIAbehave',
+      AWS_SECRET_ACCESS_KEY: expect.any(String),
+      AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+      AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      NODE_EXTRA_CA_CERTS: '/certificates.pem',
+    });
+    expect(other).not.toHaveProperty('TABLE_NAME');
+    expect((other as Record<string, string>).AWS_SECRET_ACCESS_KEY).not.toBe(
+      (payload as Record<string, string>).AWS_SECRET_ACCESS_KEY,
+    );
+  });
+
+  test("Lambda's context", async () => {
+    const { payload } = await aRuntime().invoke('behave', { do: 'context' });
+
+    expect(payload).toEqual({
+      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      callbackWaitsForEmptyEventLoop: true,
+      functionName: 'behave',
+      functionVersion: '$LATEST',
+      invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:behave',
+      logGroupName: 'behave-logs',
+      logStreamName: expect.stringMatching(/^\d{4}\/\d\d\/\d\d\/\[\$LATEST\][0-9a-f]{32}$/),
+      memoryLimitInMB: '128',
+      remaining: expect.any(Number),
+    });
+    const { remaining } = payload as { remaining: number };
+    expect(remaining).toBeGreaterThan(3_000);
+    expect(remaining).toBeLessThanOrEqual(5_000);
+  });
+
+  test('its output in its own log', async () => {
+    await aRuntime().invoke('behave', { do: 'print', text: 'order placed' });
+
+    const log = readFileSync(join(folder, 'logs', 'behave.log'), 'utf8');
+    expect(log).toContain('order placed\n');
+    expect(log).toContain('order placed on stderr\n');
+  });
+});
+
+describe('finding and loading a function', () => {
+  test.each([
+    'behave',
+    'arn:aws:lambda:us-east-1:000000000000:function:behave',
+    'arn:aws:lambda:us-east-1:000000000000:function:behave:$LATEST',
+  ])('works by %s', async (name) => {
+    expect(await aRuntime().invoke(name, { do: 'nothing' })).toEqual({ payload: null });
+  });
+
+  test('is refused when there is none of that name', async () => {
+    await expect(aRuntime().invoke('missing', {})).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+  });
+
+  test('takes a CommonJS bundle', async () => {
+    const runtime = aRuntime({ functions: [aFunction('common-js', { file: 'index.js' })] });
+
+    expect(await runtime.invoke('common-js', { id: 1 })).toEqual({
+      payload: { from: 'CommonJS', event: { id: 1 } },
+    });
+  });
+
+  test('reports a bundle that cannot be loaded to every event that waits', async () => {
+    const runtime = aRuntime({ functions: [aFunction('broken')] });
+    const failure = {
+      functionError: 'Unhandled',
+      payload: { errorType: 'TypeError', errorMessage: 'the module cannot be loaded', stackTrace: [] },
+    };
+
+    expect(await Promise.all([runtime.invoke('broken', {}), runtime.invoke('broken', {})])).toEqual([
+      failure,
+      failure,
+    ]);
+  });
+
+  test('reports a handler that is not exported', async () => {
+    const runtime = aRuntime({ functions: [aFunction('behave', { handlerExport: 'main' })] });
+
+    expect(await runtime.invoke('behave', {})).toMatchObject({
+      functionError: 'Unhandled',
+      payload: { errorType: 'Runtime.HandlerNotFound' },
+    });
+  });
+
+  test('rejects while a variable is not known yet', async () => {
+    const environment = () => {
+      throw new Error('KeyPair has not been made yet');
+    };
+    const runtime = aRuntime({ functions: [aFunction('behave', { environment })] });
+
+    await expect(runtime.invoke('behave', {})).rejects.toThrow('KeyPair has not been made yet');
+  });
+});
+
+describe('a failing function', () => {
+  test.each([
+    ['an error', { do: 'throw' }, 'OrderTaken', 'The order is taken'],
+    ['a thrown text', { do: 'throw text' }, 'string', 'just text'],
+    ['a value that is not JSON', { do: 'return bigint' }, 'Runtime.MarshalError', /BigInt/],
+    ['a payload over the limit', { do: 'return too much' }, 'Function.ResponseSizeTooLarge', /6291556/],
+    ['an exit', { do: 'exit', status: 3 }, 'Runtime.ExitError', /^RequestId: \S+ Error: .* exit status 3$/],
+    ['a quiet exit', { do: 'exit', status: 0 }, 'Runtime.ExitError', /without providing a reason$/],
+    [
+      'a rejection nobody handles',
+      { do: 'reject unhandled' },
+      'Runtime.UnhandledPromiseRejection',
+      'nobody listens',
+    ],
+    ['an error outside the handler', { do: 'throw later' }, 'RangeError', 'out of any handler'],
+    ['memory that runs out', { do: 'fill memory' }, 'Runtime.ExitError', /signal: killed$/],
+  ])('is reported: %s', async (_title, event, errorType, errorMessage) => {
+    const runtime = aRuntime({ functions: [aFunction('behave', { memoryMegabytes: 64 })] });
+
+    expect(await runtime.invoke('behave', event)).toEqual({
+      functionError: 'Unhandled',
+      payload: {
+        errorType,
+        errorMessage: typeof errorMessage === 'string' ? errorMessage : expect.stringMatching(errorMessage),
+        stackTrace: [],
+      },
+    });
+    expect(await runtime.invoke('behave', { do: 'nothing' })).toEqual({ payload: null });
+  });
+
+  test.each(['hang', 'spin'])('is ended at its time limit: %s', async (behaviour) => {
+    const runtime = aRuntime({ functions: [aFunction('behave', { timeoutSeconds: 0.25 })] });
+
+    expect(await runtime.invoke('behave', { do: behaviour })).toEqual({
+      functionError: 'Unhandled',
+      payload: {
+        errorType: 'Sandbox.Timedout',
+        errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Task timed out after 0\.25 seconds$/),
+        stackTrace: [],
+      },
+    });
+    expect(await runtime.invoke('behave', { do: 'nothing' })).toEqual({ payload: null });
+  });
+
+  test('refuses an event over the limit', async () => {
+    await expect(aRuntime().invoke('behave', { text: 'x'.repeat(6_291_556) })).rejects.toMatchObject({
+      name: 'RequestTooLargeException',
+    });
+  });
+});
+
+describe('scaling', () => {
+  test('starts workers until every event runs', async () => {
+    const count = 5;
+    const event = { do: 'meet', folder: join(folder, 'meeting'), count };
+    const runtime = aRuntime();
+
+    const results = await Promise.all(Array.from({ length: count }, () => runtime.invoke('behave', event)));
+
+    expect(new Set(results.map(({ payload }) => payload)).size).toBe(count);
+  });
+
+  test('gives a worker one event at a time, and lets events wait beyond the limit', async () => {
+    const runtime = aRuntime({ limits: { maxWorkers: 2 } });
+
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => runtime.invoke('behave', { do: 'overlap' })),
+    );
+
+    const payloads = results.map(({ payload }) => payload as { mostRunning: number; thread: string });
+    expect(payloads.every(({ mostRunning }) => mostRunning === 1)).toBe(true);
+    expect(new Set(payloads.map(({ thread }) => thread)).size).toBeLessThanOrEqual(2);
+  });
+
+  test('uses a warm worker again, also one that was prewarmed', async () => {
+    const runtime = aRuntime();
+    await runtime.prewarm(['arn:aws:lambda:us-east-1:000000000000:function:behave']);
+
+    const first = await runtime.invoke('behave', { do: 'thread' });
+    const second = await runtime.invoke('behave', { do: 'thread' });
+
+    expect(second).toEqual(first);
+  });
+
+  test('ends a worker that has been idle', async () => {
+    const runtime = aRuntime({ limits: { idleMilliseconds: 0 } });
+    const threads = new Set<unknown>();
+
+    for (let tries = 0; tries < 100 && threads.size < 2; tries += 1) {
+      threads.add((await runtime.invoke('behave', { do: 'thread' })).payload);
+      await wait(2);
+    }
+
+    expect(threads.size).toBe(2);
+  });
+
+  test('rejects what is running when it is closed', async () => {
+    const runtime = aRuntime();
+    await runtime.prewarm(['behave']);
+    const invocation = expect(runtime.invoke('behave', { do: 'hang' })).rejects.toThrow('stopping');
+
+    await runtime.close();
+
+    await invocation;
+    await expect(runtime.invoke('behave', {})).rejects.toThrow('stopping');
+  });
+});

@@ -1,0 +1,73 @@
+import { createCallCounter } from '../call-counter.ts';
+import { type Directives, parseDirectives } from '../directives.ts';
+import type { Handler } from '../http.ts';
+import { addImageOutput, drawOutput } from '../image-outputs.ts';
+import type { Outputs } from '../outputs.ts';
+import { pretendToWork } from '../pretend-work.ts';
+import {
+  inputTextSensitive,
+  internalServiceError,
+  outputImageSensitive,
+  serverOverloaded,
+} from './errors.ts';
+import { type ArkImageRequest, readImageRequest } from './image-request.ts';
+
+const refusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
+  if (fail === 'provider_error') return internalServiceError();
+  // A refusal after some work is one of the picture, a refusal at once one of the prompt.
+  if (fail === 'content_policy') return delaySeconds > 0 ? outputImageSensitive() : inputTextSensitive();
+  return undefined;
+};
+
+/**
+ * `POST /api/v3/images/generations`: answers when the images are ready.
+ *
+ * ModelArk makes one image a call, so a caller that wants several sends the same prompt several times. `[flaky=…]`
+ * therefore counts calls by model and prompt, and the k-th successful single-image call of a model and prompt in this
+ * process makes the output of index k (from 0), which is what `[broken=k]` speaks of. In a group (`sequential…: auto`)
+ * the index is the position in the group.
+ */
+export const createImageHandler = ({ outputs, now }: { outputs: Outputs; now: () => number }): Handler => {
+  const earlierCalls = createCallCounter();
+  const earlierImages = createCallCounter();
+
+  const indexesOf = ({ maxImages }: ArkImageRequest, { images }: Directives, key: string): number[] =>
+    maxImages === undefined
+      ? [earlierImages.next(key)]
+      : Array.from({ length: Math.min(maxImages, images ?? maxImages) }, (_, index) => index);
+
+  return async ({ body, signal }) => {
+    const request = readImageRequest(body);
+    const { model, prompt, width, height } = request;
+    const directives = parseDirectives(prompt);
+    const key = `${model}\n${prompt}`;
+
+    if (directives.flakyCalls > 0 && earlierCalls.next(key) < directives.flakyCalls) throw serverOverloaded();
+    await pretendToWork(directives, signal);
+    const refusal = refusalOf(directives);
+    if (refusal) throw refusal;
+
+    const image = { ...request, directives };
+    const data = await Promise.all(
+      indexesOf(request, directives, key).map(async (index) => ({
+        ...(request.responseFormat === 'url'
+          ? { url: addImageOutput(outputs, image, index) }
+          : { b64_json: (await drawOutput(image, index)).toString('base64') }),
+        size: `${width}x${height}`,
+        ...(request.hasOutputFormat && { output_format: request.format }),
+      })),
+    );
+    const outputTokens = Math.floor((data.length * width * height) / 256);
+    return {
+      model,
+      created: Math.floor(now() / 1000),
+      data,
+      usage: {
+        generated_images: data.length,
+        output_tokens: outputTokens,
+        total_tokens: outputTokens,
+        ...(request.referencesCount > 0 && { input_images: request.referencesCount }),
+      },
+    };
+  };
+};

@@ -1,0 +1,110 @@
+import { createCallCounter } from '../call-counter.ts';
+import { type Directives, parseDirectives } from '../directives.ts';
+import type { Handler } from '../http.ts';
+import { addImageOutput } from '../image-outputs.ts';
+import type { Outputs } from '../outputs.ts';
+import { pretendToWork } from '../pretend-work.ts';
+import type { TaskJournal } from '../task-journal.ts';
+import { DEFAULT_TASK_SECONDS } from '../tasks.ts';
+import {
+  asynchronousNotSupported,
+  rateQuota,
+  refusalOf,
+  synchronousNotSupported,
+  taskErrorOf,
+  wrongRoute,
+} from './errors.ts';
+import { readImageRequest, type StudioImageRequest } from './image-request.ts';
+import type { StudioTasks } from './tasks.ts';
+
+/** Up to this area an image is metered as 1k, above it as 2k. */
+const LARGEST_1K_PIXELS = 2_250_000;
+
+const usageOf = ({ family, width, height, n, inputImagesCount }: StudioImageRequest) => {
+  if (family === 'z-image') {
+    return { image_count: n, width, height, input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+  }
+  const tier = width * height <= LARGEST_1K_PIXELS ? '1k' : '2k';
+  return {
+    output_image_count: n,
+    output_image_type: `qima_output_${tier}`,
+    output_width: width,
+    output_height: height,
+    input_image_count: inputImagesCount,
+    input_image_type: `qima_input_${tier}`,
+  };
+};
+
+type ContentItem = { image: string } | { text: string };
+
+const choiceOf = (content: readonly ContentItem[], extra: Record<string, string> = {}) => ({
+  finish_reason: 'stop',
+  message: { role: 'assistant', content, ...extra },
+});
+
+/**
+ * The two image routes. Several images of one call come as several content items of one choice on the synchronous
+ * route, and as one choice each on the asynchronous one: both occur upstream.
+ */
+export const createImageHandlers = ({
+  outputs,
+  tasks,
+  journal,
+}: {
+  outputs: Outputs;
+  tasks: StudioTasks;
+  journal: TaskJournal;
+}): Record<'synchronous' | 'asynchronous', Handler> => {
+  const earlierCalls = createCallCounter();
+
+  /** Reads a request and its directives; throws the retryable refusal while `[flaky=…]` asks for it. */
+  const accept = (body: Record<string, unknown>) => {
+    const request = readImageRequest(body);
+    const directives = parseDirectives(request.prompt);
+    const { flakyCalls } = directives;
+    if (flakyCalls > 0 && earlierCalls.next(`${request.model}\n${request.prompt}`) < flakyCalls)
+      throw rateQuota();
+    return { request, directives };
+  };
+
+  const addImages = (request: StudioImageRequest, directives: Directives, madeAt?: number): ContentItem[] =>
+    Array.from({ length: request.n }, (_, index) => ({
+      image: addImageOutput(outputs, { ...request, directives, format: 'png' }, index, madeAt),
+    }));
+
+  return {
+    /** `POST …/multimodal-generation/generation`: answers when the images are ready. */
+    synchronous: async ({ body, headers, requestId, signal }) => {
+      if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
+      const { request, directives } = accept(body);
+      await pretendToWork(directives, signal);
+      const refusal = refusalOf(directives);
+      if (refusal) throw refusal;
+      const images = addImages(request, directives);
+      const choice =
+        request.family === 'z-image'
+          ? choiceOf([...images, { text: directives.text }], { reasoning_content: '' })
+          : choiceOf(images);
+      return { request_id: requestId, output: { choices: [choice] }, usage: usageOf(request) };
+    },
+
+    /** `POST …/image-generation/generation`: answers with a task at once. */
+    asynchronous: ({ body, headers, requestId }) => {
+      if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
+      const { request, directives } = accept(body);
+      if (request.family === 'z-image') throw wrongRoute();
+      const { id } = tasks.submit({
+        about: directives,
+        seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
+        finish: (endedAt) => {
+          const refusal = refusalOf(directives);
+          if (refusal) return { error: taskErrorOf(refusal) };
+          const choices = addImages(request, directives, endedAt).map((image) => choiceOf([image]));
+          return { result: { output: { choices }, usage: usageOf(request) } };
+        },
+      });
+      journal.opened({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
+      return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+    },
+  };
+};

@@ -1,0 +1,82 @@
+import type { Resolution } from '../video-size.ts';
+
+/** How many of each kind of medium a call holds; only the kinds it holds. */
+export type MediaCounts = ReadonlyMap<string, number>;
+
+/** What one video model of Model Studio accepts. */
+export type StudioVideoModel = {
+  /** The most media of each type. */
+  maxMedia: Readonly<Record<string, number>>;
+  /** What is wrong with this mix of media; undefined when nothing is. */
+  findForbiddenMix(counts: MediaCounts): string | undefined;
+  /** Whether a call may hold a prompt alone. */
+  takesPromptAlone: boolean;
+  longestPrompt: number;
+  /** In lower case; the wire has them in upper case. */
+  resolutions: readonly Resolution[];
+  /** Whether `ratio` counts; otherwise it follows the image. */
+  hasRatio: boolean;
+  /** Whether `duration` and `seed` may be -1, for the model to decide. */
+  decides: boolean;
+  minSeconds: number;
+  maxSeconds: number;
+};
+
+const ALLOWED_2_7_MIXES = [
+  ['first_frame'],
+  ['first_frame', 'last_frame'],
+  ['driving_audio', 'first_frame'],
+  ['first_clip'],
+].map((types) => types.join('+'));
+
+const WAN_2_7_I2V: StudioVideoModel = {
+  maxMedia: { first_frame: 1, last_frame: 1, driving_audio: 1, first_clip: 1 },
+  findForbiddenMix: (counts) => {
+    const mix = [...counts.keys()].sort().join('+');
+    return ALLOWED_2_7_MIXES.includes(mix) ? undefined : `the media types ${mix} cannot be used together`;
+  },
+  takesPromptAlone: false,
+  longestPrompt: 5_000,
+  resolutions: ['720p', '1080p'],
+  hasRatio: false,
+  decides: false,
+  minSeconds: 2,
+  maxSeconds: 15,
+};
+
+const WAN_3_0: StudioVideoModel = {
+  maxMedia: {
+    first_frame: 1,
+    last_frame: 1,
+    reference_image: 10,
+    reference_video: 5,
+    reference_audio: 5,
+    file: 1,
+    link: 1,
+  },
+  findForbiddenMix: (counts) => {
+    const hasFrames = counts.has('first_frame') || counts.has('last_frame');
+    const hasOthers = [...counts.keys()].some((type) => !type.endsWith('_frame'));
+    if (hasFrames && hasOthers) return 'first_frame and last_frame cannot be mixed with other media types';
+    if (counts.has('last_frame') && !counts.has('first_frame')) return 'last_frame requires first_frame';
+    if (counts.has('file') && counts.has('link')) return 'file and link cannot be used together';
+    return undefined;
+  },
+  takesPromptAlone: true,
+  longestPrompt: 20_000,
+  resolutions: ['480p', '720p', '1080p'],
+  hasRatio: true,
+  decides: true,
+  minSeconds: 2,
+  maxSeconds: 30,
+};
+
+const MODELS: Readonly<Record<string, StudioVideoModel>> = {
+  'wan2.7-i2v': WAN_2_7_I2V,
+  'wan3.0-video': WAN_3_0,
+  'wan3.0-video-prime': WAN_3_0,
+};
+
+/** The limits of a model by its id; undefined when there is no such model. */
+export const findVideoModel = (id: string): StudioVideoModel | undefined =>
+  Object.hasOwn(MODELS, id) ? MODELS[id] : undefined;

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type CallbackTiming, createCallbacks } from './callbacks.ts';
+import { readBody, type Upstream, UpstreamError } from './http.ts';
+import { createModelArk } from './modelark/modelark.ts';
+import { createModelStudio } from './modelstudio/modelstudio.ts';
+import { createOutputs, type Outputs } from './outputs.ts';
+import { createTaskJournal, type TaskJournal } from './task-journal.ts';
+
+const OUTPUTS_PATH = '/outputs';
+const JOURNAL_PATH = '/sandbox/tasks';
+
+/** Longer than clients keep an idle connection, so that a reused one is not closed under a request. */
+const KEEP_ALIVE_MILLISECONDS = 65_000;
+
+const sendJson = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': bytes.length,
+    ...headers,
+  });
+  response.end(bytes);
+};
+
+/** Aborted when the connection ends before the response does. */
+const signalOf = (response: ServerResponse): AbortSignal => {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+};
+
+const callUpstream = async (
+  upstream: Upstream,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+) => {
+  const requestId = upstream.newRequestId();
+  const signal = signalOf(response);
+  const method = request.method ?? 'GET';
+  try {
+    upstream.checkKey(request.headers);
+    const route = upstream.routes.find(
+      (candidate) => candidate.method === method && candidate.path.test(path),
+    );
+    if (!route) throw upstream.faults.unknownRoute(method, path);
+    const body = await readBody(request, upstream.faults);
+    const params = route.path.exec(path)?.groups ?? {};
+    const answer = await route.handle({ headers: request.headers, body, params, requestId, signal });
+    sendJson(response, 200, answer, { 'X-Request-Id': requestId });
+  } catch (error) {
+    // Nobody is left to answer.
+    if (signal.aborted) return;
+    if (!(error instanceof UpstreamError)) console.error('sandbox: a request failed unexpectedly', error);
+    const refusal = error instanceof UpstreamError ? error : upstream.faults.internal();
+    const answer = upstream.renderError(refusal, requestId);
+    sendJson(response, refusal.status, answer, { 'X-Request-Id': requestId });
+  }
+};
+
+/** Sends an output piece by piece, as fast as the client takes it, so that a large file is never held in memory. */
+const sendOutput = async (
+  outputs: Outputs,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+) => {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const output = isRead ? outputs.find(path.slice(OUTPUTS_PATH.length + 1)) : undefined;
+  if (!output) {
+    response.writeHead(404, { 'Content-Type': 'application/xml' });
+    response.end('<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>');
+    return;
+  }
+  try {
+    const content = await output.read();
+    response.writeHead(200, {
+      'Content-Type': output.contentType,
+      'Content-Length': content.sizeBytes,
+      ETag: output.etag,
+    });
+    // The server would drop the bytes anyway, but only after they were made.
+    if (request.method === 'HEAD') response.end();
+    else await pipeline(Readable.from(content.chunks()), response);
+  } catch (error) {
+    // The client left before the end.
+    if (response.headersSent) return;
+    console.error('sandbox: an output could not be made', error);
+    response.writeHead(500, { 'Content-Type': 'application/xml' });
+    response.end('<Error><Code>InternalError</Code></Error>');
+  }
+};
+
+/** What no upstream has: `GET /sandbox/tasks/<id>` and `GET /sandbox/tasks?prompt=<part of it>`, for tests, without a key. */
+const sendJournal = (journal: TaskJournal, request: IncomingMessage, response: ServerResponse) => {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
+  if (pathname === JOURNAL_PATH) {
+    sendJson(response, 200, { tasks: journal.list(searchParams.get('prompt') ?? '') });
+    return;
+  }
+  const record = journal.find(pathname.slice(JOURNAL_PATH.length + 1));
+  sendJson(response, record ? 200 : 404, record ?? { error: 'there is no such task' });
+};
+
+/**
+ * Starts the stand-in for BytePlus ModelArk (`/api/v3`) and Alibaba Model Studio (`/api/v1`) on one port, with the
+ * outputs of both under `/outputs`, and what became of their tasks under `/sandbox/tasks`. Everything is kept in memory
+ * and gone after `close`, which ends held connections and gives up callbacks at once. Port 0 takes any free one;
+ * links to outputs begin with the `url` it answers.
+ */
+export const startSandbox = async ({
+  port = 0,
+  host = '127.0.0.1',
+  apiKey = 'sandbox-key',
+  callbackTiming = {},
+}: {
+  port?: number;
+  host?: string;
+  apiKey?: string;
+  callbackTiming?: Partial<CallbackTiming>;
+} = {}): Promise<{ url: string; close(): Promise<void> }> => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const openPort = typeof address === 'object' && address ? address.port : port;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${openPort}`;
+
+  const outputs = createOutputs({ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now });
+  const journal = createTaskJournal();
+  const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
+  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now });
+  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now });
+
+  server.on('request', (request, response) => {
+    const path = (request.url ?? '/').replace(/\?.*$/, '');
+    if (path.startsWith(`${OUTPUTS_PATH}/`)) return void sendOutput(outputs, request, response, path);
+    if (path === JOURNAL_PATH || path.startsWith(`${JOURNAL_PATH}/`)) {
+      return sendJournal(journal, request, response);
+    }
+    // A path of neither is answered as ModelArk would.
+    const upstream = path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
+    void callUpstream(upstream, request, response, path);
+  });
+
+  return {
+    url,
+    close: () =>
+      new Promise((resolve, reject) => {
+        callbacks.close();
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+};

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { isBroken, parseDirectives } from '../src/directives.ts';
+
+const NONE = { flakyCalls: 0, brokenOutputs: new Set(), isEmpty: false, isForgotten: false };
+
+describe('directives of a prompt', () => {
+  test.each([
+    ['a fox [delay=5]', { delaySeconds: 5 }],
+    ['a fox [delay=0.25]', { delaySeconds: 0.25 }],
+    ['a fox [fail=content_policy]', { fail: 'content_policy' }],
+    ['a fox [fail=provider_error]', { fail: 'provider_error' }],
+    ['a fox [fail=timeout]', { fail: 'timeout' }],
+    ['a fox [flaky=2]', { flakyCalls: 2 }],
+    ['a fox [images=3]', { images: 3 }],
+    ['a fox [broken=1]', { brokenOutputs: new Set([1]) }],
+    ['a fox [broken=0][broken=2]', { brokenOutputs: new Set([0, 2]) }],
+    ['a fox [broken=1] [broken=all]', { brokenOutputs: 'all' }],
+    ['a fox [callback=off]', { callback: 'off' }],
+    ['a fox [callback=twice]', { callback: 'twice' }],
+    ['a fox [callback=late]', { callback: 'late' }],
+    ['a fox [status=THROTTLED]', { statusWord: 'THROTTLED' }],
+    ['a fox [status=in_review]', { statusWord: 'in_review' }],
+    ['a fox [empty]', { isEmpty: true }],
+    ['a fox [forget]', { isForgotten: true }],
+    ['a fox [megabytes=200]', { megabytes: 200 }],
+    ['[delay=1] a [delay=2][images=4] fox', { delaySeconds: 2, images: 4 }],
+  ])('%s', (prompt, expected) => {
+    expect(parseDirectives(prompt)).toEqual({
+      text: 'a fox',
+      ...NONE,
+      ...expected,
+    });
+  });
+
+  test.each([
+    'a fox',
+    'a fox [delay=soon]',
+    'a fox [delay=-1]',
+    'a fox [fail=never]',
+    'a fox [images=0]',
+    'a fox [broken=some]',
+    'a fox [delay=5',
+    'a fox [callback=never]',
+    'a fox [status=]',
+    'a fox [status=two words]',
+    'a fox [empty=1]',
+    'a fox [megabytes=0]',
+    'a fox [megabytes=1000]',
+    'a [fox] ',
+  ])('anything else stays in the text: %s', (prompt) => {
+    expect(parseDirectives(prompt)).toEqual({ text: prompt.trim(), ...NONE });
+  });
+
+  test('say which outputs are broken', () => {
+    const one = parseDirectives('[broken=1]');
+    const all = parseDirectives('[broken=all]');
+
+    expect([0, 1, 2].map((index) => isBroken(one, index))).toEqual([false, true, false]);
+    expect([0, 1, 2].map((index) => isBroken(all, index))).toEqual([true, true, true]);
+  });
+});

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createCallbacks } from '../src/callbacks.ts';
+import type { Call } from '../src/http.ts';
+import { createVideoHandlers } from '../src/modelark/videos.ts';
+import { createOutputs } from '../src/outputs.ts';
+import { createTaskJournal } from '../src/task-journal.ts';
+import { anArkVideo, aSandbox, poll } from './sandbox-client.ts';
+
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+beforeAll(async () => {
+  sandbox = await aSandbox();
+});
+afterAll(() => sandbox.close());
+
+const XW3_PRO = 'sandbox-xw3-pro';
+const TASK_ID = /^cgt-\d{14}-[a-z0-9]{5}$/;
+
+type Task = {
+  id: string;
+  status: string;
+  error: { code: string; message: string } | null;
+  content?: { video_url?: string };
+};
+
+const submit = async (request: Record<string, unknown> = anArkVideo()): Promise<string> => {
+  const response = await sandbox.arkVideo(request);
+  expect(response.status).toBe(200);
+  const answer = (await response.json()) as { id: string };
+  expect(answer).toEqual({ id: expect.stringMatching(TASK_ID) });
+  return answer.id;
+};
+const query = (id: string) => sandbox.call('GET', `/api/v3/contents/generations/tasks/${id}`);
+const taskOf = async (id: string) => (await (await query(id)).json()) as Task;
+const untilStatus = (id: string, status: string) =>
+  poll(
+    () => taskOf(id),
+    (task) => task.status === status,
+  );
+
+const errorOf = async (response: Response) => {
+  const { error } = (await response.json()) as { error: Record<string, string> };
+  return { status: response.status, ...error };
+};
+
+describe('a ModelArk video task', () => {
+  test('is seen queued, running and succeeded as the full task object', async () => {
+    const request = anArkVideo({
+      prompt: 'a fox [delay=0.6]',
+      resolution: '1080p',
+      ratio: '9:16',
+      duration: 4,
+      generate_audio: false,
+      safety_identifier: 'user-1',
+      execution_expires_after: 3_600,
+    });
+    const id = await submit(request);
+    const common = {
+      id,
+      model: 'dreamina-seedance-2-0-260128',
+      error: null,
+      created_at: expect.closeTo(Date.now() / 1000, -1),
+      updated_at: expect.closeTo(Date.now() / 1000, -1),
+      seed: expect.any(Number),
+      resolution: '1080p',
+      ratio: '9:16',
+      duration: 4,
+      framespersecond: 24,
+      generate_audio: false,
+      service_tier: 'default',
+      execution_expires_after: 3_600,
+      safety_identifier: 'user-1',
+    };
+
+    expect(await taskOf(id)).toEqual({ ...common, status: 'queued' });
+    expect(await untilStatus(id, 'running')).toEqual({ ...common, status: 'running' });
+    const succeeded = await untilStatus(id, 'succeeded');
+
+    expect(succeeded).toEqual({
+      ...common,
+      status: 'succeeded',
+      content: {
+        video_url: expect.stringMatching(`^${sandbox.url}/outputs/[0-9a-f-]{36}\\.mp4$`),
+      },
+      usage: { completion_tokens: 194_400, total_tokens: 194_400 },
+    });
+    expect(await taskOf(id)).toEqual(succeeded);
+  });
+
+  test.each([
+    ['the model of 2.0', {}, { resolution: '720p', ratio: '16:9', duration: 5, generate_audio: true }],
+    ['the stand-in', { model: XW3_PRO }, { resolution: '1080p', ratio: '16:9', duration: 5 }],
+    ['a duration the model decides', { duration: -1 }, { duration: 5 }],
+  ])('has the defaults of %s', async (_, fields, expected) => {
+    expect(await taskOf(await submit(anArkVideo(fields)))).toMatchObject({
+      ...expected,
+      execution_expires_after: 172_800,
+    });
+  });
+
+  test('that does not exist is 404', async () => {
+    expect(await errorOf(await query('cgt-20260101000000-abcde'))).toMatchObject({
+      status: 404,
+      code: 'NotFound.id',
+      type: 'NotFound',
+    });
+  });
+});
+
+describe('a ModelArk video task under directives', () => {
+  test.each([
+    ['[fail=content_policy]', 400, 'InputTextSensitiveContentDetected', 'BadRequest'],
+    ['[fail=provider_error]', 500, 'InternalServiceError', 'InternalServerError'],
+  ])('%s is refused at once with %i %s', async (directive, status, code, type) => {
+    const response = await sandbox.arkVideo(anArkVideo({ prompt: `a fox ${directive}` }));
+
+    expect(await errorOf(response)).toMatchObject({ status, code, type });
+  });
+
+  test.each([
+    ['[fail=content_policy]', 'OutputVideoSensitiveContentDetected'],
+    ['[fail=provider_error]', 'InternalServiceError'],
+  ])('%s with a delay fails later with %s', async (directive, code) => {
+    const id = await submit(anArkVideo({ prompt: `a fox ${directive} [delay=0.1]` }));
+
+    const failed = await untilStatus(id, 'failed');
+
+    expect(failed).toMatchObject({ id, error: { code, message: expect.any(String) } });
+    expect(failed).not.toHaveProperty('content');
+  });
+
+  test('[fail=timeout] runs on', async () => {
+    const [forever, short] = [
+      await submit(anArkVideo({ prompt: 'a fox [fail=timeout]' })),
+      await submit(anArkVideo({ prompt: 'a fox [delay=1.2]' })),
+    ];
+
+    await untilStatus(short, 'succeeded');
+
+    expect((await taskOf(forever)).status).toBe('running');
+  });
+
+  test('[flaky] refuses the first creations of a prompt', async () => {
+    const request = anArkVideo({ prompt: 'a flaky fox [flaky=2]' });
+    const create = () => sandbox.arkVideo(request);
+
+    expect(await errorOf(await create())).toMatchObject({ status: 429, code: 'ServerOverloaded' });
+    expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
+  });
+
+  const videoStatusOf = async (prompt: string) => {
+    const { content } = await untilStatus(await submit(anArkVideo({ prompt })), 'succeeded');
+    return (await fetch(content?.video_url ?? '', { method: 'HEAD' })).status;
+  };
+
+  test.each([
+    ['[broken=0]', 404],
+    ['[broken=all]', 404],
+    ['[broken=1]', 200],
+  ])('%s makes the URL of the only video answer %i', async (directive, status) => {
+    expect(await videoStatusOf(`a fox ${directive}`)).toBe(status);
+  });
+
+  test('[status] is the status word until the task is done', async () => {
+    const id = await submit(anArkVideo({ prompt: 'a fox [status=in_review] [delay=0.4]' }));
+    const seen = new Set<string>();
+
+    await poll(
+      async () => {
+        const { status } = await taskOf(id);
+        seen.add(status);
+        return status;
+      },
+      (status) => status === 'succeeded',
+    );
+
+    expect([...seen]).toEqual(['in_review', 'succeeded']);
+  });
+
+  test('[empty] succeeds without a video', async () => {
+    const task = await untilStatus(await submit(anArkVideo({ prompt: 'a fox [empty]' })), 'succeeded');
+
+    expect(task).toMatchObject({ error: null, content: {} });
+    expect(task.content).not.toHaveProperty('video_url');
+  });
+
+  test('[forget] is accepted and not known afterwards', async () => {
+    const id = await submit(anArkVideo({ prompt: 'a fox [forget]' }));
+
+    expect(await errorOf(await query(id))).toMatchObject({ status: 404, code: 'NotFound.id' });
+    expect(await sandbox.journalOf(id)).toMatchObject({ id, queries: 1 });
+  });
+});
+
+describe('a ModelArk video task over time', () => {
+  const HOUR_MILLISECONDS = 3_600_000;
+
+  const handlersAt = (clock: { time: number }) => {
+    const now = () => clock.time;
+    const journal = createTaskJournal();
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now });
+    const handlers = createVideoHandlers({
+      outputs,
+      journal,
+      callbacks: createCallbacks({ journal, now }),
+      now,
+    });
+    const aCall = (fields: Partial<Call>): Call => ({
+      headers: {},
+      body: {},
+      params: {},
+      requestId: '',
+      signal: new AbortController().signal,
+      ...fields,
+    });
+    return {
+      create: (body: Record<string, unknown>) => (handlers.create(aCall({ body })) as { id: string }).id,
+      query: (taskId: string) => handlers.query(aCall({ params: { taskId } })) as Task,
+    };
+  };
+
+  test('expires once it has taken as long as it may', () => {
+    const clock = { time: Date.now() };
+    const { create, query } = handlersAt(clock);
+    const fields = { execution_expires_after: 3_600 };
+    const forever = create(anArkVideo({ ...fields, prompt: 'a fox [fail=timeout]' }));
+    const slow = create(anArkVideo({ ...fields, prompt: 'a fox [delay=3600]' }));
+
+    clock.time += HOUR_MILLISECONDS - 1;
+    expect([query(forever).status, query(slow).status]).toEqual(['running', 'running']);
+
+    clock.time += 1;
+    expect([query(forever).status, query(slow).status]).toEqual(['expired', 'succeeded']);
+    expect(query(forever)).not.toHaveProperty('content');
+  });
+
+  test('is kept for seven days', () => {
+    const clock = { time: Date.now() };
+    const { create, query } = handlersAt(clock);
+    const id = create(anArkVideo());
+
+    clock.time += 7 * 24 * HOUR_MILLISECONDS - 1;
+    expect(query(id).status).toBe('succeeded');
+
+    clock.time += 1;
+    expect(() => query(id)).toThrow('is not found');
+  });
+});

@@ -1,0 +1,128 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startSandbox } from '../src/server.ts';
+import type { TaskRecord } from '../src/task-journal.ts';
+
+const API_KEY = 'test-key';
+
+/** A running sandbox and short ways to call it. Every call carries the key unless `headers` say otherwise. */
+export const aSandbox = async (
+  options: Pick<Parameters<typeof startSandbox>[0] & object, 'callbackTiming'> = {},
+) => {
+  const sandbox = await startSandbox({ apiKey: API_KEY, ...options });
+  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    fetch(sandbox.url + path, {
+      method,
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+
+  return {
+    ...sandbox,
+    call,
+    arkImages: (fields: Record<string, unknown>) =>
+      call('POST', '/api/v3/images/generations', {
+        model: 'dola-seedream-5-0-pro-260628',
+        size: '1280x720',
+        watermark: false,
+        ...fields,
+      }),
+    studioImages: (fields: Record<string, unknown>, headers?: Record<string, string>) =>
+      call('POST', '/api/v1/services/aigc/multimodal-generation/generation', fields, headers),
+    studioTask: (
+      fields: Record<string, unknown>,
+      headers: Record<string, string> = { 'x-dashscope-async': 'enable' },
+    ) => call('POST', '/api/v1/services/aigc/image-generation/generation', fields, headers),
+    arkVideo: (fields: Record<string, unknown>) => call('POST', '/api/v3/contents/generations/tasks', fields),
+    studioVideo: (
+      fields: Record<string, unknown>,
+      headers: Record<string, string> = { 'x-dashscope-async': 'enable' },
+    ) => call('POST', '/api/v1/services/aigc/video-generation/video-synthesis', fields, headers),
+    /** What the sandbox noted of a task; undefined where it knows none. */
+    journalOf: async (id: string): Promise<TaskRecord | undefined> => {
+      const response = await fetch(`${sandbox.url}/sandbox/tasks/${id}`);
+      return response.ok ? ((await response.json()) as TaskRecord) : undefined;
+    },
+  };
+};
+
+/** A Model Studio request for an image. */
+export const aStudioRequest = ({
+  model = 'qwen-image-3.0-pro',
+  prompt = 'a red fox',
+  images = [],
+  parameters = {},
+}: {
+  model?: string;
+  prompt?: string;
+  images?: string[];
+  parameters?: Record<string, unknown>;
+} = {}) => ({
+  model,
+  input: { messages: [{ role: 'user', content: [...images.map((image) => ({ image })), { text: prompt }] }] },
+  parameters: { size: '512*512', ...parameters },
+});
+
+/** A ModelArk request for a video. */
+export const anArkVideo = ({
+  prompt = 'a red fox',
+  media = [],
+  ...fields
+}: {
+  prompt?: string;
+  media?: unknown[];
+  [field: string]: unknown;
+} = {}) => ({
+  model: 'dreamina-seedance-2-0-260128',
+  content: [{ type: 'text', text: prompt }, ...media],
+  ...fields,
+});
+
+/** A Model Studio request for a video. */
+export const aStudioVideo = ({
+  model = 'wan3.0-video',
+  prompt = 'a red fox',
+  media = [],
+  parameters = {},
+}: {
+  model?: string;
+  prompt?: string;
+  media?: unknown[];
+  parameters?: Record<string, unknown>;
+} = {}) => ({ model, input: { prompt, media }, parameters });
+
+/** A server that keeps the JSON it is POSTed and answers with `statusOf` its number (from 0), or never. */
+export const aReceiver = async (statusOf: (call: number) => number | 'never' = () => 200) => {
+  const calls: { id: string; status: string }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const status = statusOf(calls.length);
+    calls.push(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+    if (status !== 'never') response.writeHead(status, { location: '/callback' }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    calls,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** Asks until `accept` takes the answer; throws after `withinMilliseconds`. */
+export const poll = async <Answer>(
+  ask: () => Promise<Answer>,
+  accept: (answer: Answer) => boolean,
+  withinMilliseconds = 10_000,
+): Promise<Answer> => {
+  const until = Date.now() + withinMilliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (accept(answer)) return answer;
+    if (Date.now() > until) throw new Error(`not reached in time; last answer: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};

@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { LISTING_INDEX, PRIMARY_KEY } from '../../core/table/keys.ts';
+import {
+  createDynamoDbClient,
+  type DynamoDbClient,
+} from '../../packages/local-aws/src/aws/dynamodb/client.ts';
+import { startDynoxide } from '../../packages/local-aws/src/aws/dynamodb/dynoxide.ts';
+
+const MAIN = fileURLToPath(new URL('../../ops/main.ts', import.meta.url));
+export const TABLE_NAME = 'the-table';
+export const OPERATOR = { accessKeyId: 'OPERATORKEY', secretAccessKey: 'operator-secret' };
+
+/** What a command did. */
+export interface Outcome {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A table behind an AWS endpoint that also answers for secrets and for a stack, and the command line acting on it. */
+export interface AService {
+  endpointUrl: string;
+  /** A folder with the `local.json` of this service. */
+  dataDirectory: string;
+  /** Names of the secrets that hold a value. */
+  filledSecrets: Set<string>;
+  /** Outputs of the deployed stacks by the name of the stack. */
+  stacks: Map<string, Record<string, string>>;
+  /** The access keys that calls were signed with. */
+  callers: Set<string>;
+  /** Calls of DynamoDB operations so far, by name. */
+  calls: Map<string, number>;
+  dynamoDb: DynamoDbClient;
+  /** Runs a command on this service. */
+  ops(...args: string[]): Promise<Outcome>;
+  /** Runs a command with `--json`, which must succeed, and gives its value. */
+  json<T = unknown>(...args: string[]): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** Runs a command with nothing of this process's AWS set-up but what `environment` says. */
+export const runOps = (
+  args: readonly string[],
+  environment: Record<string, string | undefined> = {},
+  cwd?: string,
+): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
+    const env = {
+      ...Object.fromEntries(inherited),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      ...environment,
+    };
+    execFile(process.execPath, [MAIN, ...args], { env, cwd }, (error, stdout, stderr) => {
+      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+
+export const ROUTES = {
+  'xSD4.5': { provider: 'modelark', upstreamModel: 'one' },
+  xQI3Pro: { provider: 'modelstudio', upstreamModel: 'two' },
+};
+
+const outputsOf = (): Record<string, string> => ({
+  TableName: TABLE_NAME,
+  BucketName: 'the-bucket',
+  ModelRoutes: JSON.stringify(ROUTES),
+  ModelArkSecretName: 'ark-key',
+  ModelStudioSecretName: 'studio-key',
+});
+
+/** Starts a service with an empty table. A stack `Deployed` has the same outputs as the local run. */
+export const startService = async (): Promise<AService> => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'ops-'));
+  const engine = await startDynoxide(join(dataDirectory, 'dynamodb.sqlite'));
+  const dynamoDb = createDynamoDbClient(engine.url);
+  await createTable(dynamoDb);
+  const state = {
+    filledSecrets: new Set(['ark-key', 'studio-key']),
+    stacks: new Map([['Deployed', outputsOf()]]),
+    callers: new Set<string>(),
+    calls: new Map<string, number>(),
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error) => response.destroy(error));
+  });
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const caller = /Credential=([^/]+)\//.exec(request.headers.authorization ?? '')?.[1];
+    state.callers.add(caller ?? 'nobody');
+    const [service, operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+    if (service === 'DynamoDB_20120810') {
+      state.calls.set(operation, (state.calls.get(operation) ?? 0) + 1);
+      return dynamoDb.forward(operation, Buffer.from(body), response);
+    }
+    if (service === 'secretsmanager') return describeSecret(JSON.parse(body).SecretId, response);
+    return describeStacks(new URLSearchParams(body), response);
+  };
+  const describeSecret = (id: string, response: ServerResponse): void => {
+    const filled = state.filledSecrets.has(id);
+    const secret = { Name: id, VersionIdsToStages: filled ? { 1: ['AWSCURRENT'] } : {} };
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(secret));
+  };
+  const describeStacks = (query: URLSearchParams, response: ServerResponse): void => {
+    const name = query.get('StackName') ?? '';
+    const outputs = state.stacks.get(name);
+    response.writeHead(outputs ? 200 : 400, { 'content-type': 'text/xml' });
+    response.end(outputs ? stackXml(name, outputs) : missingStackXml(name));
+  };
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const endpointUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await writeLocalRun(dataDirectory, endpointUrl);
+
+  const ops = (...args: string[]) => runOps([...args, '--data-dir', dataDirectory]);
+  return {
+    ...state,
+    endpointUrl,
+    dataDirectory,
+    dynamoDb,
+    ops,
+    async json<T>(...args: string[]): Promise<T> {
+      const { status, stdout, stderr } = await ops(...args, '--json');
+      if (status !== 0 || stderr !== '') throw new Error(`${args.join(' ')}: ${status} ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      dynamoDb.close();
+      await engine.stop();
+      await rm(dataDirectory, { recursive: true });
+    },
+  };
+};
+
+/** Writes the description of a local run, as this process, into a folder. */
+export const writeLocalRun = (
+  directory: string,
+  endpointUrl: string,
+  changes: Record<string, unknown> = {},
+): Promise<void> =>
+  writeFile(
+    join(directory, 'local.json'),
+    JSON.stringify({
+      awsEndpointUrl: endpointUrl,
+      tableName: TABLE_NAME,
+      pid: process.pid,
+      operatorAccessKeyId: OPERATOR.accessKeyId,
+      operatorSecretAccessKey: OPERATOR.secretAccessKey,
+      outputs: outputsOf(),
+      ...changes,
+    }),
+  );
+
+const createTable = async (dynamoDb: DynamoDbClient): Promise<void> => {
+  const schemaOf = ({ partition, sort }: { partition: string; sort: string }) => [
+    { AttributeName: partition, KeyType: 'HASH' },
+    { AttributeName: sort, KeyType: 'RANGE' },
+  ];
+  const names = [PRIMARY_KEY, LISTING_INDEX].flatMap(({ partition, sort }) => [partition, sort]);
+  await dynamoDb.call('CreateTable', {
+    TableName: TABLE_NAME,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: names.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: schemaOf(PRIMARY_KEY),
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: LISTING_INDEX.name,
+        KeySchema: schemaOf(LISTING_INDEX),
+        Projection: { ProjectionType: 'ALL' },
+      },
+    ],
+  });
+};
+
+const xmlText = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+const stackXml = (name: string, outputs: Record<string, string>): string => {
+  const members = Object.entries(outputs).map(
+    ([key, value]) =>
+      `<member><OutputKey>${key}</OutputKey><OutputValue>${xmlText(value)}</OutputValue></member>`,
+  );
+  return `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+    <StackName>${xmlText(name)}</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+    <Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+};
+
+const missingStackXml = (name: string): string =>
+  `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code>
+    <Message>Stack with id ${xmlText(name)} does not exist</Message></Error></ErrorResponse>`;

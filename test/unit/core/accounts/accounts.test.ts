@@ -1,0 +1,108 @@
+import '../../builders/environment.ts';
+import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  findAccount,
+  getAccount,
+  insertAccount,
+  listAccounts,
+  toAccount,
+} from '../../../../core/accounts/accounts.ts';
+import { NotFoundError } from '../../../../core/errors.ts';
+import { listModelSettings, putRate } from '../../../../core/models/model-settings.ts';
+import { accountKey, modelSettingsKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+describe('an account', () => {
+  test('starts with nothing on its balance, unblocked, with the usual limits', async () => {
+    const account = await insertAccount('demo', NOW);
+
+    expect(account).toStrictEqual({
+      accountId: expect.stringMatching(/^acc_[0-9A-Z]{26}$/),
+      name: 'demo',
+      balanceThousandths: 0,
+      ledgerEntries: 0,
+      balanceUpdatedAt: NOW.toISOString(),
+      createdAt: NOW.toISOString(),
+      webhookSecret: expect.stringMatching(/^whsec_/),
+      limits: { requestsPerSecond: 50, burst: 100 },
+    });
+    expect(memory.client.commandCalls(PutCommand)[0]?.args[0].input).toStrictEqual({
+      TableName: 'table',
+      Item: {
+        PK: `ACCOUNT#${account.accountId}`,
+        SK: 'ACCOUNT',
+        GSI1PK: 'ACCOUNTS',
+        GSI1SK: `${NOW.toISOString()}#${account.accountId}`,
+        ...account,
+      },
+      ConditionExpression: 'attribute_not_exists(PK)',
+    });
+  });
+
+  test('is read by its id, consistently, without its keys', async () => {
+    memory.put(accountKey(ACCOUNT_ID), { ...anAccount(), GSI1PK: 'ACCOUNTS' });
+
+    expect(await getAccount(ACCOUNT_ID)).toStrictEqual(anAccount());
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
+      TableName: 'table',
+      Key: { PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'ACCOUNT' },
+      ConsistentRead: true,
+    });
+  });
+
+  test('that does not exist is not found', async () => {
+    expect(await findAccount(ACCOUNT_ID)).toBeUndefined();
+    await expect(getAccount(ACCOUNT_ID)).rejects.toThrow(NotFoundError);
+  });
+
+  test('that is stored malformed is refused, not guessed', () => {
+    expect(() => toAccount({ ...anAccount(), balanceThousandths: '100' })).toThrow();
+  });
+
+  test('is listed with the others, oldest first', async () => {
+    const second = await insertAccount('second', atSeconds(1));
+    const first = await insertAccount('first', NOW);
+
+    expect(await listAccounts()).toStrictEqual([first, second]);
+    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toMatchObject({
+      IndexName: 'GSI1',
+      KeyConditionExpression: '#partition = :partition',
+      ExpressionAttributeNames: { '#partition': 'GSI1PK' },
+      ExpressionAttributeValues: { ':partition': 'ACCOUNTS' },
+    });
+  });
+});
+
+describe('the settings of a model', () => {
+  const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
+
+  test('are set without touching what else is set', async () => {
+    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false });
+    await putRate('xQI3Pro', rate);
+    await putRate('xSD4.5', rate);
+
+    expect(await listModelSettings()).toEqual(
+      new Map([
+        ['xQI3Pro', { model: 'xQI3Pro', enabled: false, rate }],
+        ['xSD4.5', { model: 'xSD4.5', rate }],
+      ]),
+    );
+    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toStrictEqual({
+      TableName: 'table',
+      KeyConditionExpression: 'PK = :catalog',
+      ExpressionAttributeValues: { ':catalog': 'CATALOG' },
+      ConsistentRead: true,
+    });
+  });
+
+  test('are none when nobody set any', async () => {
+    expect(await listModelSettings()).toEqual(new Map());
+  });
+});

@@ -1,0 +1,261 @@
+import '../../builders/environment.ts';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  consumeApiKey,
+  insertApiKey,
+  type ParsedKey,
+  revokeApiKey,
+  SCOPES,
+} from '../../../../core/accounts/api-keys.ts';
+import { UnauthorizedError } from '../../../../core/errors.ts';
+import { apiKeyKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const issue = async (limits = { requestsPerSecond: 50, burst: 100 }): Promise<ParsedKey> => {
+  const { apiKey } = await insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label: '', limits }, NOW);
+  return apiKey;
+};
+const later = (milliseconds: number): Date => new Date(NOW.getTime() + milliseconds);
+const isAccepted = async (key: ParsedKey, milliseconds: number): Promise<boolean> =>
+  (await consumeApiKey(key, later(milliseconds))).retryAfterSeconds === undefined;
+/** How many requests in a row are accepted at one instant. */
+const burstAt = async (key: ParsedKey, milliseconds: number): Promise<number> => {
+  let accepted = 0;
+  while (await isAccepted(key, milliseconds)) accepted++;
+  return accepted;
+};
+const updates = () => memory.client.commandCalls(UpdateCommand).map(({ args }) => args[0].input);
+
+describe('the rate limit of a key', () => {
+  test('lets exactly 100 requests through at one instant', async () => {
+    expect(await burstAt(await issue(), 0)).toBe(100);
+  });
+
+  test('then lets one through every 20 ms, 50 a second', async () => {
+    const key = await issue();
+    await burstAt(key, 0);
+
+    expect(await isAccepted(key, 19)).toBe(false);
+    expect(await burstAt(key, 20)).toBe(1);
+    expect(await burstAt(key, 1020)).toBe(50);
+    expect(await burstAt(key, 1039)).toBe(0);
+    expect(await burstAt(key, 1040)).toBe(1);
+  });
+
+  test('lets 100 through again once it has been left alone for 2 s, and no more after an hour', async () => {
+    const key = await issue();
+
+    expect(await burstAt(key, 0)).toBe(100);
+    expect(await burstAt(key, 2_000)).toBe(100);
+    expect(await burstAt(key, 3_600_000)).toBe(100);
+  });
+
+  test('does not count what it refuses', async () => {
+    const key = await issue();
+    await burstAt(key, 0);
+    for (let count = 0; count < 200; count++) await isAccepted(key, 10);
+
+    expect(await burstAt(key, 20)).toBe(1);
+  });
+
+  test('is that of a token bucket, for any limits and arrivals', async () => {
+    const limits = fc.record({
+      requestsPerSecond: fc.constantFrom(1, 2, 5, 10, 50),
+      burst: fc.integer({ min: 1, max: 6 }),
+    });
+    const arrivals = fc.array(fc.oneof(fc.constantFrom(0, 20, 100, 1000), fc.nat(1500)), { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(limits, arrivals, async ({ requestsPerSecond, burst }, gaps) => {
+        memory.reset();
+        const key = await issue({ requestsPerSecond, burst });
+        const costMs = 1000 / requestsPerSecond;
+        let levelMs = burst * costMs;
+        let atMs = 0;
+        for (const gapMs of gaps) {
+          atMs += gapMs;
+          levelMs = Math.min(burst * costMs, levelMs + gapMs);
+          const isExpected = levelMs >= costMs;
+          if (isExpected) levelMs -= costMs;
+
+          expect(await isAccepted(key, atMs)).toBe(isExpected);
+        }
+      }),
+    );
+  });
+
+  test.each([
+    [50, 100, 0, 1],
+    [50, 100, 19, 1],
+    [1, 1, 0, 1],
+    [1, 1, 999, 1],
+    [0.2, 1, 0, 5],
+    [0.2, 1, 999, 5],
+    [0.2, 1, 1_000, 4],
+    [0.2, 1, 4_999, 1],
+  ])(
+    'of %p a second with bursts of %p, used up, says %p ms later to come back after %p s',
+    async (requestsPerSecond, burst, milliseconds, seconds) => {
+      const key = await issue({ requestsPerSecond, burst });
+      await burstAt(key, 0);
+
+      expect((await consumeApiKey(key, later(milliseconds))).retryAfterSeconds).toBe(seconds);
+      expect(await isAccepted(key, milliseconds + seconds * 1000)).toBe(true);
+    },
+  );
+});
+
+describe('counting a request', () => {
+  test('is one update with the condition of a full bucket, then of one in use', async () => {
+    const { keyId, digest } = await issue();
+    await consumeApiKey({ accountId: ACCOUNT_ID, keyId, digest }, later(5));
+    await consumeApiKey({ accountId: ACCOUNT_ID, keyId, digest }, later(6));
+
+    const either = {
+      TableName: 'table',
+      Key: { PK: `KEY#${keyId}`, SK: 'KEY' },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    };
+    expect(updates()).toEqual([
+      {
+        ...either,
+        ConditionExpression:
+          'digest = :digest AND attribute_not_exists(revokedAt) AND (attribute_not_exists(tat) OR tat < :now)',
+        UpdateExpression: 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at',
+        ExpressionAttributeValues: {
+          ':digest': digest,
+          ':now': later(5).getTime(),
+          ':at': later(5).toISOString(),
+        },
+      },
+      {
+        ...either,
+        ConditionExpression:
+          'digest = :digest AND attribute_not_exists(revokedAt) AND tat >= :now AND allowAt <= :now',
+        UpdateExpression: 'SET tat = tat + intervalMs, allowAt = allowAt + intervalMs, lastUsedAt = :at',
+        ExpressionAttributeValues: {
+          ':digest': digest,
+          ':now': later(6).getTime(),
+          ':at': later(6).toISOString(),
+        },
+      },
+    ]);
+  });
+
+  test('answers the key as it then is', async () => {
+    const key = await issue();
+    const { apiKey } = await consumeApiKey(key, later(7));
+
+    expect(apiKey).toMatchObject({ ...key, lastUsedAt: later(7).toISOString(), tat: later(27).getTime() });
+  });
+
+  test('costs one call more when the guess was wrong: another process had used the key', async () => {
+    const key = await issue();
+    memory.patch(apiKeyKey(key.keyId), { tat: later(40).getTime(), allowAt: later(-1900).getTime() });
+
+    expect(await isAccepted(key, 0)).toBe(true);
+    expect(updates()).toHaveLength(2);
+    expect(memory.get(apiKeyKey(key.keyId))).toMatchObject({ tat: later(60).getTime() });
+
+    expect(await isAccepted(key, 1)).toBe(true);
+    expect(updates()).toHaveLength(3);
+  });
+
+  test('costs one call more when the bucket has filled up against expectation', async () => {
+    const key = await issue();
+    await burstAt(key, 0);
+    memory.patch(apiKeyKey(key.keyId), { tat: later(-1).getTime(), allowAt: later(-1981).getTime() });
+    memory.client.resetHistory();
+
+    expect(await isAccepted(key, 0)).toBe(true);
+    expect(updates()).toHaveLength(2);
+  });
+
+  test.each([
+    ['the last request of a burst', 1980, 0],
+    ['the first one of a bucket that is full just now', 0, -1980],
+  ])('lets %s through, also when the guess was wrong', async (_, tatMs, allowAtMs) => {
+    const key = await issue();
+    memory.patch(apiKeyKey(key.keyId), {
+      tat: later(tatMs).getTime(),
+      allowAt: later(allowAtMs).getTime(),
+    });
+
+    expect(await isAccepted(key, 0)).toBe(true);
+    expect(memory.get(apiKeyKey(key.keyId))).toMatchObject({
+      tat: later(tatMs + 20).getTime(),
+      allowAt: later(allowAtMs + 20).getTime(),
+    });
+  });
+
+  test('costs one call each for keys that are used in turn', async () => {
+    const [one, other] = [await issue(), await issue()];
+    for (let count = 0; count < 5; count++) {
+      await isAccepted(one, 0);
+      await isAccepted(other, 0);
+    }
+
+    expect(updates()).toHaveLength(10);
+  });
+
+  test('gives up for a second when other processes keep changing the bucket in between', async () => {
+    const key = await issue();
+    const stored = memory.get(apiKeyKey(key.keyId));
+    let calls = 0;
+    memory.client.on(UpdateCommand).callsFake(() => {
+      const tat = later(calls++ % 2 === 0 ? 10 : -10).getTime();
+      throw new ConditionalCheckFailedException({
+        message: '',
+        $metadata: {},
+        Item: marshall({ ...stored, tat, allowAt: later(-10).getTime() }),
+      });
+    });
+
+    expect((await consumeApiKey(key, NOW)).retryAfterSeconds).toBe(1);
+    expect(calls).toBe(4);
+  });
+
+  test('lets errors of the table through', async () => {
+    const key = await issue();
+    memory.client.on(UpdateCommand).rejects(new Error('no table'));
+
+    await expect(consumeApiKey(key, NOW)).rejects.toThrow('no table');
+  });
+});
+
+describe('a key is refused', () => {
+  test('when it is unknown', async () => {
+    const unknown = { accountId: ACCOUNT_ID, keyId: 'key_unknown', digest: '0'.repeat(64) };
+
+    await expect(consumeApiKey(unknown, NOW)).rejects.toThrow(UnauthorizedError);
+    expect(memory.get(apiKeyKey('key_unknown'))).toBeUndefined();
+  });
+
+  test('when its digest is another', async () => {
+    const key = await issue();
+
+    await expect(consumeApiKey({ ...key, digest: '0'.repeat(64) }, NOW)).rejects.toThrow(UnauthorizedError);
+    expect(memory.get(apiKeyKey(key.keyId))).not.toHaveProperty('lastUsedAt');
+  });
+
+  test('from the next request on when it is revoked, whether or not its bucket is empty', async () => {
+    const [fresh, used, empty] = [await issue(), await issue(), await issue()];
+    await isAccepted(used, 0);
+    await burstAt(empty, 0);
+
+    for (const key of [fresh, used, empty]) {
+      await revokeApiKey(key.keyId, later(1));
+      await expect(consumeApiKey(key, later(1))).rejects.toThrow(UnauthorizedError);
+    }
+  });
+});

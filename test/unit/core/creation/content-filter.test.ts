@@ -1,0 +1,116 @@
+import '../../builders/environment.ts';
+import {
+  ApplyGuardrailCommand,
+  type ApplyGuardrailCommandOutput,
+  BedrockRuntimeClient,
+} from '@aws-sdk/client-bedrock-runtime';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { screenPrompt } from '../../../../core/creation/content-filter.ts';
+import { ServiceError } from '../../../../core/errors.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+
+const bedrock = mockClient(BedrockRuntimeClient);
+beforeEach(() => {
+  bedrock.reset();
+});
+
+const screen = (prompt = 'a lighthouse') =>
+  withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '3' }, () => screenPrompt(prompt));
+const answering = (answer: object) =>
+  bedrock.on(ApplyGuardrailCommand).resolves(answer as ApplyGuardrailCommandOutput);
+const INTERVENED = 'GUARDRAIL_INTERVENED';
+
+describe('the content filter', () => {
+  test('asks the guardrail of the deployment about the prompt as it came, once', async () => {
+    answering({ action: 'NONE', assessments: [] });
+
+    await screen('ünïcode 🌊');
+
+    expect(bedrock.commandCalls(ApplyGuardrailCommand).map(({ args }) => args[0].input)).toEqual([
+      {
+        guardrailIdentifier: 'guardrail',
+        guardrailVersion: '3',
+        source: 'INPUT',
+        content: [{ text: { text: 'ünïcode 🌊' } }],
+      },
+    ]);
+  });
+
+  test.each<[string, object]>([
+    ['topicPolicy', { topics: [{ name: 'x', type: 'DENY', action: 'BLOCKED' }] }],
+    ['contentPolicy', { filters: [{ type: 'VIOLENCE', confidence: 'HIGH', action: 'BLOCKED' }] }],
+    ['wordPolicy', { customWords: [{ match: 'x', action: 'BLOCKED' }] }],
+    ['wordPolicy', { managedWordLists: [{ match: 'x', type: 'PROFANITY', action: 'BLOCKED' }] }],
+    ['sensitiveInformationPolicy', { piiEntities: [{ match: 'x', type: 'EMAIL', action: 'BLOCKED' }] }],
+    ['sensitiveInformationPolicy', { regexes: [{ name: 'x', action: 'BLOCKED' }] }],
+    ['contextualGroundingPolicy', { filters: [{ type: 'RELEVANCE', action: 'BLOCKED' }] }],
+    ['aPolicyOfTomorrow', { findings: { first: { action: 'BLOCKED' } } }],
+  ])('refuses what the %s blocks: %j', async (policy, findings) => {
+    const masked = { sensitiveInformationPolicy: { piiEntities: [{ type: 'NAME', action: 'ANONYMIZED' }] } };
+    answering({ action: INTERVENED, assessments: [masked, { [policy]: findings }] });
+
+    await expect(screen()).rejects.toMatchObject({ name: 'ServiceError', code: 'content_policy' });
+  });
+
+  test('refuses when the guardrail intervened and does not say why', async () => {
+    answering({ action: INTERVENED, assessments: [] });
+    await expect(screen()).rejects.toMatchObject({ code: 'content_policy' });
+
+    answering({ action: INTERVENED });
+    await expect(screen()).rejects.toMatchObject({ code: 'content_policy' });
+  });
+
+  test.each<[string, object]>([
+    ['nothing was found', { action: 'NONE', assessments: [{}] }],
+    [
+      'personal data was masked',
+      {
+        action: INTERVENED,
+        assessments: [
+          {
+            sensitiveInformationPolicy: {
+              piiEntities: [{ match: 'BLOCKED', type: 'NAME', action: 'ANONYMIZED' }],
+              regexes: [{ name: 'BLOCKED', action: 'ANONYMIZED' }],
+            },
+          },
+        ],
+      },
+    ],
+    [
+      'a filter only watches',
+      {
+        action: 'NONE',
+        assessments: [{ contentPolicy: { filters: [{ type: 'VIOLENCE', action: 'NONE', detected: true }] } }],
+      },
+    ],
+    [
+      'a filter that does not act found something',
+      { action: 'NONE', assessments: [{ wordPolicy: { customWords: [{ action: 'BLOCKED' }] } }] },
+    ],
+  ])('lets a prompt pass when %s', async (_, answer) => {
+    answering(answer);
+
+    await expect(screen()).resolves.toBeUndefined();
+  });
+
+  test.each(['ThrottlingException', 'AccessDeniedException', 'ValidationException', 'TimeoutError'])(
+    'that fails with %s decides nothing: the error is nobody’s content',
+    async (name) => {
+      const error = Object.assign(new Error('no guardrail'), { name });
+      bedrock.on(ApplyGuardrailCommand).rejects(error);
+
+      const found = await screen().catch((thrown) => thrown);
+
+      expect(found).toBe(error);
+      expect(found).not.toBeInstanceOf(ServiceError);
+    },
+  );
+
+  test('that is not configured asks nobody', async () => {
+    await expect(screenPrompt('anything')).resolves.toBeUndefined();
+    await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt('anything'));
+
+    expect(bedrock.calls()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type NewImageRequest, parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
+import type { FieldErrors } from '../../../../core/errors.ts';
+import { aGenerationBody, references } from '../../builders/bodies.ts';
+
+const accepted = (overrides: Record<string, unknown>): NewImageRequest => {
+  const parsed = parseImageRequest(aGenerationBody(overrides));
+  if (!parsed.ok) throw parsed.error;
+  return parsed.creation;
+};
+
+const refused = (body: Record<string, unknown>): FieldErrors => {
+  const parsed = parseImageRequest(body);
+  return parsed.ok ? {} : { ...parsed.error.fields };
+};
+
+/** What is wrong with the least body once these fields are set. */
+const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aGenerationBody(overrides));
+
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom('auto', '2K', '1x1', 1, 15, 16, 'https://x.example/', 'a@b.example'),
+);
+const unknownName = fc.string().filter((name) => name !== 'n' && !/^[a-z]{4,}[A-Z]?/.test(name));
+/** Fields of a creation, right or wrong, each of them mostly left out. */
+const anyFields = fc
+  .record({
+    model: fc.oneof(fc.constantFrom('xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S'), anything),
+    prompt: fc.oneof(fc.string({ unit: 'binary' }), anything),
+    endUserEmail: fc.oneof(fc.emailAddress(), anything),
+    size: anything,
+    aspectRatio: fc.oneof(fc.constantFrom('auto', 'square'), anything),
+    n: anything,
+    references: fc.oneof(fc.array(fc.oneof(fc.webUrl(), anything), { maxLength: 12 }), anything),
+    sequential: anything,
+    sequentialOptions: fc.oneof(fc.record({ maxImages: anything }), anything),
+    webhookUrl: anything,
+  })
+  .chain((fields) =>
+    fc
+      .subarray(Object.keys(fields) as (keyof typeof fields)[], { maxLength: 4 })
+      .map((names) => Object.fromEntries(names.map((name) => [name, fields[name]]))),
+  );
+
+describe('a creation of images', () => {
+  test('needs a model, a prompt and an end-user, and nothing else', () => {
+    const { model, ...rest } = accepted({});
+
+    expect(model.id).toBe('xQI3Pro');
+    expect(rest).toEqual({
+      prompt: 'a lighthouse',
+      endUserEmail: 'ada@example.com',
+      size: '2K',
+      aspectRatio: 'auto',
+      images: 1,
+      sequential: false,
+      references: [],
+      webhookUrl: undefined,
+    });
+    expect(refused({})).toEqual({
+      model: 'is required',
+      prompt: 'is required',
+      endUserEmail: 'is required',
+    });
+  });
+
+  test('keeps every field it is given', () => {
+    const { model, ...rest } = accepted({
+      model: 'xSD4.5',
+      size: '4K',
+      aspectRatio: 'portrait',
+      references: references(2),
+      sequential: 'auto',
+      sequentialOptions: { maxImages: 5 },
+      webhookUrl: 'https://hooks.example.com/x',
+    });
+
+    expect(model.id).toBe('xSD4.5');
+    expect(rest).toEqual({
+      prompt: 'a lighthouse',
+      endUserEmail: 'ada@example.com',
+      size: '4K',
+      aspectRatio: 'portrait',
+      images: 5,
+      sequential: true,
+      references: references(2),
+      webhookUrl: 'https://hooks.example.com/x',
+    });
+  });
+
+  test('names every wrong field at once, by its dotted path', () => {
+    const fields = refused({
+      model: 'xSD4.5',
+      prompt: '  ',
+      endUserEmail: 'nobody',
+      size: '1K',
+      aspectRatio: 'wide',
+      n: 0,
+      references: ['https://images.example.com/0.png', 7, 'ftp://images.example.com/2.png'],
+      sequential: 'on',
+      sequentialOptions: { maxImages: 0, order: 'any' },
+      webhookUrl: 'http://hooks.example.com/',
+      colour: 'red',
+    });
+
+    expect(fields).toEqual({
+      prompt: 'must not be empty',
+      endUserEmail: 'must be an email address of at most 254 characters',
+      size: 'must be one of 2K, 4K or <width>x<height> in whole pixels',
+      aspectRatio: 'must be one of auto, square, landscape, portrait',
+      n: 'must be at least 1',
+      'references[1]': 'must be a string',
+      'references[2]': 'must be an absolute https URL',
+      sequential: 'must be auto',
+      'sequentialOptions.maxImages': 'must be at least 1',
+      'sequentialOptions.order': 'is not a known field',
+      webhookUrl: 'must be an absolute https URL',
+      colour: 'is not a known field',
+    });
+  });
+
+  test.each([
+    'model',
+    'prompt',
+    'endUserEmail',
+    'size',
+    'aspectRatio',
+    'n',
+    'references',
+    'sequential',
+    'sequentialOptions',
+    'webhookUrl',
+  ])('takes no null for %s: a field is left out or has its type', (name) => {
+    expect(Object.keys(problems({ [name]: null }))).toEqual([name]);
+  });
+
+  test.each([
+    ['model', 4.5],
+    ['prompt', ['a', 'lighthouse']],
+    ['endUserEmail', { email: 'ada@example.com' }],
+    ['size', 2048],
+    ['aspectRatio', true],
+    ['n', '2'],
+    ['references', 'https://images.example.com/0.png'],
+    ['references', { 0: 'https://images.example.com/0.png' }],
+    ['sequential', true],
+    ['sequentialOptions', 5],
+    ['sequentialOptions', [{ maxImages: 5 }]],
+    ['webhookUrl', false],
+  ])('refuses %s of another type: %j', (name, value) => {
+    expect(Object.keys(problems({ [name]: value }))).toEqual([name]);
+  });
+
+  test.each(['colour', 'Prompt', 'toString', 'constructor', '__proto__'])(
+    'refuses the unknown field %s',
+    (name) => {
+      const body = { ...aGenerationBody(), ...JSON.parse(`{ ${JSON.stringify(name)}: 1 }`) };
+
+      expect(Object.entries(refused(body))).toEqual([[name, 'is not a known field']]);
+    },
+  );
+
+  test.each(['order', 'constructor', '__proto__'])('refuses the unknown nested field %s', (name) => {
+    const sequentialOptions = JSON.parse(`{ ${JSON.stringify(name)}: 1 }`);
+
+    expect(problems({ model: 'xSD4.5', sequential: 'auto', sequentialOptions })).toEqual({
+      [`sequentialOptions.${name}`]: 'is not a known field',
+    });
+  });
+
+  test('is read without throwing, whatever JSON it is: accepted, or refused naming a field', () => {
+    const outcomes = { accepted: 0, refused: 0 };
+
+    fc.assert(
+      fc.property(anyFields, fc.dictionary(unknownName, anything, { maxKeys: 1 }), (known, unknown) => {
+        const isKnownOnly = Object.keys(unknown).length === 0;
+        const parsed = parseImageRequest({ ...unknown, ...aGenerationBody(known) });
+        outcomes[parsed.ok ? 'accepted' : 'refused']++;
+        expect(parsed.ok ? isKnownOnly : Object.keys(parsed.error.fields).length > 0).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(outcomes.accepted).toBeGreaterThan(0);
+    expect(outcomes.refused).toBeGreaterThan(0);
+  });
+});
+
+describe('the model', () => {
+  test.each(['xSD4', 'XSD4.5', '', 'xW3.0s', 'constructor'])('may not be %p: no image model', (model) => {
+    expect(problems({ model })).toEqual({ model: 'is not an image model' });
+  });
+
+  test('is told to whoever refuses a body, so that what belongs to it can still be looked up', () => {
+    const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }));
+
+    expect(parsed).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: 'ada@example.com' });
+  });
+});
+
+describe('the prompt', () => {
+  test('is trimmed', () => {
+    expect(accepted({ prompt: '\n\t a lighthouse\u00a0 ' }).prompt).toBe('a lighthouse');
+  });
+
+  test.each([
+    ['one character', 'x'],
+    ['4,000 characters', 'x'.repeat(4000)],
+    ['4,000 characters between spaces', `  ${'x'.repeat(4000)}  `],
+    ['4,000 characters of two code units each', '🌊'.repeat(4000)],
+  ])('may have %s', (_, prompt) => {
+    expect(accepted({ prompt }).prompt).toBe(prompt.trim());
+  });
+
+  test.each([
+    ['nothing', '', 'must not be empty'],
+    ['spaces only', ' \n\t\u2003', 'must not be empty'],
+    ['4,001 characters', 'x'.repeat(4001), 'must be at most 4000 characters'],
+    ['4,001 characters of two code units each', '🌊'.repeat(4001), 'must be at most 4000 characters'],
+    ['a lone high surrogate', 'wave \ud83c', 'must be well-formed Unicode'],
+    ['a lone low surrogate', '\udf0a wave', 'must be well-formed Unicode'],
+  ])('may not have %s', (_, prompt, problem) => {
+    expect(problems({ prompt })).toEqual({ prompt: problem });
+  });
+});
+
+describe('n', () => {
+  test.each([
+    ['xSD4.5', 15],
+    ['xSD5Pro', 15],
+    ['xQI3Pro', 6],
+    ['xZI1.0Pro', 1],
+  ])('of %s goes from 1 to %p', (model, most) => {
+    expect(accepted({ model, n: 1 }).images).toBe(1);
+    expect(accepted({ model, n: most }).images).toBe(most);
+    expect(problems({ model, n: most + 1 })).toEqual({ n: `must be at most ${most}` });
+    expect(problems({ model, n: 0 })).toEqual({ n: 'must be at least 1' });
+  });
+
+  test('does not count references', () => {
+    expect(accepted({ model: 'xSD5Pro', n: 15, references: references(10) }).images).toBe(15);
+  });
+
+  test.each([1.5, -1, 1e20, '1'])('may not be %p', (n) => {
+    expect(Object.keys(problems({ n }))).toEqual(['n']);
+  });
+});

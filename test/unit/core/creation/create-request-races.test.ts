@@ -1,0 +1,136 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import {
+  AccountBlockedError,
+  ConflictError,
+  ForbiddenError,
+  PaymentRequiredError,
+  RateLimitedError,
+} from '../../../../core/errors.ts';
+import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { aGenerationBody } from '../../builders/bodies.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  executions.reset();
+});
+
+/** Creates one image of 6 xTokens for an account as the caller's look-up found it. */
+const create = (seen = anAccount()) => {
+  const credentials = new Set<ProviderId>(['modelstudio']);
+  const facts = {
+    endUser: undefined,
+    settings: undefined,
+    credentials,
+    pausedSeconds: undefined,
+    kept: undefined,
+  };
+  return createRequest(seen, parseImageRequest(aGenerationBody()), facts, undefined, NOW);
+};
+
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const starts = () => executions.started;
+
+describe('a creation that races another process', () => {
+  const meanwhile = (change: () => void) => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) change();
+    };
+  };
+  const nothingKept = (requestsBefore?: number) => {
+    expect(entries()).toEqual([]);
+    expect(endUser()?.totalRequests).toBe(requestsBefore);
+    expect(starts()).toEqual([]);
+  };
+
+  test('builds on the balance it finds', async () => {
+    meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 7_000, ledgerEntries: 8 }));
+
+    const { requestId } = (await create()).request;
+
+    expect(account()).toMatchObject({ balanceThousandths: 1_000, ledgerEntries: 9 });
+    expect(entries()).toMatchObject([{ number: 9, balanceAfterThousandths: 1_000, reference: requestId }]);
+    expect(memory.transactions).toHaveLength(2);
+  });
+
+  test('is refused for its price when what is left does not cover it', async () => {
+    meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 5_999, ledgerEntries: 4 }));
+
+    await expect(create()).rejects.toThrow(PaymentRequiredError);
+    nothingKept();
+  });
+
+  test.each<[string, object, new (message: string) => Error]>([
+    ['was blocked', { blockedAt: NOW.toISOString() }, ForbiddenError],
+    ['is being removed', { deletingAt: NOW.toISOString() }, ConflictError],
+    [
+      'is blocked and being removed',
+      { blockedAt: NOW.toISOString(), deletingAt: NOW.toISOString() },
+      ForbiddenError,
+    ],
+  ])('is refused when its end-user %s', async (_, state, refusal) => {
+    meanwhile(() => memory.put(endUserKey(ACCOUNT_ID, EMAIL), { ...anEndUser(), ...state }));
+
+    await expect(create()).rejects.toThrow(refusal);
+    nothingKept(anEndUser().totalRequests);
+    expect(account()).toMatchObject({ balanceThousandths: 100_000, ledgerEntries: 3 });
+  });
+
+  test('is refused when its account was blocked', async () => {
+    meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { blockedAt: NOW.toISOString() }));
+
+    await expect(create()).rejects.toThrow(AccountBlockedError);
+    nothingKept();
+  });
+
+  test('is accepted once when the answer of its committed try was lost', async () => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw tableError('TransactionInProgressException');
+    };
+
+    const { requestId } = (await create()).request;
+
+    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('asks to come back when the account stays contended, and has written nothing', async () => {
+    let others = 3;
+    memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
+
+    await expect(create()).rejects.toThrow(RateLimitedError);
+    nothingKept();
+  });
+
+  test('of 40 with money for exactly 15 is among 15 accepted or 25 refused, over an unbroken chain', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 90_000, ledgerEntries: 0 });
+    const seen = anAccount({ balanceThousandths: 90_000, ledgerEntries: 0 });
+
+    const settled = await Promise.allSettled(Array.from({ length: 40 }, () => create(seen)));
+
+    const reasons = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []));
+    expect(reasons).toEqual(Array(25).fill('payment_required'));
+    expect(entries().map((entry) => [entry.number, entry.balanceAfterThousandths])).toEqual(
+      Array.from({ length: 15 }, (_, index) => [index + 1, 90_000 - 6_000 * (index + 1)]),
+    );
+    expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 15 });
+    expect(endUser()).toMatchObject({ totalRequests: 15, spentThousandths: 90_000 });
+    expect(starts()).toHaveLength(15);
+  });
+});

@@ -1,0 +1,251 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { toAccount } from '../../../../core/accounts/accounts.ts';
+import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
+import { createRequest, loadCreationFacts } from '../../../../core/creation/create-request.ts';
+import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
+import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { toRequest } from '../../../../core/requests/requests.ts';
+import {
+  accountKey,
+  endUserKey,
+  idempotencyKey,
+  ledgerPartition,
+  modelSettingsKey,
+  pauseKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { failRequest } from '../../../../core/workflow/settle-request.ts';
+import { aGenerationBody } from '../../builders/bodies.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  secrets.reset();
+  secrets.set('arn:modelark-key', 'key');
+  secrets.set('arn:modelstudio-key', 'key');
+  executions.reset();
+});
+
+const KEY = 'key-1';
+const keyItem = () => idempotencyKey(ACCOUNT_ID, idempotencyOf(KEY, '', {}).keyDigest);
+const account = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const starts = () => executions.started;
+
+/** Creates as the route does: look-ups, then the creation. `seen` is the account the look-up found. */
+const create = async (
+  body: Record<string, unknown> = {},
+  now = NOW,
+  seen = account(),
+  key: string | undefined = KEY,
+) => {
+  const whole = aGenerationBody(body);
+  const idempotency = key === undefined ? undefined : idempotencyOf(key, 'POST /v1/generations', whole);
+  const parsed = parseImageRequest(whole);
+  const facts = await loadCreationFacts(ACCOUNT_ID, parsed, idempotency, now);
+  return createRequest(seen, parsed, facts, idempotency, now);
+};
+const changedNothing = async (act: () => Promise<unknown>) => {
+  const before = structuredClone([
+    account(),
+    entries(),
+    memory.get(endUserKey(ACCOUNT_ID, EMAIL)),
+    starts().length,
+  ]);
+  await act();
+  expect([account(), entries(), memory.get(endUserKey(ACCOUNT_ID, EMAIL)), starts().length]).toEqual(before);
+};
+
+describe('a creation with an Idempotency-Key', () => {
+  test('writes the key last, in the transaction of the debit', async () => {
+    const { request, replayed } = await create();
+
+    expect(replayed).toBe(false);
+    expect(memory.transactions).toHaveLength(1);
+    expect(memory.transactions[0]?.TransactItems).toHaveLength(5);
+    expect(memory.transactions[0]?.TransactItems?.[4]?.Put).toMatchObject({
+      Item: { ...keyItem(), requestId: request.requestId },
+      ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',
+    });
+  });
+
+  test('again is the first one, and writes nothing', async () => {
+    const { request } = await create();
+
+    await changedNothing(async () => {
+      expect(await create()).toMatchObject({ request, replayed: true });
+    });
+  });
+
+  test('again is the first one whatever became of it', async () => {
+    const { request } = await create();
+    await failRequest(request.requestId, { code: 'provider_timeout', message: 'late' });
+
+    const again = await create({}, atSeconds(5));
+    expect(again).toMatchObject({
+      replayed: true,
+      request: { requestId: request.requestId, status: 'failed' },
+    });
+  });
+
+  test.each<[string, () => void]>([
+    [
+      'its model was switched off',
+      () => memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false }),
+    ],
+    ['its end-user was blocked', () => memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: 'x' })],
+    ['its end-user is being removed', () => memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { deletingAt: 'x' })],
+    [
+      'its end-user is paused',
+      () =>
+        memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' }), {
+          until: atSeconds(9).toISOString(),
+        }),
+    ],
+    ['nothing is left', () => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 })],
+  ])('again is the first one although %s', async (_, change) => {
+    const { request } = await create();
+    change();
+
+    expect(await create()).toMatchObject({ request, replayed: true });
+  });
+
+  test('and another body is a conflict, once that body is right', async () => {
+    await create();
+
+    await changedNothing(async () => {
+      await expect(create({ n: 2 })).rejects.toMatchObject({ code: 'conflict' });
+      await expect(create({ n: 0 })).rejects.toMatchObject({ code: 'validation_error' });
+    });
+  });
+
+  test('and another body is a conflict before end-user, pause and price are looked at', async () => {
+    await create();
+    putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
+
+    await expect(create({ n: 2 })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('whose request was deleted is a conflict', async () => {
+    const { request } = await create();
+    await failRequest(request.requestId, { code: 'provider_error', message: 'no' });
+    await deleteRequest(ACCOUNT_ID, request.requestId, NOW);
+
+    await changedNothing(async () => {
+      await expect(create()).rejects.toMatchObject({ code: 'conflict' });
+    });
+  });
+
+  test.each([
+    [86_399.999, true],
+    [86_400, false],
+  ])('%p s later is still the first one: %p', async (seconds, expected) => {
+    const { request } = await create();
+    const again = await create({}, atSeconds(seconds));
+
+    expect(again.replayed).toBe(expected);
+    expect(again.request.requestId === request.requestId).toBe(expected);
+    expect(entries()).toHaveLength(expected ? 1 : 2);
+    expect(memory.get(keyItem())).toMatchObject({ requestId: again.request.requestId });
+  });
+
+  test('is of its account alone, and other keys are other creations', async () => {
+    const { request } = await create();
+    const other = 'acc_01JD4KXQ8M0000000000000009';
+    memory.put(accountKey(other), anAccount({ accountId: other }));
+    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', aGenerationBody());
+    const parsed = parseImageRequest(aGenerationBody());
+
+    const facts = await loadCreationFacts(other, parsed, idempotency, NOW);
+    expect(facts.kept).toBeUndefined();
+    expect((await create({}, NOW, account(), 'key-2')).request.requestId).not.toBe(request.requestId);
+    expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
+  });
+
+  test('that was refused is not kept: it can be tried again', async () => {
+    await expect(create({}, NOW, anAccount({ balanceThousandths: 0 }))).rejects.toMatchObject({
+      code: 'payment_required',
+    });
+    expect(memory.get(keyItem())).toBeUndefined();
+
+    expect((await create()).replayed).toBe(false);
+  });
+});
+
+describe('creations with one key at the same time', () => {
+  const seen = anAccount();
+
+  test('of ten make one request and one debit; nine are replayed', async () => {
+    const created = await Promise.all(Array.from({ length: 10 }, () => create({}, NOW, seen)));
+
+    const ids = new Set(created.map(({ request }) => request.requestId));
+    expect(ids.size).toBe(1);
+    expect(created.filter(({ replayed }) => replayed)).toHaveLength(9);
+    expect(entries()).toMatchObject([{ reference: [...ids][0], amountThousandths: 6_000 }]);
+    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
+    expect(memory.get(endUserKey(ACCOUNT_ID, EMAIL))).toMatchObject({ totalRequests: 1, activeRequests: 1 });
+    expect(starts()).toHaveLength(1);
+    for (const { request } of created) {
+      expect(toRequest(memory.get(requestKey(request.requestId)) ?? {})).toMatchObject(request);
+    }
+  });
+
+  test('of ten with money for one are all the same, as all of them saw it', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
+    const poor = anAccount({ balanceThousandths: 6_000 });
+
+    const created = await Promise.all(Array.from({ length: 10 }, () => create({}, NOW, poor)));
+
+    expect(created.filter(({ replayed }) => replayed)).toHaveLength(9);
+    expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 4 });
+  });
+
+  test('are one also for who finds the money gone that the first one took', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
+    const body = aGenerationBody();
+    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', body);
+    const facts = await loadCreationFacts(ACCOUNT_ID, parseImageRequest(body), idempotency, NOW);
+    const { request } = await create();
+
+    // The look-up of the key was served before the first one's transaction, that of the account after it.
+    const again = await createRequest(account(), parseImageRequest(body), facts, idempotency, NOW);
+
+    expect(again).toMatchObject({ request, replayed: true });
+    expect(entries()).toHaveLength(1);
+  });
+
+  test('and two bodies make one request, and a conflict of the others', async () => {
+    const settled = await Promise.allSettled([1, 2, 1, 2].map((n) => create({ n }, NOW, seen)));
+
+    const outcomes = settled.map((each) =>
+      each.status === 'fulfilled' ? each.value.replayed : each.reason.code,
+    );
+    expect(outcomes).toEqual([false, 'conflict', true, 'conflict']);
+    expect(entries()).toHaveLength(1);
+  });
+
+  test('are one when the answer of the committed try was lost', async () => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw tableError('TransactionInProgressException');
+    };
+
+    const { request, replayed } = await create();
+
+    expect(replayed).toBe(false);
+    expect(entries()).toMatchObject([{ reference: request.requestId }]);
+    expect(starts()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,258 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
+import { type CreationFacts, createRequest } from '../../../../core/creation/create-request.ts';
+import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
+import { logger } from '../../../../core/observability.ts';
+import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { aGenerationBody, references } from '../../builders/bodies.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+const logged = jest.spyOn(logger, 'error');
+beforeEach(() => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  executions.reset();
+  logged.mockReset();
+});
+
+const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
+  endUser: undefined,
+  settings: undefined,
+  credentials: new Set<ProviderId>(['modelark', 'modelstudio']),
+  pausedSeconds: undefined,
+  kept: undefined,
+  ...overrides,
+});
+const create = async (
+  body: Record<string, unknown> = {},
+  facts: Partial<CreationFacts> = {},
+  account = anAccount(),
+) => {
+  const parsed = parseImageRequest(aGenerationBody(body));
+  const { request, replayed } = await createRequest(account, parsed, theFacts(facts), undefined, NOW);
+  expect(replayed).toBe(false);
+  return request;
+};
+
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const starts = () => executions.started;
+const nothingWritten = () => {
+  expect(memory.transactions).toEqual([]);
+  expect(starts()).toEqual([]);
+};
+
+describe('an accepted creation', () => {
+  test('writes account, ledger entry, end-user and request in one transaction, in this order', async () => {
+    const request = await create({ n: 2, webhookUrl: 'https://hooks.example.com/' });
+
+    expect(request).toStrictEqual({
+      kind: 'image',
+      requestId: expect.stringMatching(/^img_[0-9A-Z]{26}$/),
+      accountId: ACCOUNT_ID,
+      endUserEmail: EMAIL,
+      model: 'xQI3Pro',
+      prompt: 'a lighthouse',
+      size: '2K',
+      aspectRatio: 'auto',
+      images: 2,
+      sequential: false,
+      references: [],
+      webhookUrl: 'https://hooks.example.com/',
+      unitPriceThousandths: 6_000,
+      debitThousandths: 12_000,
+      createdAt: NOW.toISOString(),
+      status: 'queued',
+    });
+    expect(memory.transactions).toHaveLength(1);
+    expect(memory.transactions[0]?.TransactItems).toHaveLength(4);
+    const [accountWrite, entryWrite, endUserWrite, requestWrite] =
+      memory.transactions[0]?.TransactItems ?? [];
+    expect(accountWrite?.Update).toMatchObject({
+      Key: accountKey(ACCOUNT_ID),
+      ConditionExpression:
+        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)',
+      ExpressionAttributeValues: { ':after': 88_000, ':number': 4, ':expected': 3, ':debit': 12_000 },
+    });
+    expect(entryWrite?.Put?.Item).toMatchObject({
+      PK: `LEDGER#${ACCOUNT_ID}`,
+      SK: 'ENTRY#000000000004',
+      type: 'debit',
+      reason: 'generation',
+      amountThousandths: 12_000,
+      balanceAfterThousandths: 88_000,
+      reference: request.requestId,
+    });
+    expect(endUserWrite?.Update).toMatchObject({
+      Key: endUserKey(ACCOUNT_ID, EMAIL),
+      ConditionExpression: 'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt)',
+      ExpressionAttributeValues: { ':price': 12_000, ':one': 1 },
+    });
+    expect(requestWrite).toStrictEqual({
+      Put: {
+        TableName: 'table',
+        Item: {
+          PK: `REQUEST#${request.requestId}`,
+          SK: 'REQUEST',
+          GSI1PK: expect.stringMatching(/^OPEN_WORK#[0-7]$/),
+          GSI1SK: NOW.toISOString(),
+          GSI2PK: ACCOUNT_ID,
+          GSI3PK: `${ACCOUNT_ID}#queued`,
+          GSI4PK: `${ACCOUNT_ID}#${EMAIL}`,
+          GSI5PK: `${ACCOUNT_ID}#${EMAIL}#queued`,
+          ...request,
+        },
+        ConditionExpression: 'attribute_not_exists(PK)',
+      },
+    });
+  });
+
+  test('starts the execution that owns it, named by it and given its id alone', async () => {
+    const { requestId } = await create();
+
+    expect(starts()).toEqual([
+      { machine: 'generation', name: requestId, input: { requestId }, status: 'RUNNING' },
+    ]);
+  });
+
+  test('creates its end-user on first use and counts on later ones', async () => {
+    await create();
+    expect(endUser()).toMatchObject({
+      accountId: ACCOUNT_ID,
+      email: EMAIL,
+      createdAt: NOW.toISOString(),
+      totalRequests: 1,
+      activeRequests: 1,
+      spentThousandths: 6_000,
+    });
+
+    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+    await create({}, {}, { ...anAccount(), balanceThousandths: 94_000, ledgerEntries: 4 });
+    expect(endUser()).toMatchObject({
+      createdAt: anEndUser().createdAt,
+      lastActiveAt: NOW.toISOString(),
+      totalRequests: 3,
+      activeRequests: 2,
+      spentThousandths: 14_000,
+    });
+  });
+
+  test.each<[string, Record<string, unknown>, number]>([
+    ['the smaller tier', { size: '1K' }, 4_000],
+    ['the larger tier', { size: '2K' }, 6_000],
+    ['the preset whatever the ratio', { size: '1K', aspectRatio: 'landscape' }, 4_000],
+    ['explicit pixels at the edge of a tier', { size: '1500x1500' }, 4_000],
+    ['explicit pixels past the edge of a tier', { size: '1500x1501' }, 6_000],
+    ['every image', { size: '1K', n: 6 }, 24_000],
+    ['no reference', { size: '1K', references: references(3) }, 4_000],
+    ['all that a sequence may yield', { model: 'xSD4.5', sequential: 'auto' }, 60_000],
+    [
+      'all that a sequence is limited to',
+      { model: 'xSD4.5', sequential: 'auto', sequentialOptions: { maxImages: 3 } },
+      12_000,
+    ],
+    [
+      'what a sequence may yield beside its references',
+      { model: 'xSD4.5', sequential: 'auto', references: references(10) },
+      20_000,
+    ],
+  ])('is debited for %s', async (_, body, debit) => {
+    expect((await create(body)).debitThousandths).toBe(debit);
+    expect(account()).toMatchObject({ balanceThousandths: 100_000 - debit });
+  });
+
+  test('is priced by the rate the operator set', async () => {
+    const rate = { perImage: [{ maxPixels: null, xTokens: 0.125 }] };
+
+    expect(await create({ n: 3 }, { settings: { model: 'xQI3Pro', rate } })).toMatchObject({
+      unitPriceThousandths: 125,
+      debitThousandths: 375,
+    });
+  });
+
+  test('may take the last of the balance', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
+    await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
+
+    expect(account()).toMatchObject({ balanceThousandths: 0 });
+  });
+});
+
+describe('a creation is refused', () => {
+  const blocked = { endUser: anEndUser({ blockedAt: NOW.toISOString() }) };
+  const poor = anAccount({ balanceThousandths: 5_999 });
+  const noCredentials = { credentials: new Set<ProviderId>(['modelark']) };
+
+  test.each<[string, Partial<CreationFacts>]>([
+    ['its provider has no credential', noCredentials],
+    ['the operator switched it off', { settings: { model: 'xQI3Pro', enabled: false } }],
+  ])('when its model cannot be dispatched: %s', async (_, facts) => {
+    await expect(create({}, facts)).rejects.toMatchObject({
+      code: 'validation_error',
+      fields: { model: 'cannot be dispatched now' },
+    });
+    nothingWritten();
+  });
+
+  test('for all that is wrong with its body, a model that cannot be dispatched among it', async () => {
+    await expect(
+      create({ n: 0, colour: 'red' }, { ...noCredentials, ...blocked }, poor),
+    ).rejects.toMatchObject({
+      code: 'validation_error',
+      fields: {
+        model: 'cannot be dispatched now',
+        n: 'must be at least 1',
+        colour: 'is not a known field',
+      },
+    });
+    nothingWritten();
+  });
+
+  test('for its body before its end-user, for its end-user before its price', async () => {
+    await expect(create({ n: 0 }, blocked, poor)).rejects.toMatchObject({ code: 'validation_error' });
+    await expect(create({}, blocked, poor)).rejects.toThrow(ForbiddenError);
+    await expect(create({}, {}, poor)).rejects.toThrow(PaymentRequiredError);
+    nothingWritten();
+  });
+
+  test.each([
+    ['one thousandth short', 5_999],
+    ['at nothing', 0],
+  ])('when its balance is %s', async (_, balanceThousandths) => {
+    await expect(create({}, {}, anAccount({ balanceThousandths }))).rejects.toThrow(PaymentRequiredError);
+    nothingWritten();
+  });
+});
+
+describe('a creation whose execution cannot be started', () => {
+  test('is accepted and debited all the same, and left among the open work', async () => {
+    executions.refuseStarts(new Error('no state machine'));
+
+    const request = await create();
+
+    expect(request).toMatchObject({ status: 'queued', debitThousandths: 6_000 });
+    expect(entries()).toMatchObject([{ type: 'debit', reference: request.requestId }]);
+    expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
+    expect(memory.get(requestKey(request.requestId))).toMatchObject({
+      status: 'queued',
+      GSI1PK: expect.stringMatching(/^OPEN_WORK#/),
+    });
+    expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 1 });
+    expect(logged.mock.calls).toEqual([
+      [
+        'an execution could not be started',
+        { requestId: request.requestId, error: new Error('no state machine') },
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,152 @@
+import '../../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { type NewVideoRequest, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
+import type { FieldErrors } from '../../../../core/errors.ts';
+import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+
+const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
+  const { parsed } = parseVideoRequest(aVideoBody(overrides));
+  if (!parsed.ok) throw parsed.error;
+  return parsed.creation;
+};
+const refused = (body: Record<string, unknown>): FieldErrors => {
+  const { parsed } = parseVideoRequest(body);
+  return parsed.ok ? {} : { ...parsed.error.fields };
+};
+/** What is wrong with the least body once these fields are set. */
+const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aVideoBody(overrides));
+
+const IMAGE = 'https://media.example.com/first.png';
+const LAST = 'https://media.example.com/last.png';
+/** The least that each model needs beyond a prompt. */
+const NEEDED: Record<string, Record<string, unknown>> = { 'xW2.7S': { image: IMAGE } };
+const least = (model: string) => ({ model, ...NEEDED[model] });
+
+/** The published limits of every video model, written out: `GET /v1/models` and this must agree. */
+const MODELS = [
+  { model: 'xW2.7S', resolutions: ['720p', '1080p'], durationSec: [2, 15], inputs: false },
+  { model: 'xW3.0s', resolutions: ['480p', '720p', '1080p'], durationSec: [2, 30], inputs: true },
+  { model: 'xW3.0sPro', resolutions: ['1080p', '2k', '4k'], durationSec: [2, 30], inputs: true },
+] as const;
+const WITH_INPUTS = MODELS.filter(({ inputs }) => inputs);
+
+describe('frames', () => {
+  test('of xW2.7S: the first is required, and there is no last', () => {
+    expect(problems({ model: 'xW2.7S' })).toEqual({ image: 'is required' });
+    expect(problems({ model: 'xW2.7S', image: IMAGE })).toEqual({});
+    expect(problems({ model: 'xW2.7S', image: IMAGE, lastFrame: LAST })).toEqual({
+      lastFrame: 'xW2.7S takes no last frame',
+    });
+    expect(problems({ model: 'xW2.7S', lastFrame: LAST })).toEqual({
+      image: 'is required',
+      lastFrame: 'xW2.7S takes no last frame',
+    });
+  });
+
+  test.each(WITH_INPUTS)('of $model: none, the first, or both, but not the last alone', ({ model }) => {
+    expect(problems({ model })).toEqual({});
+    expect(problems({ model, image: IMAGE })).toEqual({});
+    expect(problems({ model, image: IMAGE, lastFrame: LAST })).toEqual({});
+    expect(problems({ model, lastFrame: LAST })).toEqual({
+      lastFrame: 'is only accepted together with image',
+    });
+  });
+
+  test.each(['image', 'lastFrame'])('are https URLs without user information: %s', (name) => {
+    const withFirst = (url: string) => ({ image: IMAGE, [name]: url });
+
+    expect(problems(withFirst('http://media.example.com/a.png'))).toEqual({
+      [name]: 'must be an absolute https URL',
+    });
+    expect(problems(withFirst('https://u:p@media.example.com/a.png'))).toEqual({
+      [name]: 'must not carry user information',
+    });
+    expect(problems(withFirst(`https://media.example.com/${'a'.repeat(2048)}`))).toEqual({
+      [name]: 'must be at most 2048 characters',
+    });
+  });
+});
+
+describe('references', () => {
+  const LIMITS = [
+    ['referenceImages', 10],
+    ['referenceVideos', 5],
+    ['referenceAudios', 5],
+  ] as const;
+  const cases = WITH_INPUTS.flatMap(({ model }) => LIMITS.map(([name, most]) => ({ model, name, most })));
+
+  test.each(cases)('of $model: at most $most of $name', ({ model, name, most }) => {
+    expect(accepted({ model, [name]: urlsOf('x', most) })[name]).toEqual(urlsOf('x', most));
+    expect(problems({ model, [name]: urlsOf('x', most + 1) })).toEqual({
+      [name]: `must hold at most ${most} URLs`,
+    });
+  });
+
+  test.each(LIMITS)('of xW2.7S: none of %s, but an empty list is fine', (name, _most) => {
+    expect(accepted({ ...least('xW2.7S'), [name]: [] })[name]).toEqual([]);
+    expect(problems({ ...least('xW2.7S'), [name]: urlsOf('x', 1) })).toEqual({ [name]: 'xW2.7S takes none' });
+  });
+
+  test('of all kinds go together', () => {
+    const all = Object.fromEntries(LIMITS.map(([name, most]) => [name, urlsOf('x', most)]));
+
+    expect(accepted(all)).toMatchObject(all);
+  });
+
+  test.each(LIMITS)('and frames exclude each other: %s', (name, _most) => {
+    const problem = { [name]: 'cannot be combined with image or lastFrame' };
+
+    expect(problems({ image: IMAGE, [name]: urlsOf('x', 1) })).toEqual(problem);
+    expect(problems({ image: IMAGE, lastFrame: LAST, [name]: urlsOf('x', 1) })).toEqual(problem);
+    expect(problems({ image: IMAGE, [name]: [] })).toEqual({});
+  });
+
+  test('are each checked, and named by their place', () => {
+    const wrong = ['https://ok.example.com/a.mp4', 'http://plain.example.com/b.mp4', 'not a url', 7];
+
+    expect(problems({ referenceVideos: wrong })).toEqual({
+      'referenceVideos[1]': 'must be an absolute https URL',
+      'referenceVideos[2]': 'must be an absolute https URL',
+      'referenceVideos[3]': 'must be a string',
+    });
+  });
+
+  test('may lie on the own machine where the deployment allows that', async () => {
+    const local = { referenceVideos: ['http://127.0.0.1:9000/clip.mp4'] };
+
+    expect(problems(local)).toEqual({ 'referenceVideos[0]': 'must be an absolute https URL' });
+    await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () => expect(problems(local)).toEqual({}));
+  });
+});
+
+describe('the clips that are left to be measured', () => {
+  const clipsOf = (overrides: Record<string, unknown>) => parseVideoRequest(aVideoBody(overrides)).clips;
+  const referenceVideos = urlsOf('mp4', 2);
+
+  test('are the reference videos, with the length of the output', () => {
+    expect(clipsOf({ referenceVideos })).toMatchObject({ urls: referenceVideos, durationSec: 5 });
+    expect(clipsOf({ referenceVideos, durationSec: 12 })).toMatchObject({ durationSec: 12 });
+    expect(clipsOf({ referenceVideos })?.model.id).toBe('xW3.0s');
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['without any', {}],
+    ['with an empty list', { referenceVideos: [] }],
+    ['with one whose URL is wrong', { referenceVideos: [...referenceVideos, 'http://a.example/c.mp4'] }],
+    ['with too many', { referenceVideos: urlsOf('mp4', 6) }],
+    ['beside a frame', { referenceVideos, image: IMAGE }],
+    ['of a model that takes none', { ...least('xW2.7S'), referenceVideos }],
+    ['of an unknown model', { model: 'none', referenceVideos }],
+    ['of an image model', { model: 'xQI3Pro', referenceVideos }],
+  ])('are none %s', (_, overrides) => {
+    expect(clipsOf(overrides)).toBeUndefined();
+  });
+
+  test('are there although something else is wrong, so that all of it is told at once', () => {
+    const { parsed, clips } = parseVideoRequest(aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }));
+
+    expect(parsed.ok).toBe(false);
+    expect(clips).toMatchObject({ urls: referenceVideos, durationSec: undefined });
+  });
+});

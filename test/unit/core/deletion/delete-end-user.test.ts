@@ -1,0 +1,231 @@
+import '../../builders/environment.ts';
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  type DeleteCommandInput,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
+import { ConflictError, NotFoundError } from '../../../../core/errors.ts';
+import { CATALOG } from '../../../../core/models/catalog.ts';
+import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import { endUserKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putEndUser,
+  putRequest,
+} from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const bucket = new MemoryBucket();
+let clock = new StoppedClock();
+beforeEach(() => {
+  memory.reset();
+  bucket.reset();
+  clock = new StoppedClock();
+  putEndUser(memory, anEndUser({ activeRequests: 0 }));
+});
+
+const id = { accountId: ACCOUNT_ID, email: EMAIL };
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const remove = () => deleteEndUser(id, clock);
+
+/** Puts a terminal request with one file; answers its id. */
+const given = (overrides: Partial<ImageRequest> = {}): string => {
+  const requestId = aRequestId(NOW);
+  const objectKey = `outputs/${requestId}`;
+  bucket.put(objectKey);
+  putRequest(
+    memory,
+    anImageRequest({
+      requestId,
+      status: 'succeeded',
+      outputs: [aStoredOutput(0, { objectKey })],
+      expiresAt: atSeconds(100).toISOString(),
+      ttl: NOW.getTime() / 1000 + 1000,
+      ...overrides,
+    }),
+  );
+  return requestId;
+};
+const many = (count: number): string[] => Array.from({ length: count }, () => given());
+const left = (ids: readonly string[]): string[] => ids.filter((each) => memory.get(requestKey(each)));
+/** Lets the clock run on with each request whose files are removed. */
+const takingSeconds = (seconds: number): void => {
+  bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
+    clock.advance(seconds);
+    return {};
+  });
+};
+
+describe('removing an end-user', () => {
+  test('takes all of their requests and files along, and counts them', async () => {
+    const ids = [
+      given(),
+      given({ status: 'failed', outputs: [] }),
+      given({ expiresAt: NOW.toISOString() }),
+      given({
+        outputs: [aStoredOutput(0, { objectKey: 'outputs/a' }), aStoredOutput(1, { objectKey: 'outputs/b' })],
+      }),
+    ];
+
+    expect(await remove()).toEqual({ removedRequests: 4, removedObjects: 3 });
+    expect(left(ids)).toEqual([]);
+    expect(endUser()).toBeUndefined();
+  });
+
+  test('leaves others alone: of the account, and of the same address in another', async () => {
+    const other = 'acc_01JD4KXQ8M0000000000000009';
+    const others = [given({ endUserEmail: 'ada@example.com.au' }), given({ accountId: other })];
+    putEndUser(memory, anEndUser({ email: 'ada@example.com.au' }));
+    putEndUser(memory, anEndUser({ accountId: other }));
+
+    expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
+    expect(left(others)).toEqual(others);
+    expect(memory.get(endUserKey(ACCOUNT_ID, 'ada@example.com.au'))).toBeDefined();
+    expect(memory.get(endUserKey(other, EMAIL))).toBeDefined();
+  });
+
+  test('claims them first, and removes them last', async () => {
+    given();
+    let deletingAt: unknown;
+    bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
+      deletingAt = endUser()?.deletingAt;
+      return {};
+    });
+
+    await remove();
+
+    expect(deletingAt).toBe(NOW.toISOString());
+    const deletions = memory.client.calls().flatMap(({ args }) => {
+      const { TransactItems, Key } = args[0].input as TransactWriteCommandInput & DeleteCommandInput;
+      const deleted = args[0] instanceof DeleteCommand ? Key : TransactItems?.[0]?.Delete?.Key;
+      return deleted?.SK ?? [];
+    });
+    expect(deletions).toEqual(['REQUEST', `END_USER#${EMAIL}`]);
+  });
+
+  test('forgets their pauses with every model, and nobody else’s', async () => {
+    const [model = ''] = CATALOG.map((each) => each.id);
+    const other = { ...id, email: 'other@example.com', model };
+    for (const { id: each } of CATALOG) memory.put(pauseKey({ ...id, model: each }), { until: 'x' });
+    memory.put(pauseKey(other), { until: 'x' });
+
+    await remove();
+
+    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([pauseKey(other).SK]);
+    expect(memory.client.commandCalls(BatchWriteCommand)).toHaveLength(1);
+  });
+
+  test.each(['queued', 'processing'] as const)(
+    'while one request is %s is a conflict and changes nothing',
+    async (status) => {
+      const ids = [given(), given({ status })];
+      putEndUser(memory, anEndUser({ activeRequests: 1 }));
+
+      await expect(remove()).rejects.toThrow(ConflictError);
+      expect(left(ids)).toEqual(ids);
+      expect(bucket.objects.size).toBe(2);
+      expect(endUser()).not.toHaveProperty('deletingAt');
+    },
+  );
+
+  test('who does not exist is not found, and so a second time', async () => {
+    await remove();
+    await expect(remove()).rejects.toThrow(NotFoundError);
+    await expect(deleteEndUser({ ...id, email: 'nobody@example.com' })).rejects.toThrow(NotFoundError);
+  });
+
+  test('works on those who are blocked', async () => {
+    putEndUser(memory, anEndUser({ activeRequests: 0, blockedAt: NOW.toISOString() }));
+
+    expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
+  });
+
+  test('by several at once is done by one; requests are counted once among all', async () => {
+    const ids = many(30);
+
+    const settled = await Promise.allSettled([remove(), remove(), remove()]);
+
+    const done = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const reasons = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
+    expect([done.length, reasons]).toEqual([1, ['not_found', 'not_found']]);
+    expect(done[0]?.removedRequests).toBeLessThanOrEqual(30);
+    expect(left(ids)).toEqual([]);
+  });
+});
+
+describe('a cascade too large for one call', () => {
+  const refusal = { code: 'temporarily_unavailable', retryAfterSeconds: 1 };
+
+  test('removes for 20 s and asks to be called again, keeping the end-user out meanwhile', async () => {
+    const ids = many(100);
+    takingSeconds(1);
+
+    await expect(remove()).rejects.toMatchObject(refusal);
+
+    const gone = 100 - left(ids).length;
+    expect(gone).toBeGreaterThanOrEqual(20);
+    // Those that were under way when the time was up are finished.
+    expect(gone).toBeLessThanOrEqual(20 + 16);
+    expect(endUser()).toMatchObject({ deletingAt: NOW.toISOString() });
+  });
+
+  test('goes on where it stopped, and the last call counts its own part', async () => {
+    const ids = many(100);
+    takingSeconds(1);
+    let calls = 0;
+    let removal: Awaited<ReturnType<typeof remove>> | undefined;
+    let before = 100;
+
+    while (!removal && calls++ < 10) {
+      before = left(ids).length;
+      removal = await remove().catch((error) => {
+        expect(error).toMatchObject(refusal);
+        return undefined;
+      });
+    }
+
+    expect(calls).toBeGreaterThan(2);
+    expect(removal).toEqual({ removedRequests: before, removedObjects: before });
+    expect(left(ids)).toEqual([]);
+    expect(endUser()).toBeUndefined();
+  });
+
+  test.each([
+    [19.999, { removedRequests: 17, removedObjects: 17 }, 0],
+    [20, refusal.code, 1],
+  ])('takes up one more %p s after it began, or not', async (seconds, expected, count) => {
+    const ids = many(17);
+    bucket.client
+      .on(DeleteObjectsCommand)
+      .callsFakeOnce(async () => clock.advance(seconds) ?? {})
+      .resolves({});
+
+    expect(await remove().catch(({ code }) => code)).toEqual(expected);
+    expect(left(ids)).toEqual(count === 0 ? [] : [ids[0]]);
+  });
+
+  test('can be called again after an error of the table', async () => {
+    const ids = many(5);
+    memory.client.on(BatchWriteCommand).rejectsOnce(new Error('no table')).resolves({});
+
+    await expect(remove()).rejects.toThrow('no table');
+    expect(left(ids)).toEqual([]);
+    expect(endUser()).toHaveProperty('deletingAt');
+
+    expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
+    expect(endUser()).toBeUndefined();
+  });
+});

@@ -1,0 +1,206 @@
+import '../../builders/environment.ts';
+import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { normalizeEmail } from '../../../../core/creation/validation.ts';
+import { type EndUserFilter, listEndUsers } from '../../../../core/end-users/end-user-lists.ts';
+import type { EndUser } from '../../../../core/end-users/end-users.ts';
+import { endUserKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, putEndUser } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const list = (filter: EndUserFilter = {}, page = 1, pageSize = 20) =>
+  listEndUsers(ACCOUNT_ID, filter, { page, pageSize });
+const emailsOf = async (filter: EndUserFilter) =>
+  (await list(filter, 1, 50)).items.map(({ email }) => email).sort();
+const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+
+const given = (email: string, overrides: Partial<EndUser> = {}): EndUser => {
+  const endUser = anEndUser({ email: normalizeEmail(email), ...overrides });
+  putEndUser(memory, endUser);
+  return endUser;
+};
+/** Puts end-users created one second after another; answers them, newest first. */
+const many = (count: number): EndUser[] =>
+  Array.from({ length: count }, (_, index) =>
+    given(`user${index}@example.com`, { createdAt: atSeconds(index).toISOString() }),
+  ).reverse();
+
+describe('a list of end-users', () => {
+  test('is read from one partition of the index, newest first, and then by key', async () => {
+    const [, , third, fourth] = many(5);
+
+    expect((await list({}, 2, 2)).items).toStrictEqual([third, fourth]);
+    expect(queries()).toEqual([
+      {
+        TableName: 'table',
+        IndexName: 'GSI1',
+        KeyConditionExpression: '#partition = :partition',
+        ExpressionAttributeNames: { '#partition': 'GSI1PK' },
+        ExpressionAttributeValues: { ':partition': `END_USERS#${ACCOUNT_ID}` },
+        ScanIndexForward: false,
+        Limit: 5,
+      },
+    ]);
+    expect(memory.client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input)).toEqual([
+      {
+        RequestItems: {
+          table: {
+            Keys: [third, fourth].map((endUser) => endUserKey(ACCOUNT_ID, String(endUser?.email))),
+            ConsistentRead: true,
+          },
+        },
+      },
+    ]);
+  });
+
+  test('holds those of the account only, whatever else lies in its partition', async () => {
+    const { email } = given('own@example.com');
+    given('other@example.com', { accountId: 'acc_01JD4KXQ8M0000000000000009' });
+    memory.put({ PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'PAUSE#own@example.com#xQI3Pro' }, { until: 'x' });
+
+    expect(await emailsOf({})).toEqual([email]);
+  });
+
+  test.each([
+    [0, 2, 1, 0, false],
+    [1, 1, 1, 1, false],
+    [2, 1, 1, 1, true],
+    [5, 5, 1, 5, false],
+    [6, 5, 1, 5, true],
+    [6, 5, 2, 1, false],
+    [10, 5, 2, 5, false],
+    [10, 5, 3, 0, false],
+    [51, 50, 1, 50, true],
+    [3, 50, 1_000_000, 0, false],
+  ])('of %p by %p has page %p with %p, and more: %p', async (count, pageSize, page, length, hasMore) => {
+    const all = many(count);
+    const found = await list({}, page, pageSize);
+
+    expect(found.items).toStrictEqual(all.slice((page - 1) * pageSize, page * pageSize));
+    expect(found).toMatchObject({ page, pageSize, hasMore });
+    expect(found.items).toHaveLength(length);
+  });
+
+  test.each<[EndUserFilter, number, number]>([
+    [{}, 1, 3],
+    [{}, 100, 201],
+    [{ blocked: false }, 1, 400],
+    [{ email: 'a' }, 1, 400],
+    [{ email: 'a' }, 100, 402],
+  ])('by %j asks on page %p of 2 for %p keys first', async (filter, page, expected) => {
+    await list(filter, page, 2);
+
+    expect(queries().map(({ Limit }) => Limit)).toEqual([expected]);
+  });
+
+  test('goes on without a limit when the first call gave too few that match', async () => {
+    const { email } = given('old@example.com', { createdAt: atSeconds(-1).toISOString() });
+    many(6);
+    memory.itemsPerQuery = 3;
+
+    expect(await list({ email: 'old' }, 1, 2)).toMatchObject({ items: [{ email }], hasMore: false });
+    expect(queries().map(({ Limit }) => Limit)).toEqual([400, undefined, undefined]);
+  });
+
+  test('leaves out who is not as wanted any more, or gone, since the index was read', async () => {
+    const stays = given('stays@example.com');
+    const blocked = given('blocked@example.com');
+    given('gone@example.com');
+    const item = (endUser: EndUser) => memory.get(endUserKey(ACCOUNT_ID, endUser.email));
+    memory.client.on(BatchGetCommand).callsFakeOnce(async () => ({
+      Responses: { table: [item(stays), { ...item(blocked), blockedAt: NOW.toISOString() }] },
+    }));
+
+    expect((await list({ blocked: false })).items).toStrictEqual([stays]);
+  });
+});
+
+describe('end-users narrowed down', () => {
+  test.each([
+    [undefined, ['active@example.com', 'blocked@example.com']],
+    [true, ['blocked@example.com']],
+    [false, ['active@example.com']],
+  ])('by blocked %p are %j', async (blocked, expected) => {
+    given('active@example.com');
+    given('blocked@example.com', { blockedAt: NOW.toISOString() });
+
+    expect(await emailsOf({ blocked })).toEqual(expected);
+  });
+
+  test.each([
+    ['ada', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com']],
+    ['ADA', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com']],
+    ['ada_l', ['ada_l@example.com']],
+    ['a%l', ['ada%l@example.com']],
+    ['a.*l', []],
+    ['.', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com', 'jürgen+1@bücher.example']],
+    ['ÜRG', ['jürgen+1@bücher.example']],
+    ['+1@', ['jürgen+1@bücher.example']],
+    ['@BÜCHER.example', ['jürgen+1@bücher.example']],
+    ['', ['ada_l@example.com', 'ada%l@example.com', 'adaxl@example.com', 'jürgen+1@bücher.example']],
+    ['end_user#', []],
+    ['acc_', []],
+    ['ada ', []],
+  ])('by the part %j of the address are %j', async (email, expected) => {
+    for (const each of [
+      'Ada_L@example.com',
+      'ada%l@example.com',
+      'adaxl@example.com',
+      'Jürgen+1@Bücher.example',
+    ]) {
+      given(each);
+    }
+
+    expect(await emailsOf({ email })).toEqual([...expected].sort());
+  });
+
+  test('by both, on any page, are those a look at each would select', async () => {
+    const anEmail = fc
+      .tuple(
+        fc.string({ unit: fc.constantFrom('a', 'B', '_', '%', 'é'), minLength: 1, maxLength: 3 }),
+        fc.nat(99),
+      )
+      .map(([local, number]) => normalizeEmail(`${local}${number}@example.com`));
+    const users = fc.uniqueArray(fc.record({ email: anEmail, second: fc.nat(5), isBlocked: fc.boolean() }), {
+      maxLength: 15,
+      selector: ({ email }) => email,
+    });
+    const filter = fc.record({
+      blocked: fc.constantFrom(undefined, true, false),
+      email: fc.constantFrom(undefined, 'a', 'A', 'b', '_', '%', 'É', '1', 'a1@'),
+    });
+    await fc.assert(
+      fc.asyncProperty(users, filter, fc.integer({ min: 1, max: 4 }), async (people, wanted, pageSize) => {
+        memory.reset();
+        memory.itemsPerQuery = 4;
+        const all = people.map(({ email, second, isBlocked }) =>
+          given(email, {
+            createdAt: atSeconds(second).toISOString(),
+            ...(isBlocked ? { blockedAt: NOW.toISOString() } : {}),
+          }),
+        );
+        const expected = all
+          .filter(
+            ({ blockedAt }) => wanted.blocked === undefined || wanted.blocked === (blockedAt !== undefined),
+          )
+          .filter(({ email }) => email.includes((wanted.email ?? '').toLowerCase()))
+          .sort((a, b) => (`${a.createdAt}#${a.email}` > `${b.createdAt}#${b.email}` ? -1 : 1));
+        const pages = Math.ceil(expected.length / pageSize);
+
+        for (let page = 1; page <= pages + 1; page++) {
+          const found = await list(wanted, page, pageSize);
+
+          expect(found.items).toEqual(expected.slice((page - 1) * pageSize, page * pageSize));
+          expect(found.hasMore).toBe(page < pages);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

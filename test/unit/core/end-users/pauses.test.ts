@@ -1,0 +1,144 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { pauseSecondsLeft, pauseWrite, removePauses } from '../../../../core/end-users/pauses.ts';
+import { ERROR_STATUS, type ErrorCode } from '../../../../core/errors.ts';
+import { CATALOG } from '../../../../core/models/catalog.ts';
+import { accountKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putEndUser,
+  putRequest,
+  REQUEST_ID,
+} from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { tableError } from '../../builders/table-errors.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+const given = (): void => {
+  memory.reset();
+  executions.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  putEndUser(memory, anEndUser());
+  putRequest(memory, anImageRequest({ status: 'processing', outputs: [aStoredOutput(0)] }));
+};
+beforeEach(given);
+
+const paused = { accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' };
+const pauses = () =>
+  memory.partition(`ACCOUNT#${ACCOUNT_ID}`).filter(({ SK }) => String(SK).startsWith('PAUSE#'));
+const clock = new StoppedClock();
+const fail = (code: ErrorCode) => failRequest(REQUEST_ID, { code, message: 'It broke.' }, clock);
+const A_PAUSE = {
+  PK: `ACCOUNT#${ACCOUNT_ID}`,
+  SK: `PAUSE#${EMAIL}#xQI3Pro`,
+  until: atSeconds(180).toISOString(),
+  ttl: NOW.getTime() / 1000 + 180,
+};
+
+describe('a pause', () => {
+  test('is written, over an earlier one, for one end-user and one model', () => {
+    expect(pauseWrite(paused, NOW.toISOString(), 180)).toStrictEqual({
+      Put: { TableName: 'table', Item: A_PAUSE },
+    });
+  });
+
+  test('follows a time-out at the provider, in the transaction that ends the request', async () => {
+    await fail('provider_timeout');
+
+    expect(memory.transactions).toHaveLength(1);
+    expect(memory.transactions[0]?.TransactItems).toHaveLength(5);
+    expect(pauses()).toEqual([A_PAUSE]);
+    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
+  });
+
+  test.each((Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => code !== 'provider_timeout'))(
+    'does not follow %s',
+    async (code) => {
+      await fail(code);
+
+      expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'failed' });
+      expect(pauses()).toEqual([]);
+    },
+  );
+
+  test('does not follow a success, or a failure to store', async () => {
+    await settleRequest(REQUEST_ID, clock);
+    expect(pauses()).toEqual([]);
+
+    given();
+    memory.patch(requestKey(REQUEST_ID), { outputs: [] });
+    await settleRequest(REQUEST_ID, clock);
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'failed' });
+    expect(pauses()).toEqual([]);
+  });
+
+  test('is not written by who finds the request ended', async () => {
+    memory.beforeTransaction = () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+
+    await fail('provider_timeout');
+
+    expect(pauses()).toEqual([]);
+  });
+
+  test('comes with its refund when the account moved meanwhile, or the answer was lost', async () => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 500, ledgerEntries: 7 });
+    };
+    memory.afterTransaction = () => {
+      throw tableError('TransactionInProgressException');
+    };
+
+    await fail('provider_timeout');
+
+    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 4_500, ledgerEntries: 8 });
+    expect(pauses()).toEqual([A_PAUSE]);
+  });
+
+  test('lasts as long as is configured', async () => {
+    await withEnvironment({ PAUSE_SECONDS: '3' }, () => fail('provider_timeout'));
+
+    expect(pauses()).toMatchObject([{ until: atSeconds(3).toISOString() }]);
+  });
+
+  test.each([
+    [-1, 181],
+    [0, 180],
+    [0.001, 180],
+    [0.999, 180],
+    [1, 179],
+    [178.5, 2],
+    [179, 1],
+    [179.999, 1],
+    [180, undefined],
+    [180.001, undefined],
+    [1e6, undefined],
+  ])('%p s after the failure still holds for %p s', (seconds, left) => {
+    expect(pauseSecondsLeft(A_PAUSE, atSeconds(seconds))).toBe(left);
+  });
+
+  test('holds for no time when there is none', () => {
+    expect(pauseSecondsLeft(undefined, NOW)).toBeUndefined();
+  });
+
+  test('can be removed with all the others of the end-user, whatever their model', async () => {
+    for (const { id: model } of CATALOG) memory.put(pauseKey({ ...paused, model }), { until: 'x' });
+    const other = { ...paused, email: 'other@example.com' };
+    memory.put(pauseKey(other), { until: 'x' });
+
+    await removePauses(paused);
+
+    expect(pauses()).toEqual([{ ...pauseKey(other), until: 'x' }]);
+  });
+});

@@ -1,0 +1,98 @@
+import '../../builders/environment.ts';
+import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { removeFilesOf, removeObjects } from '../../../../core/files/remove-files.ts';
+import { logger } from '../../../../core/observability.ts';
+import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+
+const bucket = new MemoryBucket();
+beforeEach(() => bucket.reset());
+
+const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `outputs/${index}`);
+const given = (count: number): void => {
+  for (const key of keys(count)) bucket.put(key);
+};
+const sizes = () =>
+  bucket.client.commandCalls(DeleteObjectsCommand).map(({ args }) => args[0].input.Delete?.Objects?.length);
+
+describe('removing files', () => {
+  test.each([
+    [0, []],
+    [1, [1]],
+    [1000, [1000]],
+    [1001, [1000, 1]],
+    [2500, [1000, 1000, 500]],
+  ])('of %p takes calls of %p keys', async (count, expected) => {
+    given(count);
+
+    expect(await removeObjects(keys(count))).toBe(count);
+    expect(bucket.objects.size).toBe(0);
+    expect(sizes()).toEqual(expected);
+  });
+
+  test('goes on with the rest when one call fails, and counts what is gone', async () => {
+    given(2500);
+    bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('slow down')).resolves({});
+
+    expect(await removeObjects(keys(2500))).toBe(1500);
+    expect(sizes()).toEqual([1000, 1000, 500]);
+  });
+});
+
+describe('removing every file of a request', () => {
+  const remove = (recorded: string[] = []) =>
+    removeFilesOf({ accountId: ACCOUNT_ID, requestId: REQUEST_ID }, recorded);
+  const prefix = `outputs/${ACCOUNT_ID}/${REQUEST_ID}/`;
+  const left = () => [...bucket.objects.keys()];
+  const warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
+  beforeEach(() => {
+    warn.mockClear();
+  });
+
+  test('takes what its record names and what nobody recorded, and nothing beside it', async () => {
+    const others = [`outputs/${ACCOUNT_ID}/${REQUEST_ID}0/0.png`, `outputs/acc_other/${REQUEST_ID}/0.png`];
+    for (const key of [`${prefix}0.png`, `${prefix}1.webp`, ...others]) bucket.put(key);
+
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 2, complete: true });
+
+    expect(left()).toEqual(others);
+    expect(bucket.client.commandCalls(ListObjectsV2Command)[0]?.args[0].input).toEqual({
+      Bucket: 'bucket',
+      Prefix: prefix,
+    });
+  });
+
+  test('takes what its record names although a listing does not have it', async () => {
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 1, complete: true });
+    expect(sizes()).toEqual([1]);
+  });
+
+  test('deletes nothing where there is nothing', async () => {
+    expect(await remove()).toEqual({ removed: 0, complete: true });
+    bucket.client.on(ListObjectsV2Command).resolves({});
+    expect(await remove()).toEqual({ removed: 0, complete: true });
+
+    expect(sizes()).toEqual([]);
+  });
+
+  test('is not complete when what is stored cannot be listed, takes what its record names, and says so', async () => {
+    bucket.put(`${prefix}0.png`);
+    bucket.client.on(ListObjectsV2Command).rejects(new Error('no bucket'));
+
+    expect(await remove([`${prefix}0.png`])).toEqual({ removed: 1, complete: false });
+    expect(left()).toEqual([]);
+    expect(warn.mock.calls).toEqual([
+      ['files could not be listed', { requestId: REQUEST_ID, error: new Error('no bucket') }],
+    ]);
+  });
+
+  test('is not complete when one of them cannot be removed', async () => {
+    for (const key of [`${prefix}0.png`, `${prefix}1.png`]) bucket.put(key);
+    bucket.client
+      .on(DeleteObjectsCommand)
+      .resolves({ Errors: [{ Key: `${prefix}1.png`, Code: 'AccessDenied' }] });
+
+    expect(await remove()).toEqual({ removed: 1, complete: false });
+  });
+});

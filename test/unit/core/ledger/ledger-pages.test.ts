@@ -1,0 +1,103 @@
+import '../../builders/environment.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { listLedgerEntries, renderLedgerEntry } from '../../../../core/ledger/ledger.ts';
+import { ledgerEntryKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, aLedgerEntry } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+describe('a page of the ledger', () => {
+  const fill = (count: number): void => {
+    for (let number = 1; number <= count; number++) {
+      memory.put(ledgerEntryKey(ACCOUNT_ID, number), aLedgerEntry(number));
+    }
+  };
+  const list = (page: number, pageSize: number, count: number) =>
+    listLedgerEntries(ACCOUNT_ID, { page, pageSize }, async () => count);
+  const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+
+  test('is a range of keys: the end of the ledger, then so many entries further back', async () => {
+    fill(10);
+    const counter = jest.fn(async () => 10);
+    await listLedgerEntries(ACCOUNT_ID, { page: 1, pageSize: 3 }, counter);
+    expect(counter).not.toHaveBeenCalled();
+    await listLedgerEntries(ACCOUNT_ID, { page: 3, pageSize: 3 }, counter);
+    expect(counter).toHaveBeenCalledTimes(1);
+
+    const either = {
+      TableName: 'table',
+      KeyConditionExpression: 'PK = :ledger AND SK BETWEEN :first AND :newest',
+      ScanIndexForward: false,
+      Limit: 3,
+      ConsistentRead: true,
+    };
+    const range = (newest: string) => ({
+      ':ledger': `LEDGER#${ACCOUNT_ID}`,
+      ':first': 'ENTRY#000000000001',
+      ':newest': newest,
+    });
+    expect(queries()).toEqual([
+      { ...either, ExpressionAttributeValues: range('ENTRY#999999999999') },
+      { ...either, ExpressionAttributeValues: range('ENTRY#000000000004') },
+    ]);
+  });
+
+  test('of an empty ledger holds nothing', async () => {
+    expect(await list(1, 20, 0)).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
+  });
+
+  test('past the end holds nothing and reads nothing', async () => {
+    expect(await list(3, 20, 40)).toEqual({ items: [], page: 3, pageSize: 20, hasMore: false });
+    expect(queries()).toEqual([]);
+  });
+
+  test('holds the entries of its place, newest first, and knows exactly whether more follow', async () => {
+    const pages = fc.record({
+      count: fc.integer({ min: 0, max: 30 }),
+      page: fc.integer({ min: 1, max: 8 }),
+      pageSize: fc.integer({ min: 1, max: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(pages, async ({ count, page, pageSize }) => {
+        memory.reset();
+        fill(count);
+        const numbers = Array.from({ length: count }, (_, index) => count - index);
+
+        const listed = await list(page, pageSize, count);
+
+        expect(listed.items.map(({ number }) => number)).toEqual(
+          numbers.slice((page - 1) * pageSize, page * pageSize),
+        );
+        expect(listed.hasMore).toBe(page * pageSize < count);
+      }),
+    );
+  });
+});
+
+test('an entry is shown in decimals, without the number it is stored by', () => {
+  const entry = aLedgerEntry(4, {
+    id: 'led_4',
+    type: 'debit',
+    reason: 'generation',
+    amountThousandths: 1_005,
+    balanceAfterThousandths: 98_995,
+    reference: 'img_1',
+    createdAt: atSeconds(1).toISOString(),
+  });
+
+  expect(renderLedgerEntry(entry)).toStrictEqual({
+    id: 'led_4',
+    type: 'debit',
+    reason: 'generation',
+    amount: 1.005,
+    balanceAfter: 98.995,
+    reference: 'img_1',
+    createdAt: atSeconds(1).toISOString(),
+  });
+});

@@ -1,0 +1,214 @@
+import '../../builders/environment.ts';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ConflictError, NotFoundError, RateLimitedError } from '../../../../core/errors.ts';
+import { type BalanceChange, balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
+import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+});
+
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const aTopUp = (amountThousandths: number): BalanceChange => ({
+  amountThousandths,
+  reason: 'topup',
+  reference: 'invoice 7',
+});
+
+describe('the writes of a balance change', () => {
+  const head = { accountId: ACCOUNT_ID, balanceThousandths: 10_000, ledgerEntries: 3 };
+
+  test('move balance and counter together, only from the head they build on', () => {
+    const { entry, writes } = balanceChangeWrites(head, aTopUp(2_500), NOW);
+
+    const expected = {
+      id: expect.stringMatching(/^led_[0-9A-Z]{26}$/),
+      accountId: ACCOUNT_ID,
+      number: 4,
+      type: 'credit',
+      reason: 'topup',
+      amountThousandths: 2_500,
+      balanceAfterThousandths: 12_500,
+      reference: 'invoice 7',
+      createdAt: NOW.toISOString(),
+    };
+    expect(entry).toStrictEqual(expected);
+    expect(writes).toStrictEqual([
+      {
+        Update: {
+          TableName: 'table',
+          Key: { PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'ACCOUNT' },
+          UpdateExpression:
+            'SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now',
+          ConditionExpression: 'attribute_exists(PK) AND ledgerEntries = :expected',
+          ExpressionAttributeValues: {
+            ':after': 12_500,
+            ':number': 4,
+            ':expected': 3,
+            ':now': NOW.toISOString(),
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
+      },
+      {
+        Put: {
+          TableName: 'table',
+          Item: { PK: `LEDGER#${ACCOUNT_ID}`, SK: 'ENTRY#000000000004', ...expected },
+          ConditionExpression: 'attribute_not_exists(PK)',
+        },
+      },
+    ]);
+  });
+
+  test('of a guarded debit hold only for an account that is not blocked and has the funds', () => {
+    const debit = { amountThousandths: -4_000, reason: 'generation', reference: 'img_1' } as const;
+    const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, NOW);
+
+    expect(entry).toMatchObject({
+      type: 'debit',
+      amountThousandths: 4_000,
+      balanceAfterThousandths: 6_000,
+    });
+    expect(writes[0].Update).toMatchObject({
+      ConditionExpression:
+        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)',
+      ExpressionAttributeValues: {
+        ':after': 6_000,
+        ':number': 4,
+        ':expected': 3,
+        ':now': NOW.toISOString(),
+        ':debit': 4_000,
+      },
+    });
+  });
+});
+
+describe('a change of a balance', () => {
+  test('is written with its entry', async () => {
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
+
+    expect(account()).toMatchObject({
+      balanceThousandths: 100_500,
+      ledgerEntries: 4,
+      balanceUpdatedAt: NOW.toISOString(),
+    });
+    expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
+    expect(entry).toMatchObject({ number: 4, amountThousandths: 500, balanceAfterThousandths: 100_500 });
+  });
+
+  test.each([
+    [1, 'credit', 100_001],
+    [-1, 'debit', 99_999],
+  ])('may be as small as %p thousandth: a %s', async (amount, type, balance) => {
+    expect(await changeBalance(ACCOUNT_ID, aTopUp(amount), NOW)).toMatchObject({
+      type,
+      amountThousandths: 1,
+      balanceAfterThousandths: balance,
+    });
+  });
+
+  test('builds on the balance that the refusal returned when another change came first', async () => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1)
+        memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 40_000, ledgerEntries: 9 });
+    };
+
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(-40_000), NOW);
+
+    expect(entry).toMatchObject({ number: 10, type: 'debit', balanceAfterThousandths: 0 });
+    expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 10 });
+    expect(memory.transactions).toHaveLength(2);
+  });
+
+  test('may empty the balance and not a thousandth more', async () => {
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(-100_001), NOW)).rejects.toThrow(
+      new ConflictError('The balance is 100: it cannot go below 0.'),
+    );
+    expect(memory.transactions).toEqual([]);
+
+    await changeBalance(ACCOUNT_ID, aTopUp(-100_000), NOW);
+    expect(account()).toMatchObject({ balanceThousandths: 0 });
+  });
+
+  test('is refused below zero by the balance it finds, not by the one it read', async () => {
+    memory.beforeTransaction = () =>
+      memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 10, ledgerEntries: 4 });
+
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(-11), NOW)).rejects.toThrow(ConflictError);
+    expect(account()).toMatchObject({ balanceThousandths: 10, ledgerEntries: 4 });
+    expect(entries()).toEqual([]);
+  });
+
+  test('is refused when the sum could not be counted exactly', async () => {
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(Number.MAX_SAFE_INTEGER), NOW)).rejects.toThrow(
+      ConflictError,
+    );
+    expect(account()).toMatchObject({ balanceThousandths: 100_000 });
+  });
+
+  test('is applied once when the answer of a committed try was lost', async () => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw tableError('TransactionInProgressException');
+    };
+
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
+
+    expect(account()).toMatchObject({ balanceThousandths: 100_500, ledgerEntries: 4 });
+    expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
+    expect(memory.client.commandCalls(GetCommand).map(({ args }) => args[0].input)).toEqual([
+      { TableName: 'table', Key: accountKey(ACCOUNT_ID), ConsistentRead: true },
+      { TableName: 'table', Key: ledgerEntryKey(ACCOUNT_ID, 4), ConsistentRead: true },
+    ]);
+  });
+
+  test('of an account that does not exist is not made', async () => {
+    await expect(changeBalance('acc_none', aTopUp(1), NOW)).rejects.toThrow(NotFoundError);
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('gives up when it loses every race, and has written nothing', async () => {
+    let others = 3;
+    memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
+
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(1), NOW)).rejects.toThrow(RateLimitedError);
+    expect(entries()).toEqual([]);
+  });
+
+  test('leaves an unbroken chain, however many are made at once', async () => {
+    const amounts = fc.array(
+      fc.integer({ min: -30_000, max: 30_000 }).filter((amount) => amount !== 0),
+      {
+        minLength: 1,
+        maxLength: 20,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(amounts, async (changes) => {
+        memory.reset();
+        memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 50_000, ledgerEntries: 0 }));
+
+        await Promise.allSettled(changes.map((amount) => changeBalance(ACCOUNT_ID, aTopUp(amount), NOW)));
+
+        let balance = 50_000;
+        entries().forEach((entry, index) => {
+          balance += Number(entry.amountThousandths) * (entry.type === 'debit' ? -1 : 1);
+          expect(entry).toMatchObject({ number: index + 1, balanceAfterThousandths: balance });
+          expect(balance).toBeGreaterThanOrEqual(0);
+        });
+        expect(account()).toMatchObject({ balanceThousandths: balance, ledgerEntries: entries().length });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,238 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { getAccount } from '../../../../core/accounts/accounts.ts';
+import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
+import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
+import { type ImageRequest, insertRequestWrite } from '../../../../core/requests/requests.ts';
+import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
+import { table, transact } from '../../../../core/table/table.ts';
+import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  putEndUser,
+} from '../../builders/entities.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const bucket = new MemoryBucket();
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+
+const given = (): void => {
+  memory.reset();
+  bucket.reset();
+  executions.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 0, ledgerEntries: 0 }));
+  putEndUser(memory, anEndUser());
+};
+beforeEach(given);
+
+const idOf = (number: number): string => `img_01JD4KXQ8M${String(number).padStart(16, '0')}`;
+const DAY = 86_400;
+const clock = new StoppedClock();
+
+const topUp = (amountThousandths = 1_000_000) =>
+  changeBalance(ACCOUNT_ID, { amountThousandths, reason: 'topup', reference: 'invoice' }, NOW);
+
+/** Accepts a request for two images as the service does. */
+const create = async (number: number): Promise<ImageRequest> => {
+  const request = anImageRequest({ requestId: idOf(number), images: 2, status: 'processing' });
+  const amountThousandths = -request.debitThousandths;
+  const change = { amountThousandths, reason: 'generation', reference: request.requestId } as const;
+  await transact(async () => [
+    ...balanceChangeWrites(await getAccount(ACCOUNT_ID), change, NOW).writes,
+    insertRequestWrite(request),
+  ]);
+  return request;
+};
+/** Ends a request of which so many images were stored. */
+const settle = async (number: number, delivered: number): Promise<void> => {
+  const outputs = Array.from({ length: delivered }, (_, index) => aStoredOutput(index));
+  memory.patch(requestKey(idOf(number)), { outputs });
+  await settleRequest(idOf(number), clock);
+};
+const fail = (number: number) =>
+  failRequest(idOf(number), { code: 'provider_error', message: 'It broke.' }, clock);
+const remove = (number: number) => deleteRequest(ACCOUNT_ID, idOf(number), NOW);
+
+const verify = (now = NOW) => verifyLedger([{ accountId: ACCOUNT_ID }], new StoppedClock(now));
+const problems = async (now = NOW) =>
+  (await verify(now)).problems.map(({ kind, detail }) => [kind, detail.split(' ')[1]]);
+
+/** A ledger with one request of every sort. */
+const givenOneOfEach = async (): Promise<void> => {
+  await topUp();
+  for (const number of [1, 2, 3, 4, 5]) await create(number);
+  await settle(1, 2);
+  await settle(2, 1);
+  await fail(3);
+  await settle(4, 1);
+  await remove(4);
+};
+
+describe('verifying a ledger', () => {
+  test('counts the accounts and the entries it read', async () => {
+    await givenOneOfEach();
+    memory.put(
+      accountKey('acc_2'),
+      anAccount({ accountId: 'acc_2', balanceThousandths: 0, ledgerEntries: 0 }),
+    );
+
+    const accounts = [{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }];
+
+    // The top-up, five debits, and the refunds of the second, third and fourth.
+    expect(await verifyLedger(accounts, clock)).toEqual({ accounts: 2, entries: 9, problems: [] });
+  });
+
+  test('reads on over any number of pages', async () => {
+    await givenOneOfEach();
+    memory.itemsPerQuery = 2;
+
+    expect(await verify()).toEqual({ accounts: 1, entries: 9, problems: [] });
+  });
+
+  test('finds requests that the index does not list yet', async () => {
+    await givenOneOfEach();
+    for (const number of [1, 3]) {
+      const { GSI2PK: _, ...request } = memory.get(requestKey(idOf(number))) ?? {};
+      memory.put(requestKey(idOf(number)), { ...request, refundThousandths: 1 });
+    }
+
+    expect(await problems()).toEqual(
+      expect.arrayContaining([
+        ['refund_amount', idOf(1)],
+        ['refund_amount', idOf(3)],
+      ]),
+    );
+  });
+
+  test('finds a request without a debit', async () => {
+    await givenOneOfEach();
+    const stray = anImageRequest({ requestId: idOf(9) });
+    await transact(() => [insertRequestWrite(stray)]);
+
+    expect(await problems()).toEqual([['debit_missing', idOf(9)]]);
+  });
+
+  test('finds an entry that the counter does not count', async () => {
+    await givenOneOfEach();
+    memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: 8 });
+
+    expect((await problems()).map(([kind]) => kind)).toEqual(['entry_counter']);
+  });
+
+  test('finds an entry that is counted and gone', async () => {
+    await givenOneOfEach();
+    memory.remove(ledgerEntryKey(ACCOUNT_ID, 9));
+
+    expect((await problems()).map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['entry_counter', 'balance']),
+    );
+  });
+
+  test('takes a deleted request for deleted only by its mark', async () => {
+    await givenOneOfEach();
+    memory.remove(deletedRequestKey(ACCOUNT_ID, idOf(4)));
+
+    expect(await problems()).toEqual([['debit_without_request', idOf(4)]]);
+  });
+
+  test('takes a request that is gone for swept once its retention can be over', async () => {
+    await givenOneOfEach();
+    memory.remove(requestKey(idOf(3)));
+
+    expect(await problems(atSeconds(90 * DAY - 3700))).toEqual([['debit_without_request', idOf(3)]]);
+    expect(await problems(atSeconds(90 * DAY))).toEqual([]);
+  });
+
+  test('refuses an account that does not exist', async () => {
+    await expect(verifyLedger([{ accountId: 'acc_none' }], clock)).rejects.toThrow('acc_none');
+  });
+});
+
+describe('verifying a ledger that is in use', () => {
+  /** Does these steps one after another while `run` goes on, one before every few of its calls. */
+  const meanwhile = async <T>(
+    steps: (() => Promise<unknown>)[],
+    pauses: readonly number[],
+    run: () => Promise<T>,
+  ): Promise<T> => {
+    let busy = false;
+    let calls = 0;
+    const queue = steps.map((step, index) => ({ step, after: pauses[index % pauses.length] ?? 0 }));
+    memory.beforeCall = async () => {
+      if (busy) return;
+      calls += 1;
+      const [first] = queue;
+      if (!first || calls <= first.after) return;
+      busy = true;
+      calls = 0;
+      queue.shift();
+      await first.step();
+      busy = false;
+    };
+    const result = await run();
+    memory.beforeCall = () => undefined;
+    for (const { step } of queue) await step();
+    return result;
+  };
+
+  /** Numbers of requests in the order of what happens to them: creation, then an end, then perhaps deletion. */
+  const aScript = fc
+    .array(fc.tuple(fc.nat({ max: 3 }), fc.boolean()), { minLength: 1, maxLength: 8 })
+    .chain((lives) =>
+      fc.record({
+        lives: fc.constant(lives),
+        before: fc.nat({ max: lives.length * 3 }),
+        pauses: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 6 }),
+      }),
+    );
+
+  const stepsOf = (lives: [end: number, deleted: boolean][]): (() => Promise<unknown>)[] => {
+    const creations = lives.map((_, number) => () => create(number));
+    const endings = lives.map(
+      ([end], number) =>
+        () =>
+          end === 3 ? fail(number) : settle(number, end),
+    );
+    const deletions = lives.flatMap(([, deleted], number) => (deleted ? [() => remove(number)] : []));
+    return [...creations, ...endings, ...deletions];
+  };
+
+  test('finds no problem in work that moves on between any two of its reads', async () => {
+    await fc.assert(
+      fc.asyncProperty(aScript, async ({ lives, before, pauses }) => {
+        given();
+        await topUp();
+        const steps = stepsOf(lives);
+        for (const step of steps.slice(0, before)) await step();
+
+        const { problems: found } = await meanwhile(steps.slice(before), pauses, () => verify());
+
+        expect(found).toEqual([]);
+        expect((await verify()).problems).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('finds a real problem all the same', async () => {
+    await topUp();
+    for (const number of [1, 2, 3]) await create(number);
+    await fail(1);
+    memory.patch(requestKey(idOf(1)), { refundThousandths: 1 });
+
+    const { problems: found } = await meanwhile([() => fail(2), () => settle(3, 1)], [2], () => verify());
+
+    expect(found.map(({ kind }) => kind)).toEqual(['refund_amount']);
+  });
+});

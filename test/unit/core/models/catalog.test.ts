@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import { CATALOG, findImageModel, findModel } from '../../../../core/models/catalog.ts';
+
+const imageEntry = {
+  type: 'image',
+  endpoint: 'POST /v1/generations',
+  billing: 'per_image',
+  aspectRatios: ['auto', 'square', 'landscape', 'portrait'],
+};
+const videoEntry = { type: 'video', endpoint: 'POST /v1/videos', billing: 'per_second' };
+const referenceInputs = {
+  requiresImage: false,
+  inputModes: ['first_frame', 'last_frame', 'reference_images', 'reference_videos', 'reference_audios'],
+  maxReferenceImages: 10,
+  maxReferenceVideos: 5,
+  maxReferenceAudios: 5,
+  ratios: ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  defaultRatio: 'adaptive',
+  referenceVideoMaxSeconds: 15,
+  maxCombinedSeconds: 30,
+};
+
+/** The tables of the public contract, written out. */
+const PUBLISHED = [
+  {
+    ...imageEntry,
+    id: 'xSD4.5',
+    sizePresets: ['2K', '4K'],
+    defaultSize: '2K',
+    explicitSize: {
+      minTotalPixels: 3686400,
+      maxTotalPixels: 16777216,
+      minAspectRatio: 0.0625,
+      maxAspectRatio: 16,
+    },
+    maxReferences: 10,
+    maxImagesPerRequest: 15,
+    capabilities: { sequential: true },
+  },
+  {
+    ...imageEntry,
+    id: 'xSD5Pro',
+    sizePresets: ['1K', '1.5K', '2K'],
+    defaultSize: '2K',
+    explicitSize: {
+      minTotalPixels: 921600,
+      maxTotalPixels: 4624220,
+      minAspectRatio: 0.0625,
+      maxAspectRatio: 16,
+    },
+    maxReferences: 10,
+    maxImagesPerRequest: 15,
+    capabilities: { sequential: false },
+  },
+  {
+    ...imageEntry,
+    id: 'xQI3Pro',
+    sizePresets: ['1K', '1.5K', '2K'],
+    defaultSize: '2K',
+    explicitSize: {
+      minTotalPixels: 262144,
+      maxTotalPixels: 4194304,
+      minAspectRatio: 0.125,
+      maxAspectRatio: 8,
+    },
+    maxReferences: 3,
+    maxImagesPerRequest: 6,
+    capabilities: { sequential: false },
+  },
+  {
+    ...imageEntry,
+    id: 'xZI1.0Pro',
+    sizePresets: ['1K', '2K'],
+    defaultSize: '1K',
+    explicitSize: {
+      minTotalPixels: 65536,
+      maxTotalPixels: 6553600,
+      minAspectRatio: 0.1,
+      maxAspectRatio: 10,
+      minSide: 256,
+      maxSide: 2560,
+    },
+    maxReferences: 0,
+    maxImagesPerRequest: 1,
+    capabilities: { sequential: false },
+  },
+  {
+    ...videoEntry,
+    id: 'xW2.7S',
+    resolutions: ['720p', '1080p'],
+    defaultResolution: '1080p',
+    durationSec: { min: 2, max: 15, default: 5 },
+    requiresImage: true,
+  },
+  {
+    ...videoEntry,
+    id: 'xW3.0s',
+    resolutions: ['480p', '720p', '1080p'],
+    defaultResolution: '1080p',
+    durationSec: { min: 2, max: 30, default: 5 },
+    ...referenceInputs,
+  },
+  {
+    ...videoEntry,
+    id: 'xW3.0sPro',
+    resolutions: ['1080p', '2k', '4k'],
+    defaultResolution: '1080p',
+    durationSec: { min: 2, max: 30, default: 5 },
+    ...referenceInputs,
+  },
+];
+
+describe('the catalog', () => {
+  test.each(PUBLISHED.map((entry) => [entry.id, entry] as const))(
+    'publishes %s with exactly the fields and limits of the contract',
+    (id, entry) => {
+      const published = JSON.parse(JSON.stringify(CATALOG.find((model) => model.id === id)));
+
+      expect(published).toStrictEqual(entry);
+    },
+  );
+
+  test('holds the seven models of the contract in its order, and no other', () => {
+    expect(CATALOG.map(({ id }) => id)).toEqual(PUBLISHED.map(({ id }) => id));
+  });
+
+  test('never states a rate', () => {
+    expect(JSON.stringify(CATALOG)).not.toMatch(/rate|price|cost|token/i);
+  });
+
+  test.each(PUBLISHED)('finds $id by its id, and as an image model only when it is one', ({ id, type }) => {
+    expect(findModel(id)?.id).toBe(id);
+    expect(findImageModel(id)?.id).toBe(type === 'image' ? id : undefined);
+  });
+
+  test.each(['xSD4', 'xsd4.5', '', 'constructor', '__proto__'])('knows no model %p', (id) => {
+    expect(findModel(id)).toBeUndefined();
+    expect(findImageModel(id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type AspectRatio, findImageModel, type ImageModel } from '../../../../core/models/catalog.ts';
+import {
+  dimensionsOf,
+  parseExplicitSize,
+  pricedPixels,
+  sizeProblem,
+} from '../../../../core/models/image-sizes.ts';
+
+const model = (id: string): ImageModel => {
+  const found = findImageModel(id);
+  if (!found) throw new Error(`There is no image model ${id}.`);
+  return found;
+};
+
+describe('the size of an image', () => {
+  test.each([
+    // xSD4.5: 3686400 to 16777216 pixels, 1:16 to 16:1
+    ['xSD4.5', '1920x1920', 'the fewest pixels'],
+    ['xSD4.5', '4096x4096', 'the most pixels'],
+    ['xSD4.5', '7680x480', 'the widest shape, with the fewest pixels'],
+    ['xSD4.5', '480x7680', 'the tallest shape, with the fewest pixels'],
+    ['xSD4.5', '16384x1024', 'the widest shape, with the most pixels'],
+    // xSD5Pro: 921600 to 4624220 pixels, 1:16 to 16:1
+    ['xSD5Pro', '960x960', 'the fewest pixels'],
+    ['xSD5Pro', '1634x2830', 'the most pixels'],
+    ['xSD5Pro', '4085x1132', 'the most pixels'],
+    ['xSD5Pro', '3840x240', 'the widest shape'],
+    ['xSD5Pro', '240x3840', 'the tallest shape'],
+    // xQI3Pro: 262144 to 4194304 pixels, 1:8 to 8:1
+    ['xQI3Pro', '512x512', 'the fewest pixels'],
+    ['xQI3Pro', '2048x2048', 'the most pixels'],
+    ['xQI3Pro', '1456x182', 'the widest shape'],
+    ['xQI3Pro', '182x1456', 'the tallest shape'],
+    // xZI1.0Pro: 65536 to 6553600 pixels, 1:10 to 10:1, sides 256 to 2560
+    ['xZI1.0Pro', '256x256', 'the fewest pixels and the shortest sides'],
+    ['xZI1.0Pro', '2560x2560', 'the most pixels and the longest sides'],
+    ['xZI1.0Pro', '2560x256', 'the widest shape'],
+    ['xZI1.0Pro', '256x2560', 'the tallest shape'],
+  ])('is accepted by %s as %s: %s', (id, size) => {
+    expect(sizeProblem(model(id), size)).toBeUndefined();
+  });
+
+  test.each([
+    ['xSD4.5', '1919x1921', /pixels/],
+    ['xSD4.5', '1717x2147', /pixels/],
+    ['xSD4.5', '4097x4096', /pixels/],
+    ['xSD4.5', '4096x4097', /pixels/],
+    ['xSD4.5', '7681x480', /aspect ratio/],
+    ['xSD4.5', '480x7681', /aspect ratio/],
+    ['xSD5Pro', '959x961', /pixels/],
+    ['xSD5Pro', '1635x2830', /pixels/],
+    ['xSD5Pro', '2180x2122', /pixels/],
+    ['xSD5Pro', '3841x240', /aspect ratio/],
+    ['xSD5Pro', '240x3841', /aspect ratio/],
+    ['xQI3Pro', '511x513', /pixels/],
+    ['xQI3Pro', '1985x2113', /pixels/],
+    ['xQI3Pro', '2048x2049', /pixels/],
+    ['xQI3Pro', '1457x182', /aspect ratio/],
+    ['xQI3Pro', '182x1457', /aspect ratio/],
+    ['xZI1.0Pro', '255x257', /pixels/],
+    ['xZI1.0Pro', '255x258', /side below 256/],
+    ['xZI1.0Pro', '258x255', /side below 256/],
+    ['xZI1.0Pro', '2561x2559', /side above 2560/],
+    ['xZI1.0Pro', '2559x2561', /side above 2560/],
+    ['xZI1.0Pro', '2141x3061', /pixels/],
+    ['xZI1.0Pro', '2560x2561', /pixels/],
+    ['xZI1.0Pro', '2570x256', /aspect ratio/],
+    ['xZI1.0Pro', '256x2570', /aspect ratio/],
+  ])('is refused by %s as %s, just outside: %p', (id, size, problem) => {
+    expect(sizeProblem(model(id), size)).toMatch(problem);
+  });
+
+  test('is accepted exactly when pixels, ratio and sides are all within bounds', () => {
+    const side = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 200, max: 4200 }));
+    const anyModel = fc.constantFrom('xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro').map(model);
+    fc.assert(
+      fc.property(anyModel, side, side, (imageModel, width, height) => {
+        const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } =
+          imageModel.explicitSize;
+        const within =
+          width * height >= minTotalPixels &&
+          width * height <= maxTotalPixels &&
+          width >= height * minAspectRatio &&
+          width <= height * maxAspectRatio &&
+          Math.min(width, height) >= (minSide ?? 0) &&
+          Math.max(width, height) <= (maxSide ?? 100_000);
+
+        expect(sizeProblem(imageModel, `${width}x${height}`) === undefined).toBe(within);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ['xSD4.5', ['2K', '4K']],
+    ['xSD5Pro', ['1K', '1.5K', '2K']],
+    ['xQI3Pro', ['1K', '1.5K', '2K']],
+    ['xZI1.0Pro', ['1K', '2K']],
+  ])('may be, by name, exactly a preset of %s: %p', (id, presets) => {
+    const accepted = ['0.5K', '1K', '1.5K', '2K', '3K', '4K', '8K'].filter(
+      (size) => sizeProblem(model(id), size) === undefined,
+    );
+
+    expect(accepted).toEqual(presets);
+  });
+
+  test.each([
+    ['1x1', 1, 1],
+    ['9x100000', 9, 100_000],
+    ['999999x999999', 999_999, 999_999],
+  ])('is read from %s', (size, width, height) => {
+    expect(parseExplicitSize(size)).toEqual({ width, height });
+  });
+
+  test.each([
+    '1000000x1',
+    '1x1000000',
+    '',
+    '2k',
+    ' 2K',
+    'x',
+    '2048',
+    '2048x',
+    'x2048',
+    '2048*2048',
+    '2048X2048',
+    '2048×2048',
+    '2048x2048x2048',
+    ' 2048x2048',
+    '2048 x 2048',
+    '2048x2048\n',
+    '2048.0x2048',
+    '02048x2048',
+    '+2048x2048',
+    '-2048x-2048',
+    '0x0',
+    '2e3x2e3',
+    '1000000x1000000',
+    '٢٠٤٨x٢٠٤٨',
+    'constructor',
+  ])('is refused when its text is %p', (size) => {
+    expect(parseExplicitSize(size)).toBeUndefined();
+    expect(sizeProblem(model('xSD4.5'), size)).toMatch(
+      /^must be one of 2K, 4K or <width>x<height> in whole pixels$/,
+    );
+  });
+});
+
+describe('the pixels of a size', () => {
+  test.each<[string, number, [number, number], [number, number]]>([
+    ['1K', 1024, [1280, 720], [720, 1280]],
+    ['1.5K', 1536, [1920, 1080], [1080, 1920]],
+    ['2K', 2048, [2560, 1440], [1440, 2560]],
+    ['4K', 4096, [5120, 2880], [2880, 5120]],
+  ])('of %s follow from its side %p and the aspect ratio', (preset, side, landscape, portrait) => {
+    const shape = (aspectRatio: AspectRatio) => {
+      const { width, height } = dimensionsOf(preset, aspectRatio);
+      return [width, height];
+    };
+
+    expect(shape('square')).toEqual([side, side]);
+    expect(shape('auto')).toEqual([side, side]);
+    expect(shape('landscape')).toEqual(landscape);
+    expect(shape('portrait')).toEqual(portrait);
+  });
+
+  test('of an explicit size are what it says', () => {
+    expect(dimensionsOf('1600x900', 'auto')).toEqual({ width: 1600, height: 900 });
+  });
+
+  test.each([
+    ['1K', 1_048_576],
+    ['1.5K', 2_359_296],
+    ['2K', 4_194_304],
+    ['4K', 16_777_216],
+    ['1600x900', 1_440_000],
+  ])('%s is priced by %p pixels', (size, pixels) => {
+    expect(pricedPixels(size)).toBe(pixels);
+  });
+
+  test('are not known for a text that is no size', () => {
+    expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
+    expect(() => dimensionsOf('3K', 'auto')).toThrow('3K is no image size.');
+  });
+});

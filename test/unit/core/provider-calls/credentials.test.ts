@@ -1,0 +1,113 @@
+import '../../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { listCredentials, readSecret } from '../../../../core/provider-calls/credentials.ts';
+import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
+import { providerRouteOf } from '../../../../providers/registry.ts';
+import { stopTime } from '../../builders/api-events.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { LoopbackServer } from '../../fakes/loopback-server.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+
+const secrets = new MemorySecrets();
+let start = NOW.getTime();
+beforeEach(() => {
+  clearCaches();
+  secrets.reset();
+  // What is cached is cached for 5 min: each test starts an hour later.
+  start += 3_600_000;
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+const later = (seconds: number): Date => new Date(start + seconds * 1000);
+
+describe('the providers that have a credential', () => {
+  test('are those whose secret has a value, which is never read', async () => {
+    secrets.set('arn:modelark-key', 'secret');
+    secrets.set('arn:modelstudio-key', undefined);
+
+    expect(await listCredentials(later(0))).toEqual(new Set(['modelark']));
+    expect(secrets.reads()).toEqual({
+      'DescribeSecret arn:modelark-key': 1,
+      'DescribeSecret arn:modelstudio-key': 1,
+    });
+  });
+
+  test('are looked up again after 5 min, and not before', async () => {
+    expect(await listCredentials(later(0))).toEqual(new Set());
+    secrets.set('arn:modelark-key', 'secret');
+    secrets.set('arn:modelstudio-key', 'secret');
+
+    expect(await listCredentials(later(299))).toEqual(new Set());
+    expect(await listCredentials(later(300))).toEqual(new Set(['modelark', 'modelstudio']));
+  });
+
+  test('are not taken for none when the look-up fails', async () => {
+    secrets.client.rejects(new Error('no secrets'));
+
+    await expect(listCredentials(later(0))).rejects.toThrow('no secrets');
+  });
+});
+
+describe('a secret', () => {
+  test('is read once in 5 min', async () => {
+    stopTime(NOW);
+    secrets.set('arn:x', 'old');
+    expect(await readSecret('arn:x')).toBe('old');
+    secrets.set('arn:x', 'new');
+
+    stopTime(atSeconds(299));
+    expect(await readSecret('arn:x')).toBe('old');
+    stopTime(atSeconds(301));
+    expect(await readSecret('arn:x')).toBe('new');
+  });
+
+  test('that has no value is told of', async () => {
+    await expect(readSecret('arn:none')).rejects.toThrow();
+  });
+});
+
+describe('the upstream of a model', () => {
+  test('is its provider, with its own address and credential, and the name it has there', async () => {
+    const server = await new LoopbackServer().start();
+    server.answer(429, '');
+    secrets.set('arn:modelark-key', 'ark-key');
+    secrets.set('arn:modelstudio-key', 'studio-key');
+    const call = { path: '/p', headers: {}, body: {} };
+
+    await withEnvironment(
+      { MODELARK_BASE_URL: `${server.url}/ark`, MODELSTUDIO_BASE_URL: `${server.url}/studio` },
+      async () => {
+        for (const model of ['xSD4.5', 'xQI3Pro']) {
+          const { provider } = await providerRouteOf(model);
+          await provider.submit(call, new AbortController().signal);
+        }
+      },
+    );
+    await server.close();
+
+    expect((await providerRouteOf('xSD4.5')).upstreamModel).toBe('seedream');
+    expect((await providerRouteOf('xQI3Pro')).provider.id).toBe('modelstudio');
+    expect(server.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ['/ark/p', 'Bearer ark-key'],
+      ['/studio/p', 'Bearer studio-key'],
+    ]);
+  });
+
+  test.each(['xW3.0sPro', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {
+    expect(findModelRoute(model)).toBeUndefined();
+    await expect(providerRouteOf(model)).rejects.toThrow(`No upstream is configured for ${model}.`);
+  });
+
+  test.each([
+    '{"xSD4.5":{"provider":"other","upstreamModel":"x"}}',
+    '{"xSD4.5":{"provider":"modelark","upstreamModel":""}}',
+    '{"xSD4.5":{"provider":"modelark"}}',
+    '{"xSD4.5":"modelark"}',
+    'none',
+  ])('is not guessed from the configuration %s', async (MODEL_ROUTES) => {
+    await expect(withEnvironment({ MODEL_ROUTES }, () => findModelRoute('xSD4.5'))).rejects.toThrow();
+  });
+});

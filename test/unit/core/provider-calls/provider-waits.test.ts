@@ -1,0 +1,117 @@
+import '../../builders/environment.ts';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  claimQuery,
+  findProviderWait,
+  keepTaskToken,
+  noteCallback,
+  noteQuery,
+  queriedWithin,
+} from '../../../../core/provider-calls/provider-waits.ts';
+import { providerWaitKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { VIDEO_ID } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const stored = () => memory.get(providerWaitKey(VIDEO_ID));
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+
+describe('how a request waits', () => {
+  test('is not known before anything has happened, and is read consistently', async () => {
+    expect(await findProviderWait(VIDEO_ID)).toBeUndefined();
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
+      TableName: 'table',
+      Key: { PK: `REQUEST#${VIDEO_ID}`, SK: 'WAIT' },
+      ConsistentRead: true,
+    });
+  });
+
+  test('is kept beside the request, for as long as its provider calls: 100 days', async () => {
+    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
+
+    expect(stored()).toEqual({
+      PK: `REQUEST#${VIDEO_ID}`,
+      SK: 'WAIT',
+      requestId: VIDEO_ID,
+      taskToken: 'token-1',
+      waitingSince: NOW.toISOString(),
+      ttl: NOW.getTime() / 1000 + 100 * 86_400,
+    });
+  });
+
+  test('gathers what happens, in whatever order, and every note gives all that is known', async () => {
+    expect(await noteCallback(VIDEO_ID, atSeconds(1))).toEqual({ requestId: VIDEO_ID, calledBackAt: at(1) });
+    await noteQuery(VIDEO_ID, atSeconds(2));
+    const all = await keepTaskToken(VIDEO_ID, 'token-1', atSeconds(3));
+
+    expect(all).toEqual({
+      requestId: VIDEO_ID,
+      calledBackAt: at(1),
+      queriedAt: at(2),
+      taskToken: 'token-1',
+      waitingSince: at(3),
+    });
+    expect(await findProviderWait(VIDEO_ID)).toEqual(all);
+  });
+
+  test('is under the last token: an earlier one wakes nobody any more', async () => {
+    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
+    await keepTaskToken(VIDEO_ID, 'token-2', atSeconds(300));
+
+    expect(await findProviderWait(VIDEO_ID)).toMatchObject({ taskToken: 'token-2', waitingSince: at(300) });
+  });
+});
+
+describe('the right to ask the provider', () => {
+  test('is given to the first who claims it, and notes the question', async () => {
+    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
+
+    expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({
+      taskToken: 'token-1',
+      queriedAt: at(1),
+    });
+    expect(stored()).toMatchObject({ queriedAt: at(1) });
+  });
+
+  test.each([
+    [9.999, false],
+    [10, true],
+    [600, true],
+  ])('is given again %p s after the last question: %p', async (seconds, given) => {
+    await noteQuery(VIDEO_ID, NOW);
+
+    expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
+    expect(stored()).toMatchObject({ queriedAt: at(given ? seconds : 0) });
+  });
+
+  test('is given to one of many who claim it at once', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => claimQuery(VIDEO_ID, 10, atSeconds(index / 10))),
+    );
+
+    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+  });
+
+  test('is not refused for an error of the table', async () => {
+    memory.client.on(UpdateCommand).rejects(new Error('no table'));
+
+    await expect(claimQuery(VIDEO_ID, 10, NOW)).rejects.toThrow('no table');
+  });
+});
+
+test.each([
+  [undefined, 5, false],
+  [{}, 5, false],
+  [{ queriedAt: at(0) }, 9.999, true],
+  [{ queriedAt: at(0) }, 10, false],
+  [{ queriedAt: at(0), calledBackAt: at(9) }, 10, false],
+])('a provider asked as in %j was, %p s later, asked within 10 s: %p', (wait, seconds, expected) => {
+  const known = wait && { requestId: VIDEO_ID, ...wait };
+
+  expect(queriedWithin(known, 10, atSeconds(seconds))).toBe(expected);
+});

@@ -1,0 +1,188 @@
+import '../../builders/environment.ts';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newRequestId } from '../../../../core/ids.ts';
+import {
+  closeWork,
+  costOf,
+  type ImageRequest,
+  markExpired,
+  maxOutputs,
+  removeRequest,
+} from '../../../../core/requests/requests.ts';
+import {
+  deletedRequestKey,
+  OPEN_WORK_SHARDS,
+  openWorkListing,
+  openWorkPartition,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anImageRequest,
+  aStoredOutput,
+  aVideoRequest,
+  putRequest,
+  REQUEST_ID,
+} from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const given = (request: Partial<ImageRequest>) => putRequest(memory, anImageRequest(request));
+const stored = () => memory.get(requestKey(REQUEST_ID));
+
+describe('removing a request', () => {
+  const outputs = [aStoredOutput(0), { index: 1 }, aStoredOutput(2)];
+  const files = [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey];
+  const remove = () => removeRequest({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, outputs }, NOW);
+  const MARK = { accountId: ACCOUNT_ID, requestId: REQUEST_ID, deletedAt: NOW.toISOString(), files };
+  const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
+
+  test.each(['succeeded', 'failed'] as const)(
+    'that %s is one transaction, which leaves a mark beside the ledger entries, with the files that are left',
+    async (status) => {
+      given({ status });
+
+      expect(await remove()).toEqual(MARK);
+      expect(stored()).toBeUndefined();
+      expect(memory.transactions.map(({ TransactItems }) => TransactItems)).toStrictEqual([
+        [
+          {
+            Delete: {
+              TableName: 'table',
+              Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+              ConditionExpression: '#status IN (:succeeded, :failed)',
+              ExpressionAttributeNames: { '#status': 'status' },
+              ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+            },
+          },
+          {
+            Put: {
+              TableName: 'table',
+              Item: {
+                PK: `LEDGER#${ACCOUNT_ID}`,
+                SK: `DELETED#${REQUEST_ID}`,
+                ...openWorkListing(REQUEST_ID, NOW.toISOString()),
+                ...MARK,
+              },
+            },
+          },
+        ],
+      ]);
+    },
+  );
+
+  test.each(['queued', 'processing'] as const)(
+    'that is %s leaves it alone, without a mark',
+    async (status) => {
+      given({ status });
+
+      expect(await remove()).toBeUndefined();
+      expect(stored()).toMatchObject({ status });
+      expect(mark()).toBeUndefined();
+    },
+  );
+
+  test('that is gone leaves no mark of what never was', async () => {
+    expect(await remove()).toBeUndefined();
+    expect(mark()).toBeUndefined();
+  });
+
+  test('by everyone at once is done by one', async () => {
+    given({ status: 'failed' });
+
+    const removals = await Promise.all(Array.from({ length: 5 }, remove));
+
+    expect(removals.filter(Boolean)).toHaveLength(1);
+    expect(await remove()).toBeUndefined();
+    expect(mark()).toMatchObject(MARK);
+  });
+
+  test('lets errors of the table through', async () => {
+    memory.client.on(TransactWriteCommand).rejects(new Error('no table'));
+
+    await expect(remove()).rejects.toThrow('no table');
+  });
+});
+
+describe('a request that delivered something', () => {
+  test.each([
+    ['images', anImageRequest({ images: 3 }), 3],
+    ['a sequence', anImageRequest({ images: 15, sequential: true }), 15],
+    ['a video', aVideoRequest(), 1],
+  ] as const)('delivers at most what was debited: %s', (_, request, most) => {
+    expect(maxOutputs(request)).toBe(most);
+  });
+
+  test.each([
+    ['no image', anImageRequest({ images: 3 }), 0, 0],
+    ['two of three images', anImageRequest({ images: 3 }), 2, 8_000],
+    ['no video', aVideoRequest(), 0, 0],
+    ['a video', aVideoRequest({ durationSec: 5 }), 1, 50_000],
+    ['a video with 7 billed seconds', aVideoRequest({ durationSec: 5, billedSeconds: 7 }), 1, 70_000],
+  ] as const)('costs its price: %s', (_, request, delivered, cost) => {
+    expect(costOf(request, delivered)).toBe(cost);
+  });
+});
+
+describe('marking a request as expired', () => {
+  const expire = (seconds = 0) => markExpired(REQUEST_ID, atSeconds(seconds));
+
+  test('notes when its files were removed, once', async () => {
+    given({ status: 'succeeded' });
+
+    expect(await expire()).toBe(true);
+    expect(await expire(60)).toBe(true);
+
+    expect(stored()).toMatchObject({ status: 'succeeded', expiredAt: NOW.toISOString() });
+  });
+
+  test.each(['queued', 'processing', 'failed'] as const)('leaves one that is %s alone', async (status) => {
+    given({ status });
+
+    expect(await expire()).toBe(false);
+    expect(stored()).not.toHaveProperty('expiredAt');
+  });
+
+  test('makes no request of one that is gone', async () => {
+    expect(await expire()).toBe(false);
+    expect(stored()).toBeUndefined();
+  });
+});
+
+describe('the open work', () => {
+  test.each(['queued', 'processing'] as const)('has a request that is %s, by its age', async (status) => {
+    given({ status });
+
+    expect(stored()).toMatchObject(openWorkListing(REQUEST_ID, NOW.toISOString()));
+  });
+
+  test('is left by a request whose work is closed, which changes nothing else', async () => {
+    given({ status: 'processing' });
+    const { GSI1PK: _, GSI1SK: __, ...rest } = stored() ?? {};
+
+    expect(await closeWork(REQUEST_ID)).toBe(true);
+    expect(stored()).toEqual(rest);
+    expect(await closeWork(REQUEST_ID)).toBe(false);
+  });
+
+  test('is not entered by a request that is gone', async () => {
+    expect(await closeWork(REQUEST_ID)).toBe(false);
+    expect(stored()).toBeUndefined();
+  });
+
+  test('lies spread over all of its partitions', () => {
+    const partitions = Array.from(
+      { length: 1000 },
+      () => openWorkListing(newRequestId('image', NOW), NOW.toISOString()).GSI1PK,
+    );
+
+    expect([...new Set(partitions)].sort()).toEqual(
+      Array.from({ length: OPEN_WORK_SHARDS }, (_, shard) => openWorkPartition(shard)),
+    );
+  });
+});

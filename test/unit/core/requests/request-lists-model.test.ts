@@ -1,0 +1,112 @@
+import '../../builders/environment.ts';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isRemoved, RECORD_STATUSES, renderRecord } from '../../../../core/requests/records.ts';
+import { listImageRequests, type RequestFilter } from '../../../../core/requests/request-lists.ts';
+import {
+  type ImageRequest,
+  STORED_STATUSES,
+  type StoredRequest,
+  type StoredStatus,
+} from '../../../../core/requests/requests.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anImageRequest, aStoredOutput, putRequest } from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const EMAILS = ['a@example.com', 'b@example.com', 'a@example.com.au'];
+const OTHER_ACCOUNT = 'acc_01JD4KXQ8M0000000000000009';
+
+const soon = fc.integer({ min: -3, max: 3 });
+const aRequest = fc
+  .record({
+    createdAgoMs: fc.integer({ min: 0, max: 4 }),
+    endUserEmail: fc.constantFrom(...EMAILS),
+    accountId: fc.constantFrom(ACCOUNT_ID, ACCOUNT_ID, ACCOUNT_ID, OTHER_ACCOUNT),
+    prefix: fc.constantFrom('img' as const, 'img' as const, 'img' as const, 'vid' as const),
+    status: fc.constantFrom(...STORED_STATUSES, 'succeeded' as const),
+    expiresInMs: soon,
+    removedInSeconds: soon,
+  })
+  .map(({ createdAgoMs, prefix, expiresInMs, removedInSeconds, ...fields }): ImageRequest => {
+    const createdAt = atSeconds(-createdAgoMs / 1000);
+    const finishedAt = createdAt.toISOString();
+    const endings: Record<StoredStatus, Partial<ImageRequest>> = {
+      queued: {},
+      processing: {},
+      succeeded: {
+        finishedAt,
+        outputs: [aStoredOutput(0)],
+        costThousandths: 4_000,
+        expiresAt: atSeconds(expiresInMs / 1000).toISOString(),
+        ttl: NOW.getTime() / 1000 + removedInSeconds,
+      },
+      failed: {
+        finishedAt,
+        error: { code: 'provider_error', message: 'It broke.' },
+        ttl: NOW.getTime() / 1000 + removedInSeconds,
+      },
+    };
+    return anImageRequest({
+      ...fields,
+      requestId: aRequestId(createdAt, prefix),
+      createdAt: createdAt.toISOString(),
+      ...endings[fields.status],
+    });
+  });
+const aFilter = fc.record<RequestFilter>({
+  endUserEmail: fc.constantFrom(undefined, ...EMAILS),
+  status: fc.constantFrom(undefined, ...RECORD_STATUSES),
+  createdAfter: fc.option(
+    soon.map((milliseconds) => atSeconds(milliseconds / 1000).toISOString()),
+    { nil: undefined },
+  ),
+});
+
+/** The record a read of a request answers at `NOW`; undefined for 404. */
+const readOf = (request: StoredRequest) => {
+  if (request.accountId !== ACCOUNT_ID || request.requestId.startsWith('vid')) return undefined;
+  if (isRemoved(request, NOW)) return undefined;
+  return renderRecord(request, { now: NOW, publicBaseUrl: 'https://a.example', signUrl: (key) => key });
+};
+
+/** What a list should hold: every record that can be read and is wanted, newest first. */
+const expectedOf = (requests: readonly ImageRequest[], filter: RequestFilter) =>
+  requests
+    .flatMap((request) => readOf(request) ?? [])
+    .filter(({ endUserEmail }) => filter.endUserEmail === undefined || endUserEmail === filter.endUserEmail)
+    .filter(({ status }) => filter.status === undefined || status === filter.status)
+    .filter(({ createdAt }) => filter.createdAfter === undefined || createdAt > filter.createdAfter)
+    .sort((a, b) => (a.requestId > b.requestId ? -1 : 1));
+
+test('every page of every filter holds what reads of all records would select', async () => {
+  const pageSizes = fc.constantFrom(1, 2, 3, 5, 50);
+  const itemsPerQuery = fc.constantFrom(1, 3, Number.POSITIVE_INFINITY);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aRequest, { maxLength: 25 }),
+      aFilter,
+      pageSizes,
+      itemsPerQuery,
+      async (requests, filter, pageSize, perQuery) => {
+        memory.reset();
+        memory.itemsPerQuery = perQuery;
+        for (const request of requests) putRequest(memory, request);
+        const expected = expectedOf(requests, filter);
+        const pages = Math.ceil(expected.length / pageSize);
+
+        for (let page = 1; page <= pages + 1; page++) {
+          const found = await listImageRequests(ACCOUNT_ID, filter, { page, pageSize }, NOW);
+
+          expect(found.items.map((request) => readOf(request))).toEqual(
+            expected.slice((page - 1) * pageSize, page * pageSize),
+          );
+          expect(found.hasMore).toBe(page < pages);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

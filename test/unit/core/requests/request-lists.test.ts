@@ -1,0 +1,284 @@
+import '../../builders/environment.ts';
+import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { encodeTime } from 'ulid';
+import {
+  listImageRequests,
+  listRequestIdsOfEndUser,
+  type RequestFilter,
+} from '../../../../core/requests/request-lists.ts';
+import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import { requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anImageRequest, EMAIL, putRequest } from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+const list = (filter: RequestFilter = {}, page = 1, pageSize = 20, now = NOW) =>
+  listImageRequests(ACCOUNT_ID, filter, { page, pageSize }, now);
+const idsOf = async (filter: RequestFilter, now = NOW) =>
+  (await list(filter, 1, 50, now)).items.map(({ requestId }) => requestId);
+
+/** Puts a request that was created so many milliseconds after `NOW`; answers its id. */
+const given = (milliseconds: number, overrides: Partial<ImageRequest> = {}): string => {
+  const createdAt = new Date(NOW.getTime() + milliseconds);
+  const requestId = overrides.requestId ?? aRequestId(createdAt);
+  putRequest(memory, anImageRequest({ createdAt: createdAt.toISOString(), ...overrides, requestId }));
+  return requestId;
+};
+/** Puts requests created one second after another; answers their ids, newest first. */
+const many = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => given(index * 1000)).reverse();
+
+describe('a list of requests', () => {
+  const ALL = 'REQUEST#img_';
+  const SINCE = `REQUEST#img_${encodeTime(NOW.getTime(), 10)}ZZZZZZZZZZZZZZZZ`;
+  const status = 'processing' as const;
+  const endUserEmail = EMAIL;
+  const createdAfter = NOW.toISOString();
+
+  test.each<[string, RequestFilter, string, string, string]>([
+    ['nothing', {}, 'GSI2', ACCOUNT_ID, ALL],
+    ['the status', { status }, 'GSI3', `${ACCOUNT_ID}#processing`, ALL],
+    ['the end-user', { endUserEmail }, 'GSI4', `${ACCOUNT_ID}#${EMAIL}`, ALL],
+    ['both', { endUserEmail, status }, 'GSI5', `${ACCOUNT_ID}#${EMAIL}#processing`, ALL],
+    ['the time', { createdAfter }, 'GSI2', ACCOUNT_ID, SINCE],
+    ['time and status', { createdAfter, status }, 'GSI3', `${ACCOUNT_ID}#processing`, SINCE],
+    ['time and end-user', { createdAfter, endUserEmail }, 'GSI4', `${ACCOUNT_ID}#${EMAIL}`, SINCE],
+    ['all three', { createdAfter, endUserEmail, status }, 'GSI5', `${ACCOUNT_ID}#${EMAIL}#processing`, SINCE],
+  ])(
+    'narrowed by %s is a range of one partition of one index',
+    async (_, filter, index, partition, oldest) => {
+      await list(filter, 3, 7);
+
+      expect(queries()).toEqual([
+        {
+          TableName: 'table',
+          IndexName: index,
+          KeyConditionExpression: '#partition = :partition AND PK BETWEEN :oldest AND :newest',
+          ExpressionAttributeNames: { '#partition': `${index}PK` },
+          ExpressionAttributeValues: {
+            ':partition': partition,
+            ':oldest': oldest,
+            ':newest': 'REQUEST#img_~',
+          },
+          ScanIndexForward: false,
+          Limit: 22,
+        },
+      ]);
+      expect(memory.calls()).toEqual({ QueryCommand: 1 });
+    },
+  );
+
+  test.each([
+    ['succeeded', 'succeeded'],
+    ['expired', 'succeeded'],
+    ['failed', 'failed'],
+    ['queued', 'queued'],
+  ] as const)('of those that are %s looks among those stored as %s', async (wanted, stored) => {
+    await list({ status: wanted });
+
+    expect(queries()[0]?.ExpressionAttributeValues?.[':partition']).toBe(`${ACCOUNT_ID}#${stored}`);
+    // Some of those stored as succeeded read otherwise, so more are asked for at first.
+    expect(queries()[0]?.Limit).toBe(stored === 'succeeded' ? 400 : 21);
+  });
+
+  test('reads the records of the page by key, consistently', async () => {
+    const [, , third, fourth] = many(5);
+
+    expect(await list({}, 2, 2)).toMatchObject({ items: [{ requestId: third }, { requestId: fourth }] });
+    expect(memory.client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input)).toEqual([
+      {
+        RequestItems: {
+          table: { Keys: [third, fourth].map((id) => requestKey(String(id))), ConsistentRead: true },
+        },
+      },
+    ]);
+  });
+
+  test('holds images only, and only those of the account', async () => {
+    const image = given(0);
+    given(1, { requestId: aRequestId(atSeconds(0.001), 'vid') });
+    given(2, { accountId: 'acc_01JD4KXQ8M0000000000000009' });
+
+    expect(await idsOf({})).toEqual([image]);
+    expect(await idsOf({ endUserEmail: EMAIL, status: 'queued' })).toEqual([image]);
+  });
+
+  test.each([
+    [0, 2, 0, false],
+    [1, 1, 1, false],
+    [2, 1, 1, true],
+    [4, 2, 2, true],
+    [5, 5, 5, false],
+    [6, 5, 5, true],
+    [50, 50, 50, false],
+    [51, 50, 50, true],
+  ])(
+    'of %p by %p starts with %p, and says whether more follow: %p',
+    async (count, pageSize, length, more) => {
+      const ids = many(count);
+      const page = await list({}, 1, pageSize);
+
+      expect(page).toMatchObject({ page: 1, pageSize, hasMore: more });
+      expect(page.items.map(({ requestId }) => requestId)).toEqual(ids.slice(0, length));
+    },
+  );
+
+  test.each([
+    [1, 4, true],
+    [2, 4, true],
+    [3, 2, false],
+    [4, 0, false],
+    [1_000_000, 0, false],
+  ])('of 10 by 4 has page %p with %p, and more: %p', async (page, length, hasMore) => {
+    const ids = many(10);
+    const found = await list({}, page, 4);
+
+    expect(found.items.map(({ requestId }) => requestId)).toEqual(ids.slice((page - 1) * 4, page * 4));
+    expect([found.items.length, found.hasMore]).toEqual([length, hasMore]);
+  });
+
+  test('beyond its end reads no record', async () => {
+    many(3);
+    await list({}, 2, 3);
+
+    expect(memory.calls()).toEqual({ QueryCommand: 1 });
+  });
+
+  test('goes on without a limit when the first call gave too few that match', async () => {
+    const old = given(0, { status: 'failed' });
+    for (let count = 1; count <= 6; count++) given(count, { status: 'failed', ttl: 0 });
+
+    expect(await list({ status: 'failed' }, 1, 2)).toMatchObject({
+      items: [{ requestId: old }],
+      hasMore: false,
+    });
+    expect(queries().map(({ Limit, ExclusiveStartKey }) => [Limit, ExclusiveStartKey !== undefined])).toEqual(
+      [
+        [3, false],
+        [undefined, true],
+      ],
+    );
+  });
+
+  test('goes on when the index gives less than asked for at a time', async () => {
+    const ids = many(5);
+    memory.itemsPerQuery = 2;
+    const page = await list({}, 2, 2);
+
+    expect(page.items.map(({ requestId }) => requestId)).toEqual(ids.slice(2, 4));
+    expect(page.hasMore).toBe(true);
+    expect(queries()).toHaveLength(3);
+  });
+
+  test('tells of an index entry only what its record says by now', async () => {
+    const gone = given(1);
+    const changed = given(2);
+    const stays = given(3);
+    memory.client.on(BatchGetCommand).callsFakeOnce(async () => {
+      const items = [stays, changed].map((id) => memory.get(requestKey(id)));
+      return {
+        Responses: {
+          table: items.map((item) => ({
+            ...item,
+            ...(item?.requestId === changed ? { status: 'processing' } : {}),
+          })),
+        },
+      };
+    });
+
+    const { items } = await list({ status: 'queued' });
+
+    expect(items.map(({ requestId }) => requestId)).toEqual([stays]);
+    expect(gone).not.toBe(stays);
+  });
+});
+
+describe('what was created after an instant', () => {
+  test.each([
+    ['2026-11-20T09:00:00.000Z', [1, 2, 1000]],
+    ['2026-11-20T08:59:59.999Z', [0, 1, 2, 1000]],
+    ['2026-11-20T09:00:00.001Z', [2, 1000]],
+    ['2026-11-20T09:00:00.0005Z', [1, 2, 1000]],
+    ['2026-11-20T09:00:00.0019999Z', [2, 1000]],
+    ['2026-11-20T09:00:00Z', [1, 2, 1000]],
+    ['2026-11-20T10:00:00+01:00', [1, 2, 1000]],
+    ['2026-11-20T08:59:59-00:01', []],
+    ['2026-11-20T09:00:01.000Z', []],
+    ['9999-12-31T23:59:59.999Z', []],
+    ['1970-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
+    ['1969-12-31T23:59:59.999Z', [-1, 0, 1, 2, 1000]],
+    ['0000-01-01T00:00:00.000Z', [-1, 0, 1, 2, 1000]],
+  ])('%s is strictly newer, to the millisecond: %j', async (createdAfter, expected) => {
+    const ids = new Map([-1, 0, 1, 2, 1000].map((milliseconds) => [given(milliseconds), milliseconds]));
+
+    const found = (await idsOf({ createdAfter })).map((id) => ids.get(id));
+
+    expect(found).toEqual([...expected].reverse());
+  });
+});
+
+describe('a status in a list', () => {
+  const expiresAt = atSeconds(10).toISOString();
+  const ttl = NOW.getTime() / 1000 + 100;
+
+  test.each([
+    [9.999, ['succeeded']],
+    [10, ['expired']],
+    [10.001, ['expired']],
+    [99.999, ['expired']],
+    [100, []],
+    [100.001, []],
+  ])('is judged by the time: %p s on it is found as %j', async (seconds, expected) => {
+    const id = given(0, { status: 'succeeded', expiresAt, ttl });
+    const now = atSeconds(seconds);
+
+    for (const status of ['queued', 'processing', 'succeeded', 'failed', 'expired'] as const) {
+      for (const endUserEmail of [undefined, EMAIL]) {
+        const found = expected.includes(status) ? [id] : [];
+        expect([status, await idsOf({ status, endUserEmail }, now)]).toEqual([status, found]);
+      }
+    }
+    expect(await idsOf({}, now)).toEqual(expected.length > 0 ? [id] : []);
+  });
+
+  test.each([
+    [99.999, 1],
+    [100, 0],
+  ])('that is failed is found until it is removed: %p s on by %p', async (seconds, count) => {
+    given(0, { status: 'failed', ttl });
+
+    expect(await idsOf({ status: 'failed' }, atSeconds(seconds))).toHaveLength(count);
+  });
+});
+
+describe('the ids of everything of an end-user', () => {
+  test('are of images and videos, whatever their status, newest first, of them alone', async () => {
+    const image = given(0, { status: 'failed', ttl: 1 });
+    const video = given(1, { requestId: aRequestId(atSeconds(0.001), 'vid') });
+    given(2, { endUserEmail: 'other@example.com' });
+    given(3, { accountId: 'acc_01JD4KXQ8M0000000000000009' });
+    memory.itemsPerQuery = 1;
+
+    const ids: string[] = [];
+    for await (const id of listRequestIdsOfEndUser(ACCOUNT_ID, EMAIL)) ids.push(id);
+
+    expect(ids.sort()).toEqual([image, video].sort());
+    expect(queries()[0]).toEqual({
+      TableName: 'table',
+      IndexName: 'GSI4',
+      KeyConditionExpression: '#partition = :partition',
+      ExpressionAttributeNames: { '#partition': 'GSI4PK' },
+      ExpressionAttributeValues: { ':partition': `${ACCOUNT_ID}#${EMAIL}` },
+      ScanIndexForward: false,
+      Limit: undefined,
+      ExclusiveStartKey: undefined,
+    });
+  });
+});

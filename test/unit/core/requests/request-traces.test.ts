@@ -1,0 +1,55 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { removeTraces } from '../../../../core/requests/request-traces.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { anAttempt, anImageRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+/** Puts a request there with so many provider calls and how it waited. */
+const given = (requestId: string, calls: number): void => {
+  memory.put(requestKey(requestId), anImageRequest({ requestId }));
+  memory.put(providerWaitKey(requestId), { requestId });
+  for (let call = 0; call < calls; call++) {
+    memory.put(providerAttemptKey(requestId, call, 0), anAttempt({ requestId, call }));
+  }
+};
+const left = (requestId: string): unknown[] => memory.partition(`REQUEST#${requestId}`).map(({ SK }) => SK);
+
+describe('removing the traces of a request', () => {
+  test('takes all that is kept beside its record, whatever it is, and leaves the record', async () => {
+    given(REQUEST_ID, 3);
+    memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'SOMETHING_NEW' }, {});
+
+    await removeTraces(REQUEST_ID);
+
+    expect(left(REQUEST_ID)).toEqual(['REQUEST']);
+  });
+
+  test('goes on beyond one page and one batch', async () => {
+    given(REQUEST_ID, 60);
+    memory.itemsPerQuery = 7;
+
+    await removeTraces(REQUEST_ID);
+
+    expect(left(REQUEST_ID)).toEqual(['REQUEST']);
+  });
+
+  test('leaves other requests alone', async () => {
+    given(REQUEST_ID, 1);
+    given(VIDEO_ID, 1);
+
+    await removeTraces(REQUEST_ID);
+
+    expect(left(VIDEO_ID)).toHaveLength(3);
+  });
+
+  test('that left none writes nothing', async () => {
+    await removeTraces(REQUEST_ID);
+
+    expect(memory.calls()).toEqual({ QueryCommand: 1 });
+  });
+});

@@ -1,0 +1,167 @@
+import '../../builders/environment.ts';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { NotFoundError } from '../../../../core/errors.ts';
+import {
+  findRequest,
+  getRequest,
+  type ImageRequest,
+  isTerminal,
+  markProcessing,
+  recordOutputs,
+  toRequest,
+} from '../../../../core/requests/requests.ts';
+import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { NOW } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anImageRequest,
+  aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  listingOf,
+  putRequest,
+  REQUEST_ID,
+} from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const given = (request: Partial<ImageRequest>) => putRequest(memory, anImageRequest(request));
+const stored = () => memory.get(requestKey(REQUEST_ID));
+const update = () => memory.client.commandCalls(UpdateCommand)[0]?.args[0].input;
+
+describe('a request', () => {
+  test('is read by its id, consistently, without its keys', async () => {
+    given({ references: ['https://images.example.com/0.png'] });
+
+    const { GSI1PK } = openWorkListing(REQUEST_ID, NOW.toISOString());
+    expect(await findRequest(REQUEST_ID)).toStrictEqual(
+      anImageRequest({ references: ['https://images.example.com/0.png'], GSI1PK }),
+    );
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
+      TableName: 'table',
+      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+      ConsistentRead: true,
+    });
+  });
+
+  test('for a video is read as it was written', async () => {
+    const video = aVideoRequest({
+      status: 'succeeded',
+      image: 'https://caller.example/first.png',
+      lastFrame: 'https://caller.example/last.png',
+      referenceAudios: ['https://caller.example/a.mp3'],
+      outputs: [aStoredVideo()],
+      operatorNote: 'checked',
+    });
+    putRequest(memory, video);
+
+    expect(await findRequest(video.requestId)).toStrictEqual(video);
+  });
+
+  test('that does not exist is not found', async () => {
+    expect(await findRequest(REQUEST_ID)).toBeUndefined();
+    await expect(getRequest(REQUEST_ID)).rejects.toThrow(NotFoundError);
+  });
+
+  test('that is stored malformed is refused, not guessed', () => {
+    expect(() => toRequest({ ...anImageRequest(), status: 'expired' })).toThrow();
+    expect(() => toRequest({ ...anImageRequest(), kind: 'audio' })).toThrow();
+    expect(() => toRequest({ ...anImageRequest(), kind: 'video' })).toThrow();
+    expect(() => toRequest({ ...aVideoRequest(), billedSeconds: undefined })).toThrow();
+    expect(() => toRequest({ ...anImageRequest(), debitThousandths: undefined })).toThrow();
+  });
+
+  test.each([
+    ['queued', false],
+    ['processing', false],
+    ['succeeded', true],
+    ['failed', true],
+  ] as const)('that is %s is terminal: %p', (status, expected) => {
+    expect(isTerminal({ status })).toBe(expected);
+  });
+});
+
+describe('marking a request as processing', () => {
+  test('is one conditional update', async () => {
+    given({});
+    await markProcessing(anImageRequest());
+
+    expect(update()).toStrictEqual({
+      TableName: 'table',
+      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+      UpdateExpression: 'SET #status = :status, #GSI3PK = :GSI3PK, #GSI5PK = :GSI5PK',
+      ConditionExpression: '#status = :queued',
+      ExpressionAttributeNames: { '#status': 'status', '#GSI3PK': 'GSI3PK', '#GSI5PK': 'GSI5PK' },
+      ExpressionAttributeValues: {
+        ':status': 'processing',
+        ':GSI3PK': `${ACCOUNT_ID}#processing`,
+        ':GSI5PK': `${ACCOUNT_ID}#${EMAIL}#processing`,
+        ':queued': 'queued',
+      },
+    });
+    const processing = anImageRequest({ status: 'processing' });
+    expect(stored()).toEqual({ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) });
+  });
+
+  test.each(['processing', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {
+    given({ status });
+    await markProcessing(anImageRequest());
+
+    expect(stored()).toEqual({
+      ...requestKey(REQUEST_ID),
+      ...anImageRequest({ status }),
+      ...listingOf(anImageRequest({ status })),
+    });
+  });
+
+  test('makes no request of one that is gone', async () => {
+    await markProcessing(anImageRequest());
+
+    expect(stored()).toBeUndefined();
+  });
+});
+
+describe('recording outputs', () => {
+  const outputs = [aStoredOutput(0), { index: 1 }];
+
+  test('is one conditional update', async () => {
+    given({ status: 'processing' });
+
+    expect(await recordOutputs(REQUEST_ID, outputs)).toBe(true);
+    expect(update()).toStrictEqual({
+      TableName: 'table',
+      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+      UpdateExpression: 'SET outputs = :outputs',
+      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
+    });
+    expect(stored()).toMatchObject({ outputs });
+  });
+
+  test.each(['queued', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {
+    given({ status });
+
+    expect(await recordOutputs(REQUEST_ID, outputs)).toBe(false);
+    expect(stored()).not.toHaveProperty('outputs');
+  });
+
+  test('leaves an earlier recording alone: it may be settled by that already', async () => {
+    given({ status: 'processing', outputs: [aStoredOutput(0)] });
+
+    expect(await recordOutputs(REQUEST_ID, [{ index: 0 }])).toBe(false);
+    expect(stored()).toMatchObject({ outputs: [aStoredOutput(0)] });
+  });
+
+  test('lets errors of the table through', async () => {
+    memory.client.on(UpdateCommand).rejects(new Error('no table'));
+
+    await expect(recordOutputs(REQUEST_ID, outputs)).rejects.toThrow('no table');
+    await expect(markProcessing(anImageRequest())).rejects.toThrow('no table');
+  });
+});

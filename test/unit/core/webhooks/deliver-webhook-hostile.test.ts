@@ -1,0 +1,258 @@
+import '../../builders/environment.ts';
+import * as dns from 'node:dns';
+import { createServer, type Socket } from 'node:net';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { ResolveAll } from '../../../../core/outbound/guarded-http.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
+import { NOW, StoppedClock } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aSigningKey } from '../../builders/signing-key.ts';
+import { aClosedUrl } from '../../fakes/loopback-server.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+import { WebhookReceiver } from '../../fakes/webhook-receiver.ts';
+
+/** What every name leads to: the code under test is loaded with this resolver in place of the machine's. */
+const resolve = jest.fn<ResolveAll>();
+jest.unstable_mockModule('node:dns', () => ({ ...dns, lookup: resolve }));
+const { deliverWebhook } = await import('../../../../core/webhooks/deliver-webhook.ts');
+
+Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '5,300' });
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const receiver = await new WebhookReceiver().start();
+/** A server below HTTP, which does with each connection what the test says. */
+let onConnection: (socket: Socket) => void = () => undefined;
+const sockets = new Set<Socket>();
+const rawServer = createServer((socket) => {
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  onConnection(socket);
+});
+await new Promise<void>((done) => rawServer.listen(0, '127.0.0.1', done));
+const rawPort = (rawServer.address() as { port: number }).port;
+const rawUrl = `http://127.0.0.1:${rawPort}/hook`;
+afterAll(async () => {
+  await receiver.close();
+  for (const socket of sockets) socket.destroy();
+  rawServer.close();
+});
+
+const signingKey = aSigningKey().privateKeyPem;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  secrets.reset();
+  secrets.set('arn:delivery-key', signingKey);
+  receiver.reset();
+  resolve.mockReset();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const deliverTo = (webhookUrl: string) => {
+  const error = { code: 'provider_error', message: 'It broke.' } as const;
+  putRequest(memory, anImageRequest({ status: 'failed', finishedAt: NOW.toISOString(), error, webhookUrl }));
+  return deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock(), () => 0.5);
+};
+const made = async () => (await listWebhookAttempts(REQUEST_ID)).map(({ status, error }) => status ?? error);
+const TRY_AGAIN = { next: 'wait', waitSeconds: 5 };
+const leadTo = (...addresses: string[]) =>
+  resolve.mockImplementation((_name, _options, callback) =>
+    process.nextTick(
+      callback,
+      null,
+      addresses.map((address) => ({ address, family: 4 })),
+    ),
+  );
+
+/** Lets the time that a receiver has for its answer be over when the test says so. */
+const outOfTime = (): (() => void) => {
+  const controller = new AbortController();
+  jest.spyOn(AbortSignal, 'timeout').mockReturnValue(controller.signal);
+  return () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+};
+/** Resolves when the sender has let go of a connection. */
+const released = (socket: Socket): Promise<void> => new Promise((done) => socket.once('close', () => done()));
+
+describe('a receiver that does not answer in time is tried again', () => {
+  test('and is given 15 s', async () => {
+    const given = jest.spyOn(AbortSignal, 'timeout');
+
+    await deliverTo(receiver.url);
+
+    expect(given.mock.calls).toEqual([[15_000]]);
+  });
+
+  test.each([
+    ['says nothing', ''],
+    ['begins a status line and stops', 'HTTP/1.1 2'],
+    ['sends headers without an end', 'HTTP/1.1 200 OK\r\nx-slow: 1\r\n'],
+    ['only says that it goes on working', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ])('when it %s', async (_what, said) => {
+    const expire = outOfTime();
+    let closed: Promise<void> | undefined;
+    onConnection = (socket) => {
+      closed = released(socket);
+      socket.once('data', () => socket.write(said, () => setImmediate(expire)));
+    };
+
+    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual(['timeout']);
+    await closed;
+  });
+});
+
+describe('an answer costs no more than its status and headers', () => {
+  // The connection is let go of at once, not at the end of the time for an answer.
+  beforeEach(() => {
+    outOfTime();
+  });
+
+  /** Writes until the other side lets go, and then tells how many bytes it took. */
+  const flood = (socket: Socket, head: string, more: string): Promise<number> => {
+    const chunk = Buffer.from(more.repeat(Math.ceil(65_536 / more.length)));
+    socket.write(head);
+    const push = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', push);
+    push();
+    return released(socket).then(() => socket.bytesWritten - socket.writableLength);
+  };
+  /** What the kernels of both sides may hold of a connection; a receiver of these tests would send without end. */
+  const SOCKET_BUFFERS = 32 * 2 ** 20;
+
+  test('when its body never ends: it is delivered, and the rest is not taken', async () => {
+    const sent = Promise.withResolvers<number>();
+    onConnection = (socket) =>
+      socket.once('data', () =>
+        sent.resolve(
+          flood(socket, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', 'a\r\n0123456789\r\n'),
+        ),
+      );
+
+    expect(await deliverTo(rawUrl)).toEqual({ next: 'stop' });
+    expect(await made()).toEqual([200]);
+    expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
+  });
+
+  test('when its body is announced as 1 TB', async () => {
+    const sent = Promise.withResolvers<number>();
+    onConnection = (socket) =>
+      socket.once('data', () =>
+        sent.resolve(flood(socket, 'HTTP/1.1 500 No\r\ncontent-length: 1000000000000\r\n\r\n', 'x')),
+      );
+
+    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual([500]);
+    expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
+  });
+
+  test('when its body does not come: nobody waits for it', async () => {
+    let closed: Promise<void> | undefined;
+    onConnection = (socket) => {
+      closed = released(socket);
+      socket.once('data', () => socket.write('HTTP/1.1 202 Accepted\r\ncontent-length: 5\r\n\r\n'));
+    };
+
+    expect(await deliverTo(rawUrl)).toEqual({ next: 'stop' });
+    await closed;
+  });
+
+  test('when its headers never end: they are no answer', async () => {
+    const sent = Promise.withResolvers<number>();
+    onConnection = (socket) =>
+      socket.once('data', () =>
+        sent.resolve(flood(socket, 'HTTP/1.1 200 OK\r\n', `x-more: ${'y'.repeat(50)}\r\n`)),
+      );
+
+    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual(['UND_ERR_HEADERS_OVERFLOW']);
+    expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
+  });
+});
+
+describe('a failure below HTTP is kept by its class, and tried again:', () => {
+  test('nobody listens', async () => {
+    expect(await deliverTo(await aClosedUrl())).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual(['ECONNREFUSED']);
+  });
+
+  test.each([
+    ['the connection is closed without an answer', (socket: Socket) => socket.end(), 'UND_ERR_SOCKET'],
+    ['the connection is reset', (socket: Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
+    ['the answer is no HTTP', (socket: Socket) => socket.end('hello\r\n\r\n'), 'HTTPParserError'],
+  ])('%s', async (_what, act, error) => {
+    onConnection = (socket) => socket.once('data', () => act(socket));
+
+    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual([error]);
+  });
+
+  test('the receiver speaks no TLS', async () => {
+    expect(await deliverTo(receiver.url.replace('http:', 'https:'))).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual([expect.stringMatching(/^ERR_SSL_/)]);
+  });
+
+  test('the name leads nowhere', async () => {
+    resolve.mockImplementation((name, _options, callback) =>
+      process.nextTick(
+        callback,
+        Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }),
+        [],
+      ),
+    );
+
+    expect(await deliverTo('https://nobody.example/hook')).toEqual(TRY_AGAIN);
+    expect(await made()).toEqual(['ENOTFOUND']);
+  });
+});
+
+describe('a refused target ends the delivery without a connection', () => {
+  const publicly = (run: () => Promise<void>) => withEnvironment({ ALLOW_PRIVATE_TARGETS: 'false' }, run);
+  const { port } = receiver;
+  const expectRefused = async (url: string) => {
+    expect(await deliverTo(url)).toEqual({ next: 'give-up', reason: 'refused' });
+    expect(await made()).toEqual(['target_refused']);
+    expect(receiver.connections).toBe(0);
+  };
+
+  test.each([
+    ['the own machine over http', `http://127.0.0.1:${port}/hook`],
+    ['the own machine', `https://127.0.0.1:${port}/hook`],
+    ['the own machine in other words', `https://[::ffff:127.0.0.1]:${port}/hook`],
+    ['the metadata of its own instance', 'https://169.254.169.254/latest/meta-data/'],
+    ['a name with a secret', `https://user:secret@receiver.example:${port}/hook`],
+    ['a port of another service', 'https://receiver.example:25/hook'],
+  ])('when it is %s', async (_what, url) => {
+    await publicly(() => expectRefused(url));
+    expect(resolve).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['receiver.example', ['127.0.0.1']],
+    ['receiver.example', ['10.0.0.7']],
+    ['receiver.example', ['93.184.215.14', '127.0.0.1']],
+    ['localhost', ['127.0.0.1']],
+  ])('when its name, %s, leads to %p', async (name, addresses) => {
+    leadTo(...addresses);
+
+    await publicly(() => expectRefused(`https://${name}:${port}/hook`));
+    expect(resolve).toHaveBeenCalledTimes(1);
+  });
+
+  test('which a name that leads to the receiver here would have opened', async () => {
+    leadTo('127.0.0.1');
+
+    expect(await deliverTo(`http://receiver.example:${port}/hook`)).toEqual({ next: 'stop' });
+    expect(receiver.connections).toBe(1);
+  });
+});

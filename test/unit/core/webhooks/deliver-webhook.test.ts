@@ -1,0 +1,316 @@
+import '../../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { Account } from '../../../../core/accounts/accounts.ts';
+import type { Clock } from '../../../../core/clock.ts';
+import type { StoredRequest } from '../../../../core/requests/requests.ts';
+import { accountKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';
+import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
+import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anImageRequest,
+  aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { aSigningKey } from '../../builders/signing-key.ts';
+import { aWebhookTry } from '../../builders/webhooks.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+import {
+  answering,
+  type ReceivedWebhook,
+  signatureOf,
+  WebhookReceiver,
+} from '../../fakes/webhook-receiver.ts';
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+const OLD_SECRET = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
+Object.assign(process.env, {
+  ALLOW_PRIVATE_TARGETS: 'true',
+  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
+});
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const receiver = await new WebhookReceiver().start();
+afterAll(() => receiver.close());
+const signingKey = aSigningKey().privateKeyPem;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:delivery-key', signingKey);
+  receiver.reset();
+  putAccount();
+});
+
+const putAccount = (overrides: Partial<Account> = {}): void =>
+  memory.put(accountKey(ACCOUNT_ID), anAccount({ webhookSecret: SECRET, ...overrides }));
+
+const finishedAt = NOW.toISOString();
+const expiresAt = atSeconds(3600).toISOString();
+const succeeded = { status: 'succeeded', finishedAt, expiresAt, costThousandths: 4_000 } as const;
+const failed = {
+  status: 'failed',
+  finishedAt,
+  error: { code: 'content_policy', message: 'The content was refused.' },
+} as const;
+const anEndedRequest = () =>
+  anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)], webhookUrl: receiver.url });
+
+/** Makes the next try of the request's own delivery, in the middle of the jitter. */
+const deliver = (
+  request: StoredRequest = anEndedRequest(),
+  { clock = new StoppedClock(), delivery = request.requestId }: { clock?: Clock; delivery?: string } = {},
+) => {
+  putRequest(memory, request);
+  return deliverWebhook(request.requestId, delivery, clock, () => 0.5);
+};
+
+/** What the official library says at an instant: the event, or why it is refused. */
+const verify = (webhook: ReceivedWebhook | undefined, secret: string, at = NOW): unknown => {
+  if (!webhook) throw new Error('Nothing was received.');
+  const now = jest.spyOn(Date, 'now').mockReturnValue(at.getTime());
+  try {
+    return new Webhook(secret).verify(webhook.body, signatureOf(webhook));
+  } finally {
+    now.mockRestore();
+  }
+};
+
+describe('what a receiver gets', () => {
+  const image = {
+    requestId: REQUEST_ID,
+    model: 'xQI3Pro',
+    prompt: 'a lighthouse',
+    referencesCount: 0,
+    endUserEmail: EMAIL,
+    createdAt: NOW.toISOString(),
+  };
+  const video = {
+    requestId: VIDEO_ID,
+    model: 'xW3.0s',
+    prompt: 'waves',
+    endUserEmail: EMAIL,
+    createdAt: NOW.toISOString(),
+  };
+  const urlOf = (requestId: string, file: string) =>
+    expect.stringMatching(
+      `^https://files\\.example\\.com/outputs/${ACCOUNT_ID}/${requestId}/${file}\\?Expires=`,
+    );
+  const imageItem = { id: `${REQUEST_ID}_0`, size: '1024x1024', expiresAt, url: urlOf(REQUEST_ID, '0.png') };
+  const videoItem = {
+    id: `${VIDEO_ID}_0`,
+    duration: 5.04,
+    resolution: '1080p',
+    expiresAt,
+    url: urlOf(VIDEO_ID, '0.mp4'),
+  };
+  const error = failed.error;
+
+  test.each([
+    [
+      'generation.succeeded',
+      anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)] }),
+      { ...image, status: 'succeeded', images: [imageItem], cost: 4, finishedAt },
+    ],
+    ['generation.failed', anImageRequest(failed), { ...image, status: 'failed', error, finishedAt }],
+    [
+      'video.succeeded',
+      aVideoRequest({ ...succeeded, outputs: [aStoredVideo()] }),
+      { ...video, status: 'succeeded', videos: [videoItem], cost: 4, finishedAt },
+    ],
+    ['video.failed', aVideoRequest(failed), { ...video, status: 'failed', error, finishedAt }],
+  ])(
+    'is %s with the record as it reads, signed as the official library wants it',
+    async (type, request, data) => {
+      await deliver({ ...request, webhookUrl: receiver.url });
+
+      expect(receiver.received).toHaveLength(1);
+      expect(verify(receiver.received[0], SECRET)).toStrictEqual({ type, timestamp: finishedAt, data });
+    },
+  );
+
+  test('is one POST of JSON, named by the request', async () => {
+    await deliver();
+
+    expect(receiver.received).toMatchObject([
+      {
+        method: 'POST',
+        path: '/hook',
+        headers: { 'content-type': 'application/json', 'webhook-id': `msg_${REQUEST_ID}` },
+      },
+    ]);
+  });
+
+  test('says nothing of the sender beside what it is for', async () => {
+    await deliver();
+
+    const names = Object.keys(receiver.received[0]?.headers ?? {});
+    const transport = ['host', 'connection', 'content-length', 'content-type'];
+    expect(names.toSorted()).toEqual(
+      [...transport, 'webhook-id', 'webhook-signature', 'webhook-timestamp'].toSorted(),
+    );
+  });
+
+  test('is signed with both secrets for a day after a rotation, then with the new one alone', async () => {
+    putAccount({ previousWebhookSecret: OLD_SECRET, previousValidUntil: atSeconds(86_400).toISOString() });
+    await deliver();
+    await deliver(undefined, { clock: new StoppedClock(atSeconds(86_400)) });
+
+    const [within, after] = receiver.received;
+    for (const secret of [SECRET, OLD_SECRET]) expect(verify(within, secret)).toBeDefined();
+    expect(verify(after, SECRET, atSeconds(86_400))).toBeDefined();
+    expect(() => verify(after, OLD_SECRET, atSeconds(86_400))).toThrow('No matching signature found');
+  });
+
+  test('is rendered and signed anew on every try, under the same id', async () => {
+    receiver.respond = answering(503);
+    await deliver();
+    await deliver(undefined, { clock: new StoppedClock(atSeconds(300)) });
+
+    const [first, second] = receiver.received;
+    expect(first?.headers['webhook-id']).toBe(second?.headers['webhook-id']);
+    expect(() => verify(first, SECRET, atSeconds(301))).toThrow('too old');
+    expect(verify(second, SECRET, atSeconds(301))).toBeDefined();
+  });
+
+  test('keeps its type when the record in it has expired', async () => {
+    const clock = new StoppedClock(atSeconds(3600));
+
+    await deliver(undefined, { clock });
+
+    expect(verify(receiver.received[0], SECRET, clock.now())).toStrictEqual({
+      type: 'generation.succeeded',
+      timestamp: finishedAt,
+      data: { ...image, status: 'expired', finishedAt },
+    });
+  });
+});
+
+describe('a try', () => {
+  test.each([200, 201, 202, 204, 299])('answered %i has delivered it', async (status) => {
+    receiver.respond = answering(status);
+
+    expect(await deliver()).toEqual({ next: 'stop' });
+  });
+
+  test.each([300, 304, 400, 401, 403, 404, 408, 409, 422, 429, 451, 500, 502, 503, 504, 599])(
+    'answered %i is followed by another one',
+    async (status) => {
+      receiver.respond = answering(status);
+
+      expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+      expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status }]);
+    },
+  );
+
+  test('answered 410 is the last one', async () => {
+    receiver.respond = answering(410);
+
+    expect(await deliver()).toEqual({ next: 'give-up', reason: 'gone' });
+    expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status: 410 }]);
+  });
+
+  test.each([301, 302, 303, 307, 308])('answered %i is not sent elsewhere', async (status) => {
+    receiver.respond = answering(status, { location: `${receiver.url}/elsewhere` });
+
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
+  test('is kept with when it began and how long it took', async () => {
+    await deliver(undefined, { clock: tickingClock(250) });
+
+    expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
+      aWebhookTry({ startedAt: new Date(NOW.getTime() + 250).toISOString(), milliseconds: 250, status: 204 }),
+    ]);
+  });
+});
+
+describe('the tries of a delivery', () => {
+  test('are ten, by the schedule, whatever the receiver answers', async () => {
+    receiver.respond = answering(500);
+    const steps = [];
+    for (let number = 1; number <= 10; number++) steps.push(await deliver());
+
+    expect(steps).toEqual([
+      ...[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((waitSeconds) => ({
+        next: 'wait',
+        waitSeconds,
+      })),
+      { next: 'give-up', reason: 'spent' },
+    ]);
+    expect((await listWebhookAttempts(REQUEST_ID)).map(({ number }) => number)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    ]);
+  });
+
+  test('are counted for each delivery, so that one an operator starts has the whole schedule', async () => {
+    for (let number = 1; number <= 9; number++) await putWebhookAttempt(aWebhookTry({ number, status: 500 }));
+    receiver.respond = answering(500);
+
+    expect(await deliver(undefined, { delivery: `${REQUEST_ID}-again` })).toEqual({
+      next: 'wait',
+      waitSeconds: 5,
+    });
+  });
+
+  test('go on counting when a step is repeated whose answer was lost: that try was made', async () => {
+    receiver.respond = answering(500);
+    await deliver();
+
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 300 });
+  });
+
+  test('do not count one that ended before it was recorded', async () => {
+    receiver.respond = answering(500);
+    const lost = new Error('the process died');
+    memory.beforeCall = () => {
+      if (receiver.received.length === 1) throw lost;
+    };
+    await expect(deliver()).rejects.toThrow(lost);
+    memory.beforeCall = () => undefined;
+
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect((await listWebhookAttempts(REQUEST_ID)).map(({ number }) => number)).toEqual([1]);
+  });
+});
+
+describe('nothing is sent, and nothing kept,', () => {
+  const expectNothing = async (step: unknown) => {
+    expect(step).toEqual({ next: 'stop' });
+    expect(receiver.connections).toBe(0);
+    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
+  };
+
+  test('of a request that was deleted', async () => {
+    await expectNothing(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock()));
+  });
+
+  test.each([
+    ['that has no webhook', { ...succeeded }],
+    ['that is not over', { status: 'processing', webhookUrl: receiver.url } as const],
+    ['whose retention is over', { ...succeeded, webhookUrl: receiver.url, ttl: NOW.getTime() / 1000 }],
+  ])('of a request %s', async (_what, overrides) => {
+    await expectNothing(await deliver(anImageRequest(overrides)));
+  });
+
+  test('when the account it would be signed for cannot be read: the step fails', async () => {
+    memory.remove(accountKey(ACCOUNT_ID));
+
+    await expect(deliver()).rejects.toThrow(ACCOUNT_ID);
+    expect(memory.partition(requestKey(REQUEST_ID).PK)).toHaveLength(1);
+    expect(receiver.connections).toBe(0);
+  });
+});

@@ -1,0 +1,108 @@
+import '../../builders/environment.ts';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { webhookAttemptKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { aWebhookTry } from '../../builders/webhooks.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
+
+describe('a try', () => {
+  test('is kept with its request for as long as provider calls are', async () => {
+    await putWebhookAttempt(aWebhookTry({ number: 2, status: 503 }));
+
+    expect(memory.client.commandCalls(PutCommand).map(({ args }) => args[0].input)).toStrictEqual([
+      {
+        TableName: 'table',
+        Item: {
+          PK: `REQUEST#${REQUEST_ID}`,
+          SK: `WEBHOOK#${REQUEST_ID}#002`,
+          ...aWebhookTry({ number: 2, status: 503 }),
+          ttl: NOW.getTime() / 1000 + 100 * 86_400,
+        },
+      },
+    ]);
+  });
+
+  test('that a repeated step makes again stands in place of the first', async () => {
+    await putWebhookAttempt(aWebhookTry({ status: 500 }));
+    await putWebhookAttempt(aWebhookTry({ status: 204, startedAt: atSeconds(3).toISOString() }));
+
+    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([
+      aWebhookTry({ status: 204, startedAt: atSeconds(3).toISOString() }),
+    ]);
+  });
+
+  test('may have ended with a class of error in place of a status', async () => {
+    const { status: _, ...rest } = aWebhookTry();
+    await putWebhookAttempt({ ...rest, error: 'ECONNREFUSED' });
+
+    expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([{ ...rest, error: 'ECONNREFUSED' }]);
+  });
+});
+
+describe('the tries of a request', () => {
+  test('are listed in time order over all its deliveries and all pages', async () => {
+    // Given in the order of their keys, which is not that of time.
+    const tries = [
+      aWebhookTry({ number: 1, startedAt: atSeconds(0).toISOString() }),
+      aWebhookTry({ number: 2, startedAt: atSeconds(200).toISOString() }),
+      aWebhookTry({ number: 3, startedAt: atSeconds(400).toISOString() }),
+      aWebhookTry({ delivery: AGAIN, number: 1, startedAt: atSeconds(100).toISOString() }),
+      aWebhookTry({ delivery: AGAIN, number: 2, startedAt: atSeconds(300).toISOString() }),
+    ];
+    for (const made of tries) await putWebhookAttempt(made);
+    memory.itemsPerQuery = 2;
+
+    const listed = await listWebhookAttempts(REQUEST_ID);
+
+    expect(listed.map(({ startedAt }) => startedAt)).toEqual(
+      [0, 100, 200, 300, 400].map((seconds) => atSeconds(seconds).toISOString()),
+    );
+    expect(memory.calls().QueryCommand).toBeGreaterThan(1);
+  });
+
+  test('can be those of one delivery, whose name may begin another one', async () => {
+    await putWebhookAttempt(aWebhookTry());
+    await putWebhookAttempt(aWebhookTry({ delivery: AGAIN }));
+
+    expect(await listWebhookAttempts(REQUEST_ID, REQUEST_ID)).toEqual([aWebhookTry()]);
+    expect(await listWebhookAttempts(REQUEST_ID, AGAIN)).toEqual([aWebhookTry({ delivery: AGAIN })]);
+  });
+
+  test('are no other item of the request, and no other request', async () => {
+    memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' }, { requestId: REQUEST_ID });
+    memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' }, { requestId: REQUEST_ID });
+    memory.put(
+      webhookAttemptKey(VIDEO_ID, VIDEO_ID, 1),
+      aWebhookTry({ requestId: VIDEO_ID, delivery: VIDEO_ID }),
+    );
+
+    expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
+  });
+
+  test('are read consistently, so that a step sees what the step before wrote', async () => {
+    await listWebhookAttempts(REQUEST_ID);
+    await listWebhookAttempts(REQUEST_ID, AGAIN);
+
+    const query = {
+      TableName: 'table',
+      KeyConditionExpression: 'PK = :request AND begins_with(SK, :tries)',
+      ConsistentRead: true,
+    };
+    expect(memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input)).toMatchObject([
+      { ...query, ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':tries': 'WEBHOOK#' } },
+      {
+        ...query,
+        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':tries': `WEBHOOK#${AGAIN}#` },
+      },
+    ]);
+  });
+});

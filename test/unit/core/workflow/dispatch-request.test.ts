@@ -1,0 +1,291 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
+import { callbackUrl } from '../../../../core/workflow/provider-callbacks.ts';
+import { ProviderBusyError, ProviderCallInFlightError } from '../../../../core/workflow/workflow-rules.ts';
+import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
+import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { aCall, aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+beforeEach(() => {
+  secrets.reset();
+  secrets.set('arn:callback-secret', 'secret');
+  memory.reset();
+  given({});
+});
+
+const given = (request: Partial<ImageRequest>) => memory.put(requestKey(REQUEST_ID), anImageRequest(request));
+const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
+  const whole = anAttempt(attempt);
+  memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
+};
+const status = () => memory.get(requestKey(REQUEST_ID))?.status;
+const attempts = () =>
+  memory.partition(`REQUEST#${REQUEST_ID}`).filter(({ SK }) => String(SK).startsWith('ATTEMPT#'));
+const run = (provider: Provider, clock = new StoppedClock()) =>
+  dispatchRequest(REQUEST_ID, leadingTo(provider), clock);
+
+const BUSY: ProviderAnswer = { kind: 'busy', reason: 'full' };
+const LOST = {
+  kind: 'lost',
+  failure: {
+    code: 'provider_error',
+    message: 'The outcome of the call to the upstream provider is not known.',
+  },
+};
+
+describe('dispatching a request', () => {
+  test('makes every call of its plan, once, with what the plan says, and records the outcomes', async () => {
+    given({ images: 3 });
+    const provider = aProvider('synchronous', 3, async ({ body }) => aDone(`url-${body.index}`));
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+
+    expect(provider.plan.mock.calls).toEqual([
+      [anImageRequest({ images: 3 }), 'upstream of xQI3Pro', await callbackUrl('modelark', REQUEST_ID)],
+    ]);
+    expect(provider.submit.mock.calls.map(([call]) => call)).toEqual([aCall(0), aCall(1), aCall(2)]);
+    expect(attempts()).toMatchObject(
+      [0, 1, 2].map((call) => ({ call, attempt: 0, outcome: aDone(`url-${call}`) })),
+    );
+  });
+
+  test('makes the calls of a plan at the same time', async () => {
+    let [atOnce, most] = [0, 0];
+    const provider = aProvider('synchronous', 5, async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      atOnce--;
+      return aDone('a');
+    });
+    await run(provider);
+
+    expect(most).toBe(5);
+  });
+
+  test('marks it processing before a synchronous call', async () => {
+    const provider = aProvider('synchronous', 1, async () => {
+      expect(status()).toBe('processing');
+      return aDone('a');
+    });
+    await run(provider);
+
+    expect(provider.submit).toHaveBeenCalledTimes(1);
+  });
+
+  test('marks it processing once an asynchronous call was accepted, and waits', async () => {
+    const provider = aProvider('asynchronous', 1, async () => {
+      expect(status()).toBe('queued');
+      return { kind: 'accepted', taskId: 'task-1' };
+    });
+
+    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 5, timeoutSeconds: 601 });
+    expect(status()).toBe('processing');
+    expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } }]);
+  });
+
+  test('marks it processing when one of several asynchronous calls was accepted', async () => {
+    const provider = aProvider('asynchronous', 2, async ({ body }) =>
+      body.index === 0
+        ? { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } }
+        : { kind: 'accepted', taskId: 'task-1' },
+    );
+
+    expect(await run(provider)).toMatchObject({ next: 'wait' });
+    expect(status()).toBe('processing');
+  });
+
+  test('marks it processing too when an asynchronous call brought the outputs at once', async () => {
+    expect(await run(aProvider('asynchronous', 1))).toEqual({ next: 'store' });
+    expect(status()).toBe('processing');
+  });
+
+  test('fails it with what its only call says', async () => {
+    const failure = { code: 'content_policy', message: 'refused' } as const;
+
+    expect(await run(aProvider('asynchronous', 1, async () => ({ kind: 'failed', failure })))).toEqual({
+      next: 'fail',
+      error: failure,
+    });
+    expect(status()).toBe('queued');
+  });
+
+  test('claims a call before it makes it', async () => {
+    const provider = aProvider('synchronous', 1, async () => {
+      expect(attempts()).toMatchObject([{ call: 0, attempt: 0, aliveAt: NOW.toISOString() }]);
+      expect(attempts()[0]).not.toHaveProperty('outcome');
+      return aDone('a');
+    });
+    await run(provider);
+
+    expect(provider.submit).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(['succeeded', 'failed'] as const)('leaves one that is %s alone', async (ended) => {
+    given({ status: ended });
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(attempts()).toEqual([]);
+  });
+
+  test('has nothing to do for one that is gone', async () => {
+    memory.reset();
+
+    expect(await run(aProvider('synchronous', 1))).toEqual({ next: 'stop' });
+  });
+
+  test('tells of a model without an upstream', async () => {
+    const none = async () => {
+      throw new Error('No upstream is configured for xQI3Pro.');
+    };
+
+    await expect(dispatchRequest(REQUEST_ID, none, new StoppedClock())).rejects.toThrow('No upstream');
+  });
+});
+
+describe('the deadline of a request', () => {
+  const LATE = {
+    next: 'fail',
+    error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
+  };
+
+  test('lets no call be made from then on', async () => {
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual(LATE);
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(await run(provider, new StoppedClock(atSeconds(599.999)))).toEqual({ next: 'store' });
+  });
+
+  test('ends a call that is under way', async () => {
+    const failure = { code: 'provider_timeout', message: 'late' } as const;
+    const provider = aProvider('synchronous', 1, async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'failed', failure };
+    });
+
+    expect(await run(provider, new StoppedClock(atSeconds(599.99)))).toEqual({
+      next: 'fail',
+      error: failure,
+    });
+  });
+
+  test('may pass between the look at the clock and the call, which then ends at once', async () => {
+    const failure = { code: 'provider_timeout', message: 'late' } as const;
+    const provider = aProvider('synchronous', 1, async (_, signal) => {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'failed', failure };
+    });
+    const clock = tickingClock(600, atSeconds(599.5));
+
+    expect(await dispatchRequest(REQUEST_ID, leadingTo(provider), clock)).toEqual({
+      next: 'fail',
+      error: failure,
+    });
+  });
+});
+
+describe('a call', () => {
+  test('is never made twice: a second run takes the outcomes of the first', async () => {
+    const provider = aProvider('synchronous', 2);
+    await run(provider);
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.submit).toHaveBeenCalledTimes(2);
+  });
+
+  test('is made by one of several runs at once; the others are told that it is under way', async () => {
+    const provider = aProvider('synchronous', 3);
+
+    const settled = await Promise.allSettled([run(provider), run(provider), run(provider)]);
+
+    expect(provider.submit.mock.calls.map(([{ path }]) => path).sort()).toEqual(['/0', '/1', '/2']);
+    for (const result of settled) {
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(ProviderCallInFlightError);
+    }
+  });
+
+  test('that another run is making is waited for, not made', async () => {
+    givenAttempt({ aliveAt: atSeconds(-19.999).toISOString() });
+    const provider = aProvider('synchronous', 1);
+
+    await expect(run(provider)).rejects.toThrow(ProviderCallInFlightError);
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(attempts()[0]).not.toHaveProperty('outcome');
+  });
+
+  test('of a run that has been silent for 20 s is lost, and not made again', async () => {
+    givenAttempt({ aliveAt: atSeconds(-20).toISOString() });
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider)).toEqual({ next: 'fail', error: LOST.failure });
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(attempts()).toMatchObject([{ attempt: 0, outcome: LOST, finishedAt: NOW.toISOString() }]);
+  });
+
+  test('that was lost does not keep the other calls of its plan from being made', async () => {
+    givenAttempt({ call: 1, aliveAt: atSeconds(-60).toISOString() });
+    const provider = aProvider('synchronous', 3);
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/2']);
+  });
+
+  test('that the provider was too busy for can be made again, under the next number', async () => {
+    const provider = aProvider('synchronous', 1);
+    provider.submit.mockResolvedValueOnce(BUSY).mockResolvedValueOnce(BUSY);
+
+    await expect(run(provider)).rejects.toThrow(new ProviderBusyError('full'));
+    await expect(run(provider)).rejects.toThrow(ProviderBusyError);
+    expect(await run(provider)).toEqual({ next: 'store' });
+
+    expect(provider.submit).toHaveBeenCalledTimes(3);
+    expect(attempts()).toMatchObject([
+      { attempt: 0, outcome: BUSY },
+      { attempt: 1, outcome: BUSY },
+      { attempt: 2, outcome: aDone('a') },
+    ]);
+  });
+
+  test('that was busy keeps the request waiting whatever the others brought, and they are not made again', async () => {
+    const provider = aProvider('synchronous', 2);
+    provider.submit.mockResolvedValueOnce(BUSY);
+
+    await expect(run(provider)).rejects.toThrow(ProviderBusyError);
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/1', '/0']);
+  });
+
+  test('that was busy leaves an asynchronous request queued', async () => {
+    await expect(run(aProvider('asynchronous', 1, async () => BUSY))).rejects.toThrow(ProviderBusyError);
+
+    expect(status()).toBe('queued');
+  });
+
+  test('that was answered with "waiting" is a mistake of the adapter', async () => {
+    await expect(run(aProvider('synchronous', 1, async () => ({ kind: 'waiting' })))).rejects.toThrow(
+      'modelark answered a creation with "waiting".',
+    );
+  });
+
+  test('whose outcome another run recorded first has that outcome', async () => {
+    const provider = aProvider('synchronous', 1, async () => {
+      givenAttempt({ outcome: aDone('other') });
+      return { kind: 'failed', failure: { code: 'provider_error', message: 'late' } };
+    });
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(attempts()).toMatchObject([{ outcome: aDone('other') }]);
+  });
+});

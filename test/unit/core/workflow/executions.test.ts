@@ -1,0 +1,205 @@
+import '../../builders/environment.ts';
+import {
+  DescribeExecutionCommand,
+  InvalidToken,
+  ListExecutionsCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  StartExecutionCommand,
+  TaskDoesNotExist,
+  TaskTimedOut,
+} from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  executionArnOf,
+  findWorkflowStatus,
+  keepExecutionWaiting,
+  listRunningWorkflows,
+  startExpiry,
+  startWebhookDelivery,
+  startWorkflow,
+  wakeExecution,
+} from '../../../../core/workflow/executions.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+
+const executions = new MemoryExecutions();
+beforeEach(() => executions.reset());
+
+const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
+const EXPIRY = 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry';
+const EXPIRES_AT = '2026-11-21T08:00:00.000Z';
+const inputs = (command: typeof StartExecutionCommand) =>
+  executions.client.commandCalls(command).map(({ args }) => args[0].input);
+
+describe('starting an execution', () => {
+  test('of a request names it by the request and gives it the id alone', async () => {
+    await startWorkflow('img_1');
+
+    expect(inputs(StartExecutionCommand)).toEqual([
+      { stateMachineArn: GENERATION, name: 'img_1', input: '{"requestId":"img_1"}' },
+    ]);
+  });
+
+  test('of an expiry names it by the request and gives it the instant to wait for', async () => {
+    await startExpiry('img_1', EXPIRES_AT);
+
+    expect(inputs(StartExecutionCommand)).toEqual([
+      {
+        stateMachineArn: EXPIRY,
+        name: 'img_1',
+        input: JSON.stringify({ requestId: 'img_1', expiresAt: EXPIRES_AT }),
+      },
+    ]);
+  });
+
+  test('of a delivery names it by the request and gives it the id alone, or another name to send it again', async () => {
+    await startWebhookDelivery('img_1');
+    await startWebhookDelivery('img_1', '-2');
+
+    expect(executions.started).toMatchObject([
+      { machine: 'webhook-delivery', name: 'img_1', input: { requestId: 'img_1' } },
+      { machine: 'webhook-delivery', name: 'img_1-2', input: { requestId: 'img_1' } },
+    ]);
+  });
+
+  test('of an expiry in place of a lost one has another name', async () => {
+    executions.put('expiry', 'img_1', 'ABORTED');
+
+    await startExpiry('img_1', EXPIRES_AT, '-2');
+
+    expect(executions.names('expiry')).toEqual(['img_1', 'img_1-2']);
+  });
+
+  const starts = [
+    ['a request', () => startWorkflow('img_1')],
+    ['an expiry', () => startExpiry('img_1', EXPIRES_AT)],
+    ['a delivery', () => startWebhookDelivery('img_1')],
+  ] as const;
+
+  test.each(starts)('of %s again starts it once', async (_, start) => {
+    await start();
+    await start();
+
+    expect(executions.started).toHaveLength(1);
+  });
+
+  test.each(starts)(
+    'of %s is done when a repeated start finds that it has ended already',
+    async (_, start) => {
+      executions.put('generation', 'img_1', 'SUCCEEDED');
+      executions.put('expiry', 'img_1', 'SUCCEEDED');
+      executions.put('webhook-delivery', 'img_1', 'FAILED');
+
+      await expect(start()).resolves.toBeUndefined();
+    },
+  );
+
+  test.each(starts)('of %s rejects when it could not be started', async (_, start) => {
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(start()).rejects.toThrow('throttled');
+  });
+});
+
+describe('the status of the execution of a request', () => {
+  test.each(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'PENDING_REDRIVE'] as const)(
+    'is what Step Functions says: %s',
+    async (status) => {
+      executions.put('generation', 'img_1', status);
+
+      expect(await findWorkflowStatus('img_1')).toBe(status);
+      expect(executions.client.commandCalls(DescribeExecutionCommand)[0]?.args[0].input).toEqual({
+        executionArn: 'arn:aws:states:us-east-1:111122223333:execution:generation:img_1',
+      });
+    },
+  );
+
+  test('is none when there never was one', async () => {
+    executions.put('expiry', 'img_1', 'RUNNING');
+
+    expect(await findWorkflowStatus('img_1')).toBeUndefined();
+  });
+
+  test('is not made up when it cannot be had', async () => {
+    executions.client.on(DescribeExecutionCommand).rejects(new Error('throttled'));
+
+    await expect(findWorkflowStatus('img_1')).rejects.toThrow('throttled');
+  });
+
+  test.each([
+    [GENERATION, 'arn:aws:states:us-east-1:111122223333:execution:generation:img_1'],
+    [
+      'arn:aws-cn:states:cn-north-1:111122223333:stateMachine:x',
+      'arn:aws-cn:states:cn-north-1:111122223333:execution:x:img_1',
+    ],
+  ])('is asked for by the ARN that belongs to %s', (machine, arn) => {
+    expect(executionArnOf(machine, 'img_1')).toBe(arn);
+  });
+});
+
+describe('the executions that run', () => {
+  test('are listed to the last page, 1,000 a call, and no others', async () => {
+    const names = Array.from({ length: 5 }, (_, index) => `img_${index}`);
+    for (const name of names) executions.put('generation', name, 'RUNNING');
+    executions.put('generation', 'img_over', 'FAILED');
+    executions.put('expiry', 'img_expiry', 'RUNNING');
+    executions.pageSize = 2;
+
+    expect(await listRunningWorkflows()).toEqual(new Set(names));
+    const pages = executions.client.commandCalls(ListExecutionsCommand).map(({ args }) => args[0].input);
+    expect(pages).toHaveLength(3);
+    for (const page of pages) {
+      expect(page).toMatchObject({ stateMachineArn: GENERATION, statusFilter: 'RUNNING', maxResults: 1000 });
+    }
+  });
+
+  test('may be none', async () => {
+    expect(await listRunningWorkflows()).toEqual(new Set());
+  });
+});
+
+describe('news for an execution that waits', () => {
+  const wake = () => wakeExecution('token-1', { next: 'store' });
+  const keep = () => keepExecutionWaiting('token-1');
+
+  test('wakes it with the next step, as a function of its would have given it', async () => {
+    executions.wait('token-1');
+
+    expect(await wake()).toBe(true);
+    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+  });
+
+  test('may be that there is none yet', async () => {
+    executions.wait('token-1');
+
+    expect(await keep()).toBe(true);
+    expect(executions.heartbeats).toEqual(['token-1']);
+  });
+
+  test('comes too late once it has gone on', async () => {
+    executions.wait('token-1');
+    await wake();
+
+    expect([await wake(), await keep()]).toEqual([false, false]);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test.each([TaskTimedOut, TaskDoesNotExist, InvalidToken])(
+    'does no harm to one whose token is not good any more: %p',
+    async (Refusal) => {
+      const refusal = new Refusal({ message: 'no', $metadata: {} });
+      executions.client.on(SendTaskSuccessCommand).rejects(refusal);
+      executions.client.on(SendTaskHeartbeatCommand).rejects(refusal);
+
+      expect([await wake(), await keep()]).toEqual([false, false]);
+    },
+  );
+
+  test('is not lost without a word when it cannot be told', async () => {
+    executions.client.on(SendTaskSuccessCommand).rejects(new Error('throttled'));
+    executions.client.on(SendTaskHeartbeatCommand).rejects(new Error('throttled'));
+
+    await expect(wake()).rejects.toThrow('throttled');
+    await expect(keep()).rejects.toThrow('throttled');
+  });
+});

@@ -1,0 +1,117 @@
+import '../../builders/environment.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Failure } from '../../../../core/errors.ts';
+import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { failStoredRequest, followUpWithFiles } from '../../../../core/workflow/fail-stored-request.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  EMAIL,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const clock = new StoppedClock(atSeconds(30));
+const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
+
+const given = (overrides: Partial<ImageRequest>): void => {
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+  putRequest(memory, anImageRequest({ status: 'processing', ...overrides }));
+};
+beforeEach(() => {
+  executions.reset();
+  bucket.reset();
+  given({});
+});
+const request = () => memory.get(requestKey(REQUEST_ID));
+
+describe('failing a request that may have files already', () => {
+  const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
+  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
+  const keys = () => [...bucket.objects.keys()];
+
+  test('removes whatever is stored for it, recorded or not, and nothing of another', async () => {
+    given({ images: 3, outputs: [aStoredOutput(0)] });
+    const others = [`${filesOf(`${REQUEST_ID}0`)}0.png`, `${filesOf(VIDEO_ID)}0.mp4`];
+    for (const key of [0, 1, 2].map((index) => `${filesOf(REQUEST_ID)}${index}.png`)) bucket.put(key);
+    for (const key of others) bucket.put(key);
+
+    await fail();
+
+    expect(request()).toMatchObject({ status: 'failed', error: FAILURE, refundThousandths: 12_000 });
+    expect(keys()).toEqual(others);
+  });
+
+  test('has the request failed before the files go, so that none is missing from what is delivered', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    let status: unknown;
+    bucket.client.on(ListObjectsV2Command).callsFake(async () => {
+      status = request()?.status;
+      return {};
+    });
+
+    await fail();
+
+    expect(status).toBe('failed');
+  });
+
+  test('keeps the files of one that succeeded meanwhile', async () => {
+    given({ status: 'succeeded', outputs: [aStoredOutput(0)], expiresAt: atSeconds(99).toISOString() });
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(request()?.status).toBe('succeeded');
+    expect(keys()).toHaveLength(1);
+  });
+
+  test('leaves it open work while files may be left, and comes back for them', async () => {
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+    bucket.client
+      .on(ListObjectsV2Command)
+      .rejectsOnce(new Error('no bucket'))
+      .callsFake(async () => ({
+        Contents: keys().map((Key) => ({ Key, Size: 1, LastModified: NOW })),
+      }));
+
+    await fail();
+    expect(request()?.status).toBe('failed');
+    expect(request()?.GSI1PK).toBeDefined();
+    expect(keys()).toHaveLength(1);
+
+    await followUpWithFiles(REQUEST_ID);
+    expect(request()?.GSI1PK).toBeUndefined();
+    expect(keys()).toEqual([]);
+  });
+
+  test('that is gone touches nothing', async () => {
+    memory.reset();
+    bucket.put(`${filesOf(REQUEST_ID)}0.png`);
+
+    await fail();
+
+    expect(keys()).toHaveLength(1);
+  });
+});
+
+test('what an operator noted who ended a request is kept with it', async () => {
+  await failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
+
+  expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });
+});

@@ -1,0 +1,115 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { StoredRequest } from '../../../../core/requests/requests.ts';
+import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { followUp } from '../../../../core/workflow/follow-up.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+});
+
+const expiresAt = atSeconds(82_800).toISOString();
+/** Puts a request there that is still among the open work. */
+const given = (request: StoredRequest): string => {
+  putRequest(memory, request);
+  memory.patch(requestKey(request.requestId), openWorkListing(request.requestId, request.createdAt));
+  return request.requestId;
+};
+const isOpen = (requestId: string): boolean => memory.get(requestKey(requestId))?.GSI1PK !== undefined;
+
+describe('what follows the end of a request', () => {
+  test.each([
+    anImageRequest({ status: 'succeeded', expiresAt }),
+    aVideoRequest({ status: 'succeeded', expiresAt }),
+  ])('that succeeded is its expiry, named by it: $kind', async (request) => {
+    const requestId = given(request);
+
+    await followUp(requestId);
+
+    expect(executions.started).toEqual([
+      { machine: 'expiry', name: requestId, input: { requestId, expiresAt }, status: 'RUNNING' },
+    ]);
+    expect(isOpen(requestId)).toBe(false);
+  });
+
+  test.each([
+    anImageRequest({ status: 'failed', webhookUrl: 'https://hooks.example.com/' }),
+    aVideoRequest({ status: 'succeeded', expiresAt, webhookUrl: 'https://hooks.example.com/' }),
+  ])('that has a webhook is its delivery, named by it and given its id alone: $status', async (request) => {
+    const requestId = given(request);
+
+    await followUp(requestId);
+    await followUp(requestId);
+
+    expect(executions.started).toContainEqual({
+      machine: 'webhook-delivery',
+      name: requestId,
+      input: { requestId },
+      status: 'RUNNING',
+    });
+    expect(executions.started).toHaveLength(request.status === 'failed' ? 1 : 2);
+    expect(isOpen(requestId)).toBe(false);
+  });
+
+  test('that failed is nothing: it leaves the open work', async () => {
+    const requestId = given(anImageRequest({ status: 'failed' }));
+
+    await followUp(requestId);
+
+    expect(executions.started).toEqual([]);
+    expect(isOpen(requestId)).toBe(false);
+  });
+
+  test.each(['queued', 'processing'] as const)('is nothing yet for one that is %s', async (status) => {
+    const requestId = given(anImageRequest({ status }));
+
+    await followUp(requestId);
+
+    expect(executions.client.calls()).toHaveLength(0);
+    expect(isOpen(requestId)).toBe(true);
+  });
+
+  test('is started once, however often this runs', async () => {
+    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
+
+    await Promise.all([followUp(requestId), followUp(requestId), followUp(requestId)]);
+    await followUp(requestId);
+
+    expect(executions.names('expiry')).toEqual([requestId]);
+  });
+
+  test('costs one read once nothing is left to be done', async () => {
+    putRequest(memory, anImageRequest({ status: 'succeeded', expiresAt }));
+
+    await followUp(anImageRequest().requestId);
+
+    expect(memory.calls()).toEqual({ GetCommand: 1 });
+    expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test('that was deleted is nothing', async () => {
+    await followUp(anImageRequest({ createdAt: NOW.toISOString() }).requestId);
+
+    expect(memory.calls()).toEqual({ GetCommand: 1 });
+  });
+
+  test('is tried again by whoever comes next when it cannot be started', async () => {
+    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
+    executions.refuseStarts(new Error('throttled'));
+
+    await expect(followUp(requestId)).rejects.toThrow('throttled');
+    expect(isOpen(requestId)).toBe(true);
+
+    executions.reset();
+    await followUp(requestId);
+    expect(executions.names('expiry')).toEqual([requestId]);
+  });
+});

@@ -1,0 +1,205 @@
+import '../../builders/environment.ts';
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { table } from '../../../../core/table/table.ts';
+import { awaitProvider } from '../../../../core/workflow/catch-up.ts';
+import { callbackUrl, receiveCallback } from '../../../../core/workflow/provider-callbacks.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MemorySecrets } from '../../fakes/secrets.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const secrets = new MemorySecrets();
+const request = new WaitingRequest(memory);
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  secrets.reset();
+  secrets.set('arn:callback-secret', 'a secret of the deployment');
+  request.given();
+});
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+const WAITING: ProviderAnswer = { kind: 'waiting' };
+const token = (requestId = VIDEO_ID): string =>
+  createHmac('sha256', 'a secret of the deployment').update(requestId).digest('hex');
+const receive = (provider: Provider, callback: Record<string, string> = {}, seconds = 60) =>
+  receiveCallback(
+    { provider: 'modelark', requestId: VIDEO_ID, token: token(), ...callback },
+    leadingTo(provider),
+    clockAt(seconds),
+  );
+const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
+
+describe('the URL given to a provider', () => {
+  test('names provider and request, and ends with a token only this deployment can make', async () => {
+    expect(await callbackUrl('modelark', VIDEO_ID)).toBe(
+      `https://api.example.com/callbacks/modelark/${VIDEO_ID}/${token()}`,
+    );
+    expect(token()).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('has another token for each request', async () => {
+    const [one, other] = [await callbackUrl('modelark', VIDEO_ID), await callbackUrl('modelark', REQUEST_ID)];
+
+    expect(one.split('/').at(-1)).not.toBe(other.split('/').at(-1));
+  });
+
+  test('has another token under another secret', async () => {
+    secrets.set('arn:another-secret', 'another');
+    const other = await withEnvironment({ CALLBACK_SECRET_ARN: 'arn:another-secret' }, () =>
+      callbackUrl('modelark', VIDEO_ID),
+    );
+
+    expect(other.split('/').at(-1)).not.toBe(token());
+  });
+});
+
+describe('a callback', () => {
+  test('is a hint: the provider is asked, and what it says wakes the execution', async () => {
+    executions.wait('token-1');
+    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    const provider = answering(aDone('a'));
+
+    await receive(provider);
+
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+    expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
+  });
+
+  test('of a task that is still at work tells the execution that it was asked', async () => {
+    executions.wait('token-1');
+    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+
+    await receive(answering(WAITING));
+
+    expect(executions.heartbeats).toEqual(['token-1']);
+    expect(executions.woken).toEqual([]);
+  });
+
+  test('is not held back by a question asked just before', async () => {
+    request.waiting({ queriedAt: at(59.999) });
+    const provider = answering(aDone('a'));
+
+    await receive(provider);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['has a wrong token', { token: token().replace(/.$/, (last) => (last === '0' ? '1' : '0')) }],
+    ['has the token of another request', { token: token(REQUEST_ID) }],
+    ['names another request than its token', { requestId: REQUEST_ID }],
+    ['has a token of another length', { token: token().slice(1) }],
+    ['has a token in capitals', { token: token().toUpperCase() }],
+    ['has an empty token', { token: '' }],
+    ['names a provider that is none', { provider: 'nobody' }],
+    ['names a part of every object', { provider: 'constructor' }],
+  ])('that %s is not found, and nothing is looked at', async (_, callback) => {
+    const provider = answering(aDone('a'));
+
+    await expect(receive(provider, callback)).rejects.toMatchObject(NOT_FOUND);
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(memory.calls()).toEqual({});
+    expect(request.wait()).toBeUndefined();
+  });
+
+  test('under the name of another provider of ours asks the one the request is with', async () => {
+    const provider = answering(aDone('a'));
+    await receive(provider, { provider: 'modelstudio' });
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+  });
+
+  test.each(['succeeded', 'failed'] as const)('for a request that %s changes nothing', async (status) => {
+    request.given({ status });
+    const before = structuredClone([request.record(), request.attempt(), request.wait()]);
+    const provider = answering(aDone('a'));
+
+    await receive(provider);
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect([request.record(), request.attempt(), request.wait()]).toEqual(before);
+    expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test('for a request that was deleted changes nothing', async () => {
+    memory.reset();
+
+    await receive(answering(aDone('a')));
+
+    expect(memory.partition(`REQUEST#${VIDEO_ID}`)).toEqual([]);
+  });
+
+  test('that is repeated wakes once and changes no outcome', async () => {
+    executions.wait('token-1');
+    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+    await receive(answering(aDone('a')));
+    const outcome = structuredClone(request.attempt());
+    const provider = answering({ kind: 'failed', failure: { code: 'provider_error', message: 'no' } });
+
+    await receive(provider, {}, 61);
+    await receive(provider, {}, 62);
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(request.attempt()).toEqual(outcome);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('twice at once wakes once', async () => {
+    executions.wait('token-1');
+    request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
+
+    await Promise.all([receive(answering(aDone('a'))), receive(answering(aDone('a')))]);
+
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('that finds the provider out of reach is refused for now, so that it comes again', async () => {
+    const provider = answering({ kind: 'busy', reason: 'down' });
+
+    await expect(receive(provider)).rejects.toMatchObject({
+      code: 'temporarily_unavailable',
+      retryAfterSeconds: 5,
+    });
+    expect(request.attempt()).toMatchObject(accepted());
+
+    await receive(answering(aDone('a')), {}, 65);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+  });
+
+  test('that comes before the task is known is taken, and heard once the execution waits', async () => {
+    request.withAttempt({ outcome: undefined, taskId: undefined });
+    await receive(answering(aDone('a')), {}, 1);
+    expect(request.attempt()?.outcome).toBeUndefined();
+
+    request.withAttempt(accepted());
+    executions.wait('token-1');
+    await awaitProvider(VIDEO_ID, 'token-1', leadingTo(answering(aDone('a'))), clockAt(2));
+
+    expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
+  });
+
+  test('that comes before the execution waits is heard without another question', async () => {
+    await receive(answering(aDone('a')), {}, 1);
+    const provider = answering(WAITING);
+    executions.wait('token-1');
+
+    await awaitProvider(VIDEO_ID, 'token-1', leadingTo(provider), clockAt(2));
+
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(executions.woken).toHaveLength(1);
+  });
+});

@@ -1,0 +1,135 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { queryProvider } from '../../../../core/workflow/query-provider.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const given = (request: Partial<ImageRequest>) =>
+  memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
+const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
+  const whole = anAttempt(attempt);
+  memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
+};
+const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
+  taskId,
+  outcome: { kind: 'accepted', taskId },
+});
+beforeEach(() => {
+  memory.reset();
+  given({});
+  givenAttempt(open('task-1'));
+});
+
+const answering = (answer: ProviderAnswer) => aProvider('asynchronous', 1, undefined, async () => answer);
+const run = (provider: Provider, seconds = 40) =>
+  queryProvider(REQUEST_ID, leadingTo(provider), new StoppedClock(atSeconds(seconds)));
+const attempt = (call = 0) => memory.get(providerAttemptKey(REQUEST_ID, call, 0));
+const FAILURE = { code: 'content_policy', message: 'refused' } as const;
+const LATE = {
+  next: 'fail',
+  error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
+};
+
+describe('looking at the tasks of a request', () => {
+  test('asks for the task by its id and stores what it brought', async () => {
+    const provider = answering(aDone('a', 'b'));
+
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(attempt()).toMatchObject({
+      taskId: 'task-1',
+      outcome: aDone('a', 'b'),
+      finishedAt: atSeconds(40).toISOString(),
+    });
+  });
+
+  test.each<[string, ProviderAnswer]>([
+    ['refused it', { kind: 'failed', failure: FAILURE }],
+    ['no longer knows it', { kind: 'lost', failure: FAILURE }],
+  ])('fails the request when the provider %s', async (_, answer) => {
+    expect(await run(answering(answer))).toEqual({ next: 'fail', error: FAILURE });
+    expect(attempt()).toMatchObject({ outcome: answer });
+  });
+
+  test.each<[string, ProviderAnswer]>([
+    ['is at work', { kind: 'waiting' }],
+    ['does not answer', { kind: 'busy', reason: 'down' }],
+  ])('waits on, and changes nothing, while the provider %s', async (_, answer) => {
+    expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 10, timeoutSeconds: 561 });
+    expect(attempt()).toMatchObject(open('task-1'));
+    expect(attempt()).not.toHaveProperty('finishedAt');
+  });
+
+  test('asks for open tasks only, and waits until the last is done', async () => {
+    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
+    givenAttempt({ call: 2, ...open('task-3') });
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockResolvedValueOnce(aDone('a'));
+
+    expect(await run(provider)).toMatchObject({ next: 'wait' });
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1', 'task-3']);
+
+    provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
+    expect(await run(provider)).toEqual({ next: 'store' });
+    expect(provider.query).toHaveBeenCalledTimes(3);
+  });
+
+  test('never makes a call', async () => {
+    const provider = answering({ kind: 'lost', failure: FAILURE });
+    await run(provider);
+
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('limits how long it waits for an answer', async () => {
+    const provider = answering({ kind: 'waiting' });
+    await run(provider);
+
+    expect(provider.query.mock.calls[0]?.[1]).toBeInstanceOf(AbortSignal);
+  });
+
+  test.each(['succeeded', 'failed'] as const)('leaves a request that is %s alone', async (status) => {
+    given({ status });
+    const provider = answering(aDone('a'));
+
+    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('has nothing to do for a request that is gone', async () => {
+    memory.reset();
+
+    expect(await run(answering(aDone('a')))).toEqual({ next: 'stop' });
+  });
+});
+
+describe('the deadline of a request', () => {
+  test('fails one whose task is still open', async () => {
+    expect(await run(answering({ kind: 'waiting' }), 599.999)).toEqual({
+      next: 'wait',
+      waitSeconds: 1,
+      timeoutSeconds: 2,
+    });
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
+    expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
+  });
+
+  test('does not throw away what is found finished at the last look', async () => {
+    expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
+  });
+
+  test('does not hide why a task failed', async () => {
+    expect(await run(answering({ kind: 'failed', failure: FAILURE }), 700)).toEqual({
+      next: 'fail',
+      error: FAILURE,
+    });
+  });
+});

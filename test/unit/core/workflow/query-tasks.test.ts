@@ -1,0 +1,108 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { table } from '../../../../core/table/table.ts';
+import { queryTasks } from '../../../../core/workflow/query-tasks.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { aVideoRequest } from '../../builders/entities.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const request = new WaitingRequest(memory);
+beforeEach(() => {
+  memory.reset();
+  request.given();
+});
+
+const FAILURE = { code: 'provider_error', message: 'broke' } as const;
+const look = (provider: Provider, timeoutMs = 1000) =>
+  queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
+
+describe('a look at the tasks of a request', () => {
+  test.each<[ProviderAnswer]>([
+    [aDone('a')],
+    [{ kind: 'failed', failure: FAILURE }],
+    [{ kind: 'lost', failure: FAILURE }],
+  ])('records the final answer %j', async (answer) => {
+    const found = await look(answering(answer));
+
+    expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
+    expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
+  });
+
+  test.each<[ProviderAnswer, boolean]>([
+    [{ kind: 'waiting' }, true],
+    [{ kind: 'accepted', taskId: 'other' }, true],
+    [{ kind: 'busy', reason: 'down' }, false],
+  ])('changes nothing for the answer %j, and says whether it was one: %p', async (answer, answered) => {
+    const found = await look(answering(answer));
+
+    expect(found).toMatchObject({ answered, attempts: [accepted()] });
+    expect(request.attempt()).toMatchObject(accepted());
+  });
+
+  test('notes that the provider is asked before it is', async () => {
+    const provider = answering(async () => {
+      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString() });
+      return { kind: 'waiting' };
+    });
+    await look(provider);
+
+    expect(provider.query).toHaveBeenCalledTimes(1);
+  });
+
+  test('asks for open tasks only, and notes no question where there is none', async () => {
+    request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
+    const provider = answering({ kind: 'waiting' });
+
+    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ outcome: aDone('a') }] });
+    expect(provider.query).not.toHaveBeenCalled();
+    expect(request.wait()).toBeUndefined();
+  });
+
+  test('leaves a call alone whose task is not known yet', async () => {
+    request.withAttempt({ outcome: undefined, taskId: undefined });
+    const provider = answering({ kind: 'waiting' });
+
+    expect(await look(provider)).toMatchObject({ answered: true, attempts: [{ call: 0 }] });
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('looks at the last try of each call, all at once', async () => {
+    request.withAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: 'full' } });
+    request.withAttempt({ call: 0, attempt: 1, ...accepted('task-2') });
+    request.withAttempt({ call: 1, attempt: 0, ...accepted('task-3') });
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockResolvedValueOnce(aDone('a')).mockResolvedValueOnce({ kind: 'busy', reason: 'down' });
+
+    const found = await look(provider);
+
+    expect(provider.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2', 'task-3']);
+    expect(found).toMatchObject({
+      answered: false,
+      attempts: [{ call: 0, attempt: 1, outcome: aDone('a') }, { call: 1 }],
+    });
+  });
+
+  test('keeps the outcome that was recorded first', async () => {
+    const provider = answering(async () => {
+      request.withAttempt({ ...accepted(), outcome: aDone('first') });
+      return { kind: 'failed', failure: FAILURE };
+    });
+
+    expect(await look(provider)).toMatchObject({ attempts: [{ outcome: aDone('first') }] });
+    expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
+  });
+
+  test('gives up on an answer after the time it is told', async () => {
+    const provider = answering({ kind: 'waiting' });
+    provider.query.mockImplementationOnce(async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'busy', reason: 'late' };
+    });
+
+    expect(await look(provider, 5)).toMatchObject({ answered: false });
+  });
+});

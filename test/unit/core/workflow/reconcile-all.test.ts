@@ -1,0 +1,231 @@
+import '../../builders/environment.ts';
+import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../../core/observability.ts';
+import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { VideoRequest } from '../../../../core/requests/requests.ts';
+import {
+  accountKey,
+  deletedRequestKey,
+  endUserKey,
+  openWorkListing,
+  outputObjectKey,
+  providerWaitKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { reconcileAll } from '../../../../core/workflow/reconcile.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  putRequest,
+  VIDEO_ID,
+} from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { aDone, leadingTo } from '../../builders/providers.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const request = new WaitingRequest(memory);
+const logged = jest.spyOn(logger, 'error');
+jest.spyOn(Math, 'random').mockReturnValue(0);
+let counted = metricsCounted();
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  logged.mockReset();
+  counted = metricsCounted();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+});
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+const ended: Partial<VideoRequest> = {
+  status: 'succeeded',
+  outputs: [aStoredVideo()],
+  expiresAt: at(1000),
+  costThousandths: 50_000,
+  finishedAt: at(0),
+};
+/** What follows its end has not been started. */
+const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO_ID, NOW.toISOString()));
+
+describe('looking after all open work', () => {
+  const always = () => true;
+  const lookAround = (seconds: number, answer: ProviderAnswer = { kind: 'waiting' }, keepGoing = always) => {
+    const provider = answering(answer);
+    return reconcileAll(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
+  };
+  /** Puts a queued request there that was created at a second; answers its id. */
+  const given = (seconds: number): string => {
+    const createdAt = atSeconds(seconds);
+    const requestId = aRequestId(createdAt);
+    putRequest(memory, anImageRequest({ requestId, createdAt: createdAt.toISOString() }));
+    return requestId;
+  };
+
+  test('starts what never was started, once it is 30 s old: younger ones are being started', async () => {
+    const old = [given(-100), given(-30.001)];
+    given(-30);
+    given(0);
+
+    await lookAround(0);
+
+    expect(executions.names('generation').sort()).toEqual(old.sort());
+  });
+
+  test('asks nothing about requests whose execution runs', async () => {
+    const running = [given(-100), given(-90)];
+    for (const name of running) executions.put('generation', name, 'RUNNING');
+    const lost = given(-80);
+
+    await lookAround(0);
+
+    const commands = executions.client.calls().map(({ args }) => args[0].constructor.name);
+    expect(commands.sort()).toEqual([
+      'DescribeExecutionCommand',
+      'ListExecutionsCommand',
+      'StartExecutionCommand',
+    ]);
+    expect(executions.names('generation')).toEqual([...running, lost]);
+  });
+
+  test('goes on when one request cannot be helped, logs it and counts it', async () => {
+    const ids = [given(-100), given(-90), given(-80)];
+    memory.patch(requestKey(ids[1] ?? ''), { images: 'none' });
+
+    await lookAround(0);
+
+    expect(executions.names('generation').sort()).toEqual([ids[0], ids[2]]);
+    expect(logged.mock.calls).toEqual([
+      ['a request could not be reconciled', { requestId: ids[1], error: expect.any(Error) }],
+    ]);
+    expect(counted()).toContainEqual(['ReconcileFailed', {}]);
+  });
+
+  test('ends when it is told to, and takes up no more then', async () => {
+    for (let count = 0; count < 40; count++) given(-100);
+    let asked = 0;
+
+    await lookAround(0, undefined, () => ++asked <= 20);
+
+    expect(executions.names('generation')).toHaveLength(20);
+  });
+
+  test('has at most eight requests in hand at once', async () => {
+    for (let count = 0; count < 40; count++) given(-100);
+    let [atOnce, most] = [0, 0];
+    memory.beforeCall = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      atOnce--;
+    };
+
+    await lookAround(0);
+
+    expect(executions.names('generation')).toHaveLength(40);
+    // The list is read beside them.
+    expect(most).toBeLessThanOrEqual(9);
+    expect(most).toBeGreaterThan(1);
+  });
+
+  describe('that waits for a callback', () => {
+    const waiting = (wait: object) => {
+      request.given().waiting({ taskToken: 'token-1', ...wait });
+      executions.put('generation', VIDEO_ID, 'RUNNING');
+      executions.wait('token-1');
+    };
+
+    test.each<[string, object, number, boolean]>([
+      ['since a moment', { waitingSince: at(0) }, 299.999, false],
+      ['in vain', { waitingSince: at(0) }, 300, true],
+      ['though it was asked lately', { waitingSince: at(0), queriedAt: at(10) }, 309.999, false],
+      ['and was asked as long ago', { waitingSince: at(0), queriedAt: at(10) }, 310, true],
+      ['after a poll', { waitingSince: at(20), queriedAt: at(10) }, 319.999, false],
+      ['as long after a poll', { waitingSince: at(20), queriedAt: at(10) }, 320, true],
+    ])('%s (%j) is asked for %p s later: %p', async (_, wait, seconds, asked) => {
+      waiting(wait);
+
+      const provider = await lookAround(seconds, aDone('a'));
+
+      expect(provider.query).toHaveBeenCalledTimes(asked ? 1 : 0);
+      expect(executions.woken).toHaveLength(asked ? 1 : 0);
+    });
+
+    test('is told to go on waiting while the provider is at work, and asked again as long later', async () => {
+      waiting({ waitingSince: at(0) });
+
+      await lookAround(300);
+      expect(executions.heartbeats).toEqual(['token-1']);
+      expect((await lookAround(599)).query).not.toHaveBeenCalled();
+      expect((await lookAround(600)).query).toHaveBeenCalledTimes(1);
+    });
+
+    test('is as patient as the deployment says', async () => {
+      waiting({ waitingSince: at(0) });
+
+      await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
+        expect((await lookAround(39)).query).not.toHaveBeenCalled();
+        expect((await lookAround(40)).query).toHaveBeenCalledTimes(1);
+      });
+    });
+
+    test.each<[string, () => void]>([
+      ['nobody waits for yet', () => memory.remove(providerWaitKey(VIDEO_ID))],
+      ['is being handed over', () => request.given({ status: 'queued' })],
+      ['has ended', () => request.given(ended) && stillOpen()],
+    ])('is not asked for when it %s', async (_, change) => {
+      waiting({ waitingSince: at(0) });
+      change();
+
+      expect((await lookAround(4000)).query).not.toHaveBeenCalled();
+    });
+  });
+
+  test('goes on with a deletion that broke off, and is done with it once all is gone', async () => {
+    const files = [outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4')];
+    const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
+    memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...openWorkListing(VIDEO_ID, at(0)), ...mark });
+    memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
+    for (const file of files) bucket.put(file);
+    bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
+    const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
+
+    await lookAround(100);
+    expect(left()).toMatchObject({ files, ...openWorkListing(VIDEO_ID, at(0)) });
+    await lookAround(160);
+
+    expect(left()).toEqual({
+      ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID),
+      accountId: ACCOUNT_ID,
+      requestId: VIDEO_ID,
+      deletedAt: at(0),
+    });
+    expect(request.wait()).toBeUndefined();
+    expect(executions.started).toEqual([]);
+  });
+
+  test('gives what follows to a request that ended without it', async () => {
+    putRequest(memory, aVideoRequest(ended));
+    stillOpen();
+
+    await lookAround(100);
+
+    expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+  });
+});

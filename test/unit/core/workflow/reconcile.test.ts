@@ -1,0 +1,249 @@
+import '../../builders/environment.ts';
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { VideoRequest } from '../../../../core/requests/requests.ts';
+import {
+  accountKey,
+  endUserKey,
+  ledgerPartition,
+  openWorkListing,
+  outputObjectKey,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { reconcileExpiry, reconcileRequest } from '../../../../core/workflow/reconcile.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, aStoredVideo, EMAIL, VIDEO_ID } from '../../builders/entities.ts';
+import { WaitingRequest } from '../../builders/waiting-request.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const request = new WaitingRequest(memory);
+jest.spyOn(Math, 'random').mockReturnValue(0);
+let counted = metricsCounted();
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  counted = metricsCounted();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+});
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+const reconcile = () => reconcileRequest(VIDEO_ID, clockAt(100));
+const account = () => memory.get(accountKey(ACCOUNT_ID));
+const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
+const LOST = { code: 'internal_error', message: 'The work on this request was lost on our side.' };
+const OVER = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const satisfies ExecutionStatus[];
+const ended: Partial<VideoRequest> = {
+  status: 'succeeded',
+  outputs: [aStoredVideo()],
+  expiresAt: at(1000),
+  costThousandths: 50_000,
+  finishedAt: at(0),
+};
+/** What follows its end has not been started. */
+const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO_ID, NOW.toISOString()));
+
+describe('a request whose execution never started', () => {
+  test.each(['queued', 'processing'] as const)('is started, and left as it is: %s', async (status) => {
+    request.given({ status });
+
+    await reconcile();
+
+    expect(executions.started).toEqual([
+      { machine: 'generation', name: VIDEO_ID, input: { requestId: VIDEO_ID }, status: 'RUNNING' },
+    ]);
+    expect(request.record()).toMatchObject({ status });
+    expect(entries()).toEqual([]);
+    expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
+  });
+
+  test('is started once by many who notice at once', async () => {
+    request.given();
+
+    await Promise.all([reconcile(), reconcile(), reconcile()]);
+
+    expect(executions.names('generation')).toEqual([VIDEO_ID]);
+  });
+});
+
+describe.each(OVER)('a request whose execution is over (%s) without having ended it', (status) => {
+  beforeEach(() => executions.put('generation', VIDEO_ID, status));
+
+  test.each(['queued', 'processing'] as const)('is failed and refunded in full: %s', async (was) => {
+    request.given({ status: was });
+
+    await reconcile();
+
+    expect(request.record()).toMatchObject({
+      status: 'failed',
+      error: LOST,
+      refundThousandths: 50_000,
+      finishedAt: at(100),
+    });
+    expect(account()).toMatchObject({ balanceThousandths: 150_000 });
+    expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 50_000, reference: VIDEO_ID }]);
+    expect(request.record()?.GSI1PK).toBeUndefined();
+    expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
+  });
+
+  test('loses the files that nobody recorded', async () => {
+    request.given();
+    bucket.put(outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4'));
+    bucket.put('outputs/another');
+
+    await reconcile();
+
+    expect([...bucket.objects.keys()]).toEqual(['outputs/another']);
+  });
+
+  test('is settled, not failed, when its outputs are stored: the caller gets what was made', async () => {
+    request.given({ outputs: [aStoredVideo()] });
+    bucket.put(String(aStoredVideo().objectKey));
+
+    await reconcile();
+
+    expect(request.record()).toMatchObject({ status: 'succeeded', costThousandths: 50_000 });
+    expect(bucket.objects.size).toBe(1);
+    expect(entries()).toEqual([]);
+    expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+  });
+
+  test('is failed and refunded when none of its outputs could be stored', async () => {
+    request.given({ outputs: [{ index: 0 }] });
+
+    await reconcile();
+
+    expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
+  });
+
+  test('is ended once by many who notice at once', async () => {
+    request.given();
+
+    await Promise.all([reconcile(), reconcile(), reconcile()]);
+
+    expect(entries()).toHaveLength(1);
+    expect(account()).toMatchObject({ balanceThousandths: 150_000 });
+  });
+});
+
+describe('a request that needs nothing', () => {
+  test.each(['RUNNING', 'PENDING_REDRIVE'] as const)(
+    'has an execution that is %s: it is left to that',
+    async (status) => {
+      request.given();
+      executions.put('generation', VIDEO_ID, status);
+      const before = structuredClone(request.record());
+
+      await reconcile();
+
+      expect(request.record()).toEqual(before);
+      expect(counted()).toEqual([]);
+    },
+  );
+
+  test('was deleted', async () => {
+    await reconcile();
+
+    expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test('has ended, and everything that follows has been started', async () => {
+    request.given(ended);
+
+    await reconcile();
+
+    expect(executions.client.calls()).toHaveLength(0);
+    expect(counted()).toEqual([]);
+  });
+
+  test('ended between two looks at it: it is not failed, and loses no file', async () => {
+    request.given();
+    executions.put('generation', VIDEO_ID, 'SUCCEEDED');
+    bucket.put(String(aStoredVideo().objectKey));
+    let reads = 0;
+    memory.beforeCall = () => {
+      if (reads++ === 1) request.given(ended);
+    };
+
+    await reconcile();
+
+    expect(request.record()).toMatchObject({ status: 'succeeded' });
+    expect(entries()).toEqual([]);
+    expect(bucket.objects.size).toBe(1);
+  });
+});
+
+test('a request that ended without what follows gets it, whatever became of its execution', async () => {
+  request.given(ended);
+  stillOpen();
+  executions.put('generation', VIDEO_ID, 'ABORTED');
+
+  await reconcile();
+
+  expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+  expect(request.record()?.GSI1PK).toBeUndefined();
+  expect(request.record()).toMatchObject({ status: 'succeeded' });
+});
+
+test('an execution whose state cannot be learned leaves its request as it is', async () => {
+  request.given();
+  executions.client.rejects(new Error('throttled'));
+
+  await expect(reconcile()).rejects.toThrow('throttled');
+  expect(request.record()).toMatchObject({ status: 'processing' });
+});
+
+describe('the expiry of a request whose execution was lost', () => {
+  const again = (lostAs = 'ABORTED', seconds = 100) => reconcileExpiry(VIDEO_ID, lostAs, clockAt(seconds));
+
+  test.each([
+    ['ABORTED', 100, 1000],
+    ['TIMED_OUT', 999.999, 1000],
+    ['ABORTED', 2000, 2000],
+    // One that failed is left alone for an hour: it might fail at once again, for ever.
+    ['FAILED', 2000, 5600],
+    ['FAILED', 100, 3700],
+  ])(
+    '(%s), after %p s, is started anew under another name, to go on at %p s',
+    async (lostAs, now, goesOn) => {
+      request.given(ended);
+      executions.put('expiry', VIDEO_ID, 'ABORTED');
+
+      await again(lostAs, now);
+
+      expect(executions.started.at(-1)).toEqual({
+        machine: 'expiry',
+        name: `${VIDEO_ID}-${atSeconds(now).getTime()}`,
+        input: { requestId: VIDEO_ID, expiresAt: at(goesOn) },
+        status: 'RUNNING',
+      });
+    },
+  );
+
+  test.each<[string, Partial<VideoRequest>]>([
+    ['is over', { ...ended, expiredAt: at(1000) }],
+    ['has failed', { status: 'failed' }],
+    ['is under way', { status: 'processing' }],
+  ])('is not started for one that %s', async (_, was) => {
+    request.given(was);
+
+    await again();
+
+    expect(executions.started).toEqual([]);
+  });
+
+  test('is not started for one that was deleted', async () => {
+    await again();
+
+    expect(executions.started).toEqual([]);
+  });
+});

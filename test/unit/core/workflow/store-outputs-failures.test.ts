@@ -1,0 +1,216 @@
+import '../../builders/environment.ts';
+import { Readable } from 'node:stream';
+import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { StoppedClock } from '../../builders/clocks.ts';
+import { REQUEST_ID } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import { anImage } from '../../builders/images.ts';
+import { file, keyOf, ProducedOutputs, status, withMetadata } from '../../builders/produced-outputs.ts';
+import { aClosedUrl } from '../../fakes/loopback-server.ts';
+
+const pause = jest.fn(async (_milliseconds: number) => undefined);
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
+const { storeOutputs } = await import('../../../../core/workflow/store-outputs.ts');
+
+process.env.ALLOW_PRIVATE_TARGETS = 'true';
+const produced = await new ProducedOutputs().start();
+const { bucket, server, png } = produced;
+const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
+beforeEach(() => {
+  produced.reset();
+  pause.mockClear();
+});
+afterAll(() => server.close());
+
+describe('an output that cannot be had', () => {
+  const noFile = (times: number) => {
+    expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
+    expect(bucket.objects.size).toBe(0);
+    expect(produced.asked()).toHaveLength(times);
+  };
+
+  test.each([400, 403, 404, 410])('with status %p is given up at once', async (code) => {
+    produced.serve({ '/a': status(code) });
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+    expect(pause).not.toHaveBeenCalled();
+  });
+
+  test('because it moved is not followed', async () => {
+    produced.serve({
+      '/a': (response) => response.writeHead(302, { location: '/b' }).end(),
+      '/b': file(png),
+    });
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+  });
+
+  test.each([429, 500, 502, 503])('with status %p is asked for three times, with pauses', async (code) => {
+    produced.serve({ '/a': status(code) });
+    produced.given(['/a']);
+    await store();
+
+    noFile(3);
+    expect(pause.mock.calls).toEqual([[500], [1000]]);
+  });
+
+  test('is stored when a later try brings it', async () => {
+    produced.serve({
+      '/a': (response, time) => (time < 3 ? status(503) : file(png))(response, time),
+    });
+    produced.given(['/a']);
+    await store();
+
+    expect(produced.recorded()).toMatchObject([{ index: 0, objectKey: keyOf('0.png') }]);
+    expect(produced.asked()).toHaveLength(3);
+  });
+
+  test.each(['<html>no image</html>', '', '\x89PNG\r\n\x1a\n'])(
+    'because it is no image (%j) is given up at once',
+    async (body) => {
+      produced.serve({ '/a': file(Buffer.from(body, 'latin1')) });
+      produced.given(['/a']);
+      await store();
+
+      noFile(1);
+    },
+  );
+
+  test('because it is an image of a type that is not delivered is given up at once', async () => {
+    const gif = await anImage(8, 8, 'gif');
+    produced.serve({ '/a': file(gif) });
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+  });
+
+  test.each([
+    ['in its header', 20],
+    ['after its header', 100],
+  ])('because the connection breaks %s is asked for again, and nothing of it is stored', async (_, bytes) => {
+    produced.serve({
+      '/a': (response) => {
+        response.writeHead(200, { 'content-length': String(png.byteLength) });
+        response.write(png.subarray(0, bytes), () => response.socket?.destroy());
+      },
+    });
+    produced.given(['/a']);
+    await store();
+
+    noFile(3);
+  });
+
+  test('because a large file breaks off leaves no parts behind', async () => {
+    produced.serve({
+      '/a': (response) => {
+        response.writeHead(200, { 'content-length': String(20 * 1024 * 1024) });
+        const part = Buffer.concat([png, Buffer.alloc(11 * 1024 * 1024)]);
+        response.write(part, () => response.socket?.destroy());
+      },
+    });
+    produced.given(['/a']);
+    await store();
+
+    noFile(3);
+    expect(bucket.abortedUploads).toEqual(Array(3).fill(keyOf('0.png')));
+  });
+
+  test('because nobody listens is asked for again', async () => {
+    produced.given([`${await aClosedUrl()}/a`]);
+    await store();
+
+    noFile(0);
+    expect(pause).toHaveBeenCalledTimes(2);
+  });
+
+  test('because the bucket refuses it is tried again', async () => {
+    produced.serve({ '/a': file(png) });
+    bucket.client.on(PutObjectCommand).rejects(new Error('no bucket'));
+    produced.given(['/a']);
+    await store();
+
+    noFile(3);
+  });
+
+  test('does not keep the others from being stored', async () => {
+    produced.serve({ '/a': file(png), '/c': file(png) });
+    produced.given(['/a', '/b', '/c']);
+    await store();
+
+    expect(produced.recorded()).toMatchObject([
+      { objectKey: keyOf('0.png') },
+      {},
+      { objectKey: keyOf('2.png') },
+    ]);
+    expect((produced.recorded() as object[])[1]).toStrictEqual({ index: 1 });
+  });
+
+  test.each(['false', ''])(
+    'over plain http is not even asked for when private targets are "%s"',
+    async (allowed) => {
+      produced.serve({ '/a': file(png) });
+      produced.given(['/a']);
+      await withEnvironment({ ALLOW_PRIVATE_TARGETS: allowed }, store);
+
+      noFile(0);
+      expect(pause).not.toHaveBeenCalled();
+    },
+  );
+
+  test('because its URL is none is recorded without a file', async () => {
+    produced.given(['no url']);
+    await store();
+
+    noFile(0);
+  });
+
+  test('because nothing tells its size within 1 MiB is given up', async () => {
+    const jpeg = await anImage(30, 20, 'jpeg');
+    produced.serve({ '/a': file(withMetadata(jpeg, 18)) });
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+  });
+
+  test('because it is larger than 256 MiB is given up, and leaves no parts behind', async () => {
+    const part = Buffer.alloc(4 * 1024 * 1024);
+    produced.serve({
+      '/a': (response) => {
+        const parts = function* () {
+          yield png;
+          for (let count = 0; count < 64; count++) yield part;
+        };
+        Readable.from(parts()).pipe(response.writeHead(200));
+      },
+    });
+    bucket.client.on(UploadPartCommand).resolves({ ETag: 'kept nowhere' });
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+    expect(bucket.abortedUploads).toEqual([keyOf('0.png')]);
+  });
+
+  test.each([
+    ['it is no image', 200],
+    ['it is not there', 404],
+  ])('because %s is let go of, however much more its server would send', async (_, code) => {
+    const closed = Promise.withResolvers<void>();
+    server.respond = (_request, response) => {
+      response.on('close', closed.resolve);
+      response.writeHead(code).write(Buffer.alloc(2 * 1024 * 1024));
+    };
+    produced.given(['/a']);
+    await store();
+
+    noFile(1);
+    await closed.promise;
+  });
+});

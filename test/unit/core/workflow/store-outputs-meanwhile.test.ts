@@ -1,0 +1,89 @@
+import '../../builders/environment.ts';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { requestKey } from '../../../../core/table/keys.ts';
+import { StoppedClock } from '../../builders/clocks.ts';
+import { aStoredOutput, REQUEST_ID } from '../../builders/entities.ts';
+import { file, keyOf, ProducedOutputs, status } from '../../builders/produced-outputs.ts';
+
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+const { storeOutputs } = await import('../../../../core/workflow/store-outputs.ts');
+
+process.env.ALLOW_PRIVATE_TARGETS = 'true';
+const produced = await new ProducedOutputs().start();
+const { bucket, memory, server, png } = produced;
+const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
+const keys = () => [...bucket.objects.keys()].sort();
+/** Lets this happen while the last of two files is on its way. */
+const meanwhile = (change: () => void): void => {
+  produced.serve({
+    '/a': file(png),
+    '/b': (response, time) => {
+      change();
+      file(png)(response, time);
+    },
+  });
+};
+
+beforeEach(() => {
+  produced.reset();
+  produced.given(['/a', '/b']);
+  bucket.put('outputs/another');
+});
+afterAll(() => server.close());
+
+describe('storing the outputs of a request', () => {
+  test.each<[string, () => void]>([
+    ['was failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('that %s meanwhile leaves no file behind, as nobody would ever hear of it', async (_, change) => {
+    meanwhile(change);
+
+    await store();
+
+    expect(produced.asked().sort()).toEqual(['/a', '/b']);
+    expect(keys()).toEqual(['outputs/another']);
+    expect(produced.recorded()).toBeUndefined();
+  });
+
+  test('that succeeded meanwhile by another run keeps its files: they are the same ones', async () => {
+    const outputs = [aStoredOutput(0), aStoredOutput(1)];
+    meanwhile(() => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded', outputs }));
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
+    expect(produced.recorded()).toEqual(outputs);
+  });
+
+  test('that another run has recorded meanwhile keeps its files, and that recording', async () => {
+    const outputs = [aStoredOutput(0), { index: 1 }];
+    meanwhile(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another', keyOf('0.png'), keyOf('1.png')].sort());
+    expect(produced.recorded()).toEqual(outputs);
+  });
+
+  test('that another run has recorded fetches nothing', async () => {
+    memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
+
+    await store();
+
+    expect(produced.asked()).toEqual([]);
+  });
+
+  test('that was failed meanwhile asks the bucket for nothing when nothing was stored', async () => {
+    produced.serve({
+      '/a': status(404),
+      '/b': (response, time) => {
+        memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+        status(404)(response, time);
+      },
+    });
+
+    await store();
+
+    expect(bucket.client.calls()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,176 @@
+import '../../builders/environment.ts';
+import { Readable } from 'node:stream';
+import { GetObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { storeVideo } from '../../../../core/files/objects.ts';
+import { measureStoredVideo } from '../../../../core/files/stored-video.ts';
+import { uploadFile } from '../../../../core/files/upload.ts';
+import { aVideo, type VideoOptions } from '../../builders/videos.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+
+const bucket = new MemoryBucket();
+beforeEach(() => bucket.reset());
+
+/** The bytes as they arrive from a network, in pieces. */
+const arriving = (file: Uint8Array, pieceBytes = 65_536): Readable => {
+  const pieces = function* () {
+    for (let place = 0; place < file.byteLength; place += pieceBytes) {
+      yield file.subarray(place, place + pieceBytes);
+    }
+  };
+  return Readable.from(pieces(), { objectMode: false });
+};
+const keyOf = ({ extension }: { extension: string }) => `outputs/0.${extension}`;
+const store = (file: Uint8Array, pieceBytes?: number) => storeVideo(arriving(file, pieceBytes), keyOf);
+const ranges = () => bucket.client.commandCalls(GetObjectCommand).map(({ args }) => args[0].input.Range);
+
+describe('storing a video', () => {
+  test.each<[VideoOptions, string, string]>([
+    [{ layout: 'index-first' }, 'outputs/0.mp4', 'video/mp4'],
+    [{ layout: 'index-last' }, 'outputs/0.mp4', 'video/mp4'],
+    [{ layout: 'fragments' }, 'outputs/0.mp4', 'video/mp4'],
+    [{ container: 'mov' }, 'outputs/0.mov', 'video/quicktime'],
+    [{ container: 'webm' }, 'outputs/0.webm', 'video/webm'],
+  ])('of %j gives what its bytes say', async (options, objectKey, contentType) => {
+    const file = await aVideo({ ...options, seconds: 6.5, width: 1920, height: 1080 });
+
+    const stored = await store(file);
+
+    expect(stored).toMatchObject({
+      objectKey,
+      contentType,
+      sizeBytes: file.byteLength,
+      durationSec: 6.5,
+      width: 1920,
+      height: 1080,
+    });
+    expect(bucket.objects.get(objectKey)).toEqual({
+      bucket: 'bucket',
+      bytes: file,
+      contentType,
+      parts: [file.byteLength],
+    });
+  });
+
+  test('passes a large file on in parts of 5 MiB and reads back next to nothing of it', async () => {
+    const file = await aVideo({ seconds: 10, layout: 'index-last', frameBytes: 120_000 });
+    const index = file.indexOf('moov') - 4;
+
+    await store(file);
+
+    expect(bucket.objects.get('outputs/0.mp4')?.parts).toEqual([
+      5_242_880,
+      5_242_880,
+      file.byteLength - 2 * 5_242_880,
+    ]);
+    expect(bucket.objects.get('outputs/0.mp4')?.bytes.equals(file)).toBe(true);
+    expect(ranges()).toEqual(['bytes=0-262143', `bytes=${index}-${file.byteLength - 1}`]);
+  });
+
+  test.each(['mp4', 'webm'] as const)(
+    'of %s recognizes it however few bytes come at a time',
+    async (container) => {
+      const file = await aVideo({ container, seconds: 1 });
+
+      expect(await store(file, 1)).toMatchObject({ durationSec: 1, sizeBytes: file.byteLength });
+    },
+  );
+});
+
+describe('a video that is not stored', () => {
+  const nothingStored = () => expect([...bucket.objects.keys()]).toEqual([]);
+
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['an HTML page', Buffer.from('<!DOCTYPE html><html></html>')],
+    ['a PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+    ['a megabyte of zeros', Buffer.alloc(1024 * 1024)],
+  ])('because it is %s is final, and nothing is uploaded', async (_, file) => {
+    await expect(store(file)).rejects.toMatchObject({ name: 'FileUnavailableError', retryable: false });
+    expect(bucket.client.calls()).toHaveLength(0);
+  });
+
+  test('because no length can be told is final, and what was uploaded is removed', async () => {
+    const file = await aVideo({ layout: 'index-last', seconds: 2 });
+
+    await expect(store(file.subarray(0, file.byteLength - 100))).rejects.toMatchObject({
+      name: 'FileUnavailableError',
+      message: 'The video is cut off.',
+      retryable: false,
+    });
+    nothingStored();
+  });
+
+  test('because its server breaks off may be tried again', async () => {
+    const file = await aVideo();
+    const breaking = Readable.from(
+      (async function* () {
+        yield file.subarray(0, 2_000);
+        throw new Error('other side closed');
+      })(),
+      { objectMode: false },
+    );
+
+    await expect(storeVideo(breaking, keyOf)).rejects.toThrow('other side closed');
+    nothingStored();
+  });
+
+  test('because it cannot be read back may be tried again', async () => {
+    bucket.client.on(GetObjectCommand).rejects(new Error('slow down'));
+
+    await expect(store(await aVideo())).rejects.toMatchObject({ name: 'Error', message: 'slow down' });
+    expect([...bucket.objects.keys()]).toEqual(['outputs/0.mp4']);
+  });
+});
+
+describe('uploading a file', () => {
+  const sort = {
+    recognize: () => ({ contentType: 'text/plain' }),
+    maxHeadBytes: 1_000,
+    maxBytes: 12 * 1024 * 1024,
+    unrecognized: 'It is something else.',
+    tooLarge: 'It is too large.',
+  };
+
+  test('takes one of exactly as many bytes as it may have', async () => {
+    const uploaded = await uploadFile(arriving(Buffer.alloc(sort.maxBytes)), sort, () => 'k');
+
+    expect(uploaded.sizeBytes).toBe(sort.maxBytes);
+    expect(bucket.objects.get('k')?.bytes.byteLength).toBe(sort.maxBytes);
+  });
+
+  test('gives up one that goes on for more, finally, and leaves no parts behind', async () => {
+    let isLetGo = false;
+    const endless = async function* () {
+      try {
+        for (;;) yield Buffer.alloc(1024 * 1024);
+      } finally {
+        isLetGo = true;
+      }
+    };
+
+    await expect(uploadFile(endless(), sort, () => 'k')).rejects.toMatchObject({
+      name: 'FileUnavailableError',
+      message: 'It is too large.',
+      retryable: false,
+    });
+    expect(bucket.client.commandCalls(UploadPartCommand)).toHaveLength(2);
+    expect(bucket.abortedUploads).toEqual(['k']);
+    expect(isLetGo).toBe(true);
+  });
+});
+
+describe('measuring a stored video', () => {
+  test('asks for nothing behind its end', async () => {
+    const file = await aVideo({ seconds: 3 });
+    bucket.objects.set('k', { bucket: 'bucket', bytes: file, contentType: 'video/mp4', parts: [] });
+
+    expect(await measureStoredVideo('k', file.byteLength)).toMatchObject({ durationSec: 3 });
+    expect(ranges()).toEqual([`bytes=0-${file.byteLength - 1}`]);
+  });
+
+  test('of no bytes asks for none', async () => {
+    await expect(measureStoredVideo('k', 0)).rejects.toMatchObject({ name: 'UnreadableVideoError' });
+    expect(ranges()).toEqual([]);
+  });
+});

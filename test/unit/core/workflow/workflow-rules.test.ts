@@ -1,0 +1,268 @@
+import '../../builders/environment.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { FilesRemainError, NotExpiredYetError } from '../../../../core/deletion/expire-request.ts';
+import type { RequestKind } from '../../../../core/ids.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import {
+  deadlineOf,
+  latestAttempts,
+  ProviderBusyError,
+  ProviderCallInFlightError,
+  producedOutputs,
+  stepAfterCalls,
+  waitTimeOf,
+} from '../../../../core/workflow/workflow-rules.ts';
+import { TransientError } from '../../../../functions/workflow-task.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { anAttempt } from '../../builders/entities.ts';
+
+const CONTENT = { code: 'content_policy', message: 'refused' } as const;
+const ERROR = { code: 'provider_error', message: 'broke' } as const;
+const TIMEOUT = { code: 'provider_timeout', message: 'late' } as const;
+
+const accepted: AttemptOutcome = { kind: 'accepted', taskId: 'task' };
+const failed = (failure: typeof CONTENT | typeof ERROR | typeof TIMEOUT): AttemptOutcome => ({
+  kind: 'failed',
+  failure,
+});
+const lost: AttemptOutcome = { kind: 'lost', failure: ERROR };
+const done = (...outputs: (string | typeof CONTENT | typeof ERROR)[]): AttemptOutcome => ({
+  kind: 'done',
+  outputs: outputs.map((output) => (typeof output === 'string' ? { url: output } : { failure: output })),
+});
+const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
+const DEADLINE = { image: 'IMAGE_DEADLINE_SECONDS', video: 'VIDEO_DEADLINE_SECONDS' } as const;
+
+/** What `look` gives while these variables are set. */
+const withVariables = <T>(variables: Record<string, number>, look: () => T): T => {
+  const before = { ...process.env };
+  for (const [name, value] of Object.entries(variables)) process.env[name] = String(value);
+  try {
+    return look();
+  } finally {
+    for (const name of Object.keys(variables)) process.env[name] = before[name];
+  }
+};
+
+/** One attempt for each outcome, as the calls of a plan. */
+const attempts = (...outcomes: AttemptOutcome[]): ProviderAttempt[] =>
+  outcomes.map((outcome, call) => anAttempt({ call, outcome }));
+
+describe('what follows from the outcomes of the calls', () => {
+  const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), () => WAIT);
+
+  test.each<[string, AttemptOutcome[]]>([
+    ['a task is open', [accepted]],
+    ['one task is open and another done', [done('a'), accepted]],
+    ['one task is open and another refused', [failed(CONTENT), accepted]],
+  ])('is to wait while %s', (_, outcomes) => {
+    expect(step(...outcomes)).toEqual({ next: 'wait', ...WAIT });
+  });
+
+  test.each<[string, AttemptOutcome[]]>([
+    ['the call', [done('a')]],
+    ['one call of several', [failed(CONTENT), done('a'), lost]],
+    ['part of a call', [done(CONTENT, 'a', ERROR)]],
+  ])('is to store what %s produced', (_, outcomes) => {
+    expect(step(...outcomes)).toEqual({ next: 'store' });
+  });
+
+  test.each<[string, AttemptOutcome[], typeof CONTENT | typeof ERROR | typeof TIMEOUT]>([
+    ['the one failure', [failed(TIMEOUT)], TIMEOUT],
+    ['the first of several failures', [failed(TIMEOUT), failed(ERROR)], TIMEOUT],
+    ['a lost call', [lost], ERROR],
+    ['a content decision before an earlier failure', [failed(ERROR), lost, failed(CONTENT)], CONTENT],
+    ['a content decision inside a result', [failed(ERROR), done(ERROR, CONTENT)], CONTENT],
+    ['a failure inside a result', [done(ERROR)], ERROR],
+  ])('is to fail with %s when nothing was produced', (_, outcomes, error) => {
+    expect(step(...outcomes)).toEqual({ next: 'fail', error });
+  });
+
+  test('is not made up when nothing is known', () => {
+    expect(() => step()).toThrow('No provider call has an outcome.');
+    expect(() => stepAfterCalls([anAttempt()], () => WAIT)).toThrow('No provider call has an outcome.');
+  });
+});
+
+test('outputs are counted in the order of the plan, those without a file left out', () => {
+  expect(producedOutputs(attempts(done('a', ERROR, 'b'), failed(ERROR), lost, done('c')))).toEqual([
+    { url: 'a' },
+    { url: 'b' },
+    { url: 'c' },
+  ]);
+});
+
+test('only the last try of each call counts', () => {
+  const [first, second, other] = [
+    anAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: '' } }),
+    anAttempt({ call: 0, attempt: 1, outcome: done('a') }),
+    anAttempt({ call: 1, attempt: 0, outcome: lost }),
+  ] as const;
+
+  expect(latestAttempts([first, second, other])).toEqual(
+    new Map([
+      [0, second],
+      [1, other],
+    ]),
+  );
+});
+
+describe('the wait for news of a provider', () => {
+  const wait = (
+    kind: RequestKind,
+    elapsedSeconds: number,
+    { callsBack = false, interval = 5, deadlineSeconds = 3600 } = {},
+  ) =>
+    withVariables({ POLL_INTERVAL_SECONDS: interval, [DEADLINE[kind]]: deadlineSeconds }, () =>
+      waitTimeOf({ kind, createdAt: NOW.toISOString() }, callsBack, atSeconds(elapsedSeconds)),
+    );
+
+  test.each<[RequestKind, number, number]>([
+    // A quarter of the time it has taken.
+    ['image', 0, 5],
+    ['image', 12, 5],
+    ['image', 20, 5],
+    ['image', 20.1, 6],
+    ['image', 60, 15],
+    ['image', 400, 100],
+    ['image', 1200, 300],
+    ['image', 3000, 300],
+    ['image', 3500, 100],
+    // As long as it has taken, at least three intervals.
+    ['video', 0, 15],
+    ['video', 15, 15],
+    ['video', 15.1, 16],
+    ['video', 20, 20],
+    ['video', 160, 160],
+    ['video', 299.5, 300],
+    ['video', 300, 300],
+    ['video', 3000, 300],
+    ['video', 3595, 5],
+    ['video', 3598.5, 2],
+    ['video', 3600, 1],
+    ['video', 4000, 1],
+  ])(
+    'for one that is polled, %s after %p s of at most 3600, is %p s',
+    (kind, elapsedSeconds, waitSeconds) => {
+      expect(wait(kind, elapsedSeconds).waitSeconds).toBe(waitSeconds);
+    },
+  );
+
+  test.each([
+    [0, 3600],
+    [12.5, 3588],
+    [3599.9, 1],
+    [3600, 1],
+  ])(
+    'for one that calls back, after %p s of at most 3600, is until the deadline: %p s',
+    (elapsed, seconds) => {
+      expect(wait('video', elapsed, { callsBack: true }).waitSeconds).toBe(seconds);
+    },
+  );
+
+  test.each([
+    ['polled', false, 0, { waitSeconds: 15, timeoutSeconds: 3601 }],
+    ['polled', false, 3500, { waitSeconds: 100, timeoutSeconds: 101 }],
+    ['polled', false, 4000, { waitSeconds: 1, timeoutSeconds: 2 }],
+    ['calling back', true, 0.5, { waitSeconds: 3600, timeoutSeconds: 3601 }],
+  ])(
+    'ends a second after the deadline whatever is heard: %s (%p), after %p s',
+    (_, callsBack, elapsed, time) => {
+      expect(wait('video', elapsed, { callsBack })).toEqual(time);
+    },
+  );
+
+  const elapsed = fc.integer({ min: 0, max: 5_000_000 }).map((milliseconds) => milliseconds / 1000);
+  const kinds = fc.constantFrom<RequestKind>('image', 'video');
+  const settings = fc.record({
+    callsBack: fc.boolean(),
+    interval: fc.integer({ min: 1, max: 300 }),
+    deadlineSeconds: fc.integer({ min: 1, max: 5400 }),
+  });
+
+  test('is a whole number of seconds, and shorter than the time limit beside it, as Step Functions demands', () => {
+    fc.assert(
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
+
+        expect(Number.isInteger(waitSeconds) && Number.isInteger(timeoutSeconds)).toBe(true);
+        expect(waitSeconds).toBeGreaterThanOrEqual(1);
+        expect(timeoutSeconds).toBeGreaterThan(waitSeconds);
+      }),
+    );
+  });
+
+  test('of a provider that is polled is never more than 5 min', () => {
+    fc.assert(
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        expect(wait(kind, seconds, { ...given, callsBack: false }).waitSeconds).toBeLessThanOrEqual(300);
+      }),
+    );
+  });
+
+  test('ends at the deadline at the latest, to the second that holds it', () => {
+    fc.assert(
+      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
+        const leftSeconds = Math.max(1, Math.ceil(given.deadlineSeconds - seconds));
+        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
+
+        expect(waitSeconds).toBeLessThanOrEqual(leftSeconds);
+        expect(timeoutSeconds).toBe(Math.max(leftSeconds, 1) + 1);
+      }),
+    );
+  });
+
+  test('is never below the interval, three of them for a video, and grows with the time a task has taken, while the deadline is far', () => {
+    fc.assert(
+      fc.property(kinds, elapsed, elapsed, fc.integer({ min: 1, max: 300 }), (kind, a, b, interval) => {
+        const far = { interval, deadlineSeconds: 10_000 };
+        const [sooner, later] = [Math.min(a, b), Math.max(a, b)].map((at) => wait(kind, at, far).waitSeconds);
+
+        expect(sooner).toBeGreaterThanOrEqual(Math.min(300, kind === 'video' ? 3 * interval : interval));
+        expect(later).toBeGreaterThanOrEqual(sooner ?? 0);
+      }),
+    );
+  });
+});
+
+test.each<[RequestKind, string, number]>([
+  ['image', 'IMAGE_DEADLINE_SECONDS', 600],
+  ['video', 'VIDEO_DEADLINE_SECONDS', 3600],
+])('the deadline of an %s is its own: %s after its creation', (kind, name, seconds) => {
+  const deadline = () => deadlineOf({ kind, createdAt: NOW.toISOString() });
+
+  expect(deadline()).toBe(atSeconds(seconds).toISOString());
+  expect(withVariables({ [name]: 7 }, deadline)).toBe(atSeconds(7).toISOString());
+});
+
+describe('the names of errors', () => {
+  type Routes = Record<string, { Retry?: { ErrorEquals: string[] }[]; Catch?: { ErrorEquals: string[] }[] }>;
+  const routedBy = (file: string): string[] => {
+    const text = readFileSync(new URL(`../../../statemachines/${file}.asl.json`, import.meta.url), 'utf8');
+    const { States } = JSON.parse(text) as { States: Routes };
+    const names = Object.values(States)
+      .flatMap(({ Retry = [], Catch = [] }) => [...Retry, ...Catch])
+      .flatMap(({ ErrorEquals }) => ErrorEquals)
+      .filter((name) => !/^(States|Lambda|Sandbox|Runtime)\./.test(name));
+    return [...new Set(names)].sort();
+  };
+  const errors = {
+    generation: [new ProviderBusyError(), new ProviderCallInFlightError(), new TransientError()],
+    expiry: [new FilesRemainError(), new NotExpiredYetError(), new TransientError()],
+    'webhook-delivery': [new TransientError()],
+  };
+
+  test.each(Object.entries(errors))('are exactly those by which %s retries', (file, thrown) => {
+    expect(routedBy(file)).toEqual(thrown.map(({ name }) => name).sort());
+  });
+
+  test.each(Object.values(errors).flatMap((thrown) => thrown.map((error) => [error.name, error] as const)))(
+    'are literals: %s is not taken from its class, which a bundle renames',
+    (name, error) => {
+      expect(Object.hasOwn(error, 'name')).toBe(true);
+      expect(String(error.constructor)).toMatch(new RegExp(`name\\s*=\\s*['"]${name}['"]`));
+    },
+  );
+});

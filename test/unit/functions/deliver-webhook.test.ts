@@ -1,0 +1,96 @@
+import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { accountKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { listWebhookAttempts } from '../../../core/webhooks/webhook-attempts.ts';
+import { handler } from '../../../functions/workflow/deliver-webhook.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../builders/entities.ts';
+import { aSigningKey } from '../builders/signing-key.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
+import { answering, signatureOf, WebhookReceiver } from '../fakes/webhook-receiver.ts';
+
+Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '100' });
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const receiver = await new WebhookReceiver().start();
+afterAll(() => receiver.close());
+const signingKey = aSigningKey().privateKeyPem;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:delivery-key', signingKey);
+  receiver.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  putRequest(
+    memory,
+    anImageRequest({
+      status: 'failed',
+      finishedAt: new Date().toISOString(),
+      error: { code: 'provider_timeout', message: 'It took too long.' },
+      webhookUrl: receiver.url,
+    }),
+  );
+});
+
+const DELIVERY = `${REQUEST_ID}-again`;
+const input = { requestId: REQUEST_ID, delivery: DELIVERY };
+
+describe('deliverWebhook', () => {
+  test('makes the next try of the delivery it is given and says what follows', async () => {
+    receiver.respond = answering(503);
+
+    const first = await handler(input, aLambdaContext());
+    const second = await handler(input, aLambdaContext());
+
+    expect(first).toEqual({ next: 'wait', waitSeconds: expect.any(Number) });
+    expect(second).toEqual({ next: 'give-up', reason: 'spent' });
+    expect(await listWebhookAttempts(REQUEST_ID, DELIVERY)).toMatchObject([
+      { number: 1, status: 503 },
+      { number: 2, status: 503 },
+    ]);
+  });
+
+  test('signs by the clock, for the official library', async () => {
+    expect(await handler(input, aLambdaContext())).toEqual({ next: 'stop' });
+
+    const [webhook] = receiver.received;
+    if (!webhook) throw new Error('Nothing was received.');
+    expect(new Webhook(anAccount().webhookSecret).verify(webhook.body, signatureOf(webhook))).toMatchObject({
+      type: 'generation.failed',
+      data: { requestId: REQUEST_ID },
+    });
+  });
+
+  test('draws each wait anew, within a tenth of what is planned', async () => {
+    receiver.respond = answering(503);
+    const waits = [];
+    for (const delivery of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+      waits.push((await handler({ ...input, delivery }, aLambdaContext())) as { waitSeconds: number });
+    }
+
+    for (const { waitSeconds } of waits) expect(Math.abs(waitSeconds - 100)).toBeLessThanOrEqual(10);
+    expect(new Set(waits.map(({ waitSeconds }) => waitSeconds)).size).toBeGreaterThan(1);
+  });
+
+  test.each([{}, { requestId: REQUEST_ID }, { delivery: DELIVERY }, { requestId: 7, delivery: DELIVERY }])(
+    'refuses %p: it needs a request and a delivery',
+    async (wrong) => {
+      await expect(handler(wrong, aLambdaContext())).rejects.toThrow();
+      expect(memory.calls()).toEqual({});
+      expect(receiver.connections).toBe(0);
+    },
+  );
+
+  test('lets its errors escape to the state machine', async () => {
+    memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
+
+    await expect(handler(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });
+    expect(receiver.connections).toBe(0);
+  });
+});
