@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+
 /** Every error code of the API and the HTTP status it answers with: the one table both are taken from. */
 export const ERROR_STATUS = {
   validation_error: 400,
@@ -19,11 +21,17 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** Marks one output of a succeeded request whose file could not be stored; never a top-level error. */
 export const STORAGE_FAILED = 'storage_failed';
 
-/** The code and the sentence a failed request is recorded and shown with. */
-export interface Failure {
-  code: ErrorCode;
-  message: string;
-}
+const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+
+/** The code and message a failed request is recorded and shown with. */
+export const Failure = z.object({ code: z.enum(errorCodes), message: z.string() });
+export type Failure = z.infer<typeof Failure>;
+
+/** What a caller learns of an error nobody expected: nothing about the inside. */
+export const UNEXPECTED_ERROR: Failure = {
+  code: 'internal_error',
+  message: 'Something unexpected went wrong on our side.',
+};
 
 /** Messages for one or more wrong fields, by dotted path (`references[2]`, `sequentialOptions.maxImages`). */
 export type FieldErrors = Record<string, string>;

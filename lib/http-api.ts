@@ -11,12 +11,11 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { ERROR_STATUS, type ErrorCode } from '../core/errors.ts';
+import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
+import type { Route } from '../core/routes.ts';
 
 /** One route of the API and the function behind it. */
-export interface ApiRoute {
-  method: 'GET' | 'POST' | 'DELETE';
-  path: string;
+export interface ApiRoute extends Route {
   handler: IFunction;
 }
 
@@ -38,7 +37,7 @@ const gatewayError = (
   responseHeaders: { 'X-Request-Id': 'context.requestId', ...headers },
 });
 
-const UNEXPECTED = gatewayError('internal_error', 'Something unexpected went wrong on our side.');
+const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message);
 const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
   'Retry-After': "'1'",
 });

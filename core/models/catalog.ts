@@ -1,3 +1,5 @@
+import { routeText } from '../routes.ts';
+
 /** The shapes `aspectRatio` takes on every image model. */
 export const ASPECT_RATIOS = ['auto', 'square', 'landscape', 'portrait'] as const;
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
@@ -20,7 +22,8 @@ export interface ExplicitSizeBounds {
 export interface ImageModel {
   id: string;
   type: 'image';
-  endpoint: 'POST /v1/generations';
+  /** The route that creates with it: `POST /v1/generations`. */
+  endpoint: string;
   billing: 'per_image';
   sizePresets: readonly SizePreset[];
   defaultSize: SizePreset;
@@ -35,7 +38,8 @@ export interface ImageModel {
 export interface VideoModel {
   id: string;
   type: 'video';
-  endpoint: 'POST /v1/videos';
+  /** The route that creates with it: `POST /v1/videos`. */
+  endpoint: string;
   billing: 'per_second';
   resolutions: readonly string[];
   defaultResolution: string;
@@ -62,7 +66,7 @@ const imageModel = (
 ): ImageModel => ({
   id,
   type: 'image',
-  endpoint: 'POST /v1/generations',
+  endpoint: routeText('create-generation'),
   billing: 'per_image',
   sizePresets,
   defaultSize,
@@ -84,7 +88,7 @@ const videoModel = (
 ): VideoModel => ({
   id,
   type: 'video',
-  endpoint: 'POST /v1/videos',
+  endpoint: routeText('create-video'),
   billing: 'per_second',
   resolutions,
   defaultResolution: '1080p',

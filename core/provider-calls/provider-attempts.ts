@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod/mini';
-import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
@@ -13,11 +13,6 @@ import {
 import { queryAll, table, tableName } from '../table/table.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { ProviderAnswer } from './providers.ts';
-
-const Failure = z.object({
-  code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-  message: z.string(),
-});
 
 /** What a call came to. `accepted` is replaced by the task's own outcome once that is known. */
 const Outcome = z.discriminatedUnion('kind', [

@@ -1,5 +1,6 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
+import { REQUEST_ID_PREFIX } from '../ids.ts';
 import { REQUEST_INDEXES, requestListing, requestPartition, requestStatusListing } from '../table/keys.ts';
 import { queryAll, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
@@ -15,7 +16,7 @@ export interface AccountRequestFilter {
 const Entry = z.object({ PK: z.string() });
 
 /** Ids of images and of videos begin with these; what follows sorts by the time of creation. */
-const KINDS = ['img_', 'vid_'];
+const KINDS = Object.values(REQUEST_ID_PREFIX);
 
 /**
  * Access pattern 15: the ids of an account's requests as stored, images, then videos, newest first in each. For operators: reads the

@@ -2,6 +2,7 @@ import { type Failure, STORAGE_FAILED } from '../errors.ts';
 import { outputId } from '../ids.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
+import { routePath } from '../routes.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import {
   type ImageRequest,
@@ -84,7 +85,7 @@ export const isRemoved = ({ ttl }: Pick<StoredRequest, 'ttl'>, now: Date): boole
 
 /** Where a request is read. */
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
-  `${publicBaseUrl}/v1/${kind === 'image' ? 'generations' : 'videos'}/${requestId}`;
+  publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
 /** The record of a request that was just accepted. */
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => ({

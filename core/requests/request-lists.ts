@@ -1,6 +1,7 @@
 import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
+import { REQUEST_ID_PREFIX } from '../ids.ts';
 import {
   REQUEST_INDEXES,
   requestKey,
@@ -85,11 +86,12 @@ const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boole
 };
 
 /** Ids of images created after an instant lie between these two, by the time in their first characters. */
-const NEWEST_IMAGE = requestPartition('img_~');
+const NEWEST_IMAGE = requestPartition(`${REQUEST_ID_PREFIX.image}~`);
 const newerThan = (createdAfter: Instant | undefined): string => {
   const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
   // Every id is newer than a time before the epoch, which none can hold.
-  return requestPartition(time < 0 ? 'img_' : `img_${encodeTime(time, 10)}${'Z'.repeat(16)}`);
+  const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
+  return requestPartition(REQUEST_ID_PREFIX.image + oldest);
 };
 
 const indexQuery = (

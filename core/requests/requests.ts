@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { ERROR_STATUS, type ErrorCode, type Failure, NotFoundError } from '../errors.ts';
+import { Failure, NotFoundError } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
@@ -34,8 +34,6 @@ export type StoredOutput = z.infer<typeof StoredOutput>;
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
-const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
-
 /**
  * What every request holds. The price never changes after creation: `unitPriceThousandths` is that of one
  * image or one second, `debitThousandths` what was debited for the most the request can deliver.
@@ -58,7 +56,7 @@ const common = {
   expiredAt: z.optional(z.string()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
-  error: z.optional(z.object({ code: z.enum(errorCodes), message: z.string() })),
+  error: z.optional(Failure),
   /** What an operator who ended the request noted. */
   operatorNote: z.optional(z.string()),
   /** There as long as something is left to be done for the request: it is listed among the open work. */

@@ -6,12 +6,14 @@ import { readSecret } from '../provider-calls/credentials.ts';
 import { noteCallback } from '../provider-calls/provider-waits.ts';
 import { PROVIDER_IDS, type ProviderId } from '../provider-calls/providers.ts';
 import { findRequest, isTerminal } from '../requests/requests.ts';
+import { routePath } from '../routes.ts';
 import { catchUp } from './catch-up.ts';
 import type { ProviderRoute } from './workflow-rules.ts';
 
 /** Where a provider calls back for a request. Nobody else can make such a URL: its end is a token of ours. */
 export const callbackUrl = async (provider: ProviderId, requestId: string): Promise<string> =>
-  `${requiredEnv('PUBLIC_BASE_URL')}/callbacks/${provider}/${requestId}/${await callbackToken(requestId)}`;
+  requiredEnv('PUBLIC_BASE_URL') +
+  routePath('receive-callback', { provider, requestId, token: await callbackToken(requestId) });
 
 /** HMAC-SHA256 of the request's id under a secret of the deployment, in hex. */
 const callbackToken = async (requestId: string): Promise<string> =>

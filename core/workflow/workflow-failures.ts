@@ -1,4 +1,4 @@
-import type { Failure } from '../errors.ts';
+import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import { logger } from '../observability.ts';
 import { DEADLINE_FAILURE } from './workflow-rules.ts';
 
@@ -8,10 +8,6 @@ export interface CaughtError {
   Cause?: string | undefined;
 }
 
-const UNEXPECTED: Failure = {
-  code: 'internal_error',
-  message: 'Something unexpected went wrong on our side.',
-};
 const PROVIDER_BUSY: Failure = {
   code: 'provider_error',
   message: 'The upstream provider did not take the request.',
@@ -40,5 +36,5 @@ export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtErro
   const known = caught && Object.hasOwn(BY_NAME, caught.Error) ? BY_NAME[caught.Error] : undefined;
   if (known && step?.next !== 'store') return known;
   logger.error('workflow step failed', { next: step?.next, errorName: caught?.Error, cause: caught?.Cause });
-  return UNEXPECTED;
+  return UNEXPECTED_ERROR;
 };

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { ERROR_STATUS, ServiceError, ValidationError } from '../../core/errors.ts';
+import { ERROR_STATUS, ServiceError, UNEXPECTED_ERROR, ValidationError } from '../../core/errors.ts';
 
 /** The body of every error: the message is shown as it is. */
 export interface ErrorBody {
@@ -27,4 +27,4 @@ export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
 
 /** What every unexpected error becomes: nothing of the inside is shown. */
 export const internalError = (cause: unknown): ServiceError =>
-  new ServiceError('internal_error', 'Something unexpected went wrong on our side.', { cause });
+  new ServiceError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { cause });

@@ -1,11 +1,9 @@
 import * as z from 'zod/mini';
-import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { Failure } from '../../core/errors.ts';
 import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
 import { failRequest } from '../../core/workflow/settle-request.ts';
 import { failureOfWorkflow } from '../../core/workflow/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
-
-const codes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
 /** The workflow's state: a step that said "fail", or an error that a state caught. */
 const FailInput = z.object({
@@ -14,7 +12,7 @@ const FailInput = z.object({
     z.object({
       result: z.object({
         next: z.string(),
-        error: z.optional(z.object({ code: z.enum(codes), message: z.string() })),
+        error: z.optional(Failure),
       }),
     }),
   ),

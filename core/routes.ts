@@ -1,0 +1,37 @@
+/** One route of the HTTP API; `path` names its parameters in braces, as API Gateway does. */
+export interface Route {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+}
+
+/** Every route by the name of its endpoint, which is also the stem of its function: `functions/api/<name>.ts`. */
+export const ROUTES = {
+  'create-generation': { method: 'POST', path: '/v1/generations' },
+  'list-generations': { method: 'GET', path: '/v1/generations' },
+  'get-generation': { method: 'GET', path: '/v1/generations/{requestId}' },
+  'create-video': { method: 'POST', path: '/v1/videos' },
+  'get-video': { method: 'GET', path: '/v1/videos/{requestId}' },
+  'delete-generation': { method: 'DELETE', path: '/v1/generations/{requestId}' },
+  'bulk-delete-generations': { method: 'POST', path: '/v1/generations/bulk-delete' },
+  'list-models': { method: 'GET', path: '/v1/models' },
+  'list-end-users': { method: 'GET', path: '/v1/end-users' },
+  'delete-end-user': { method: 'DELETE', path: '/v1/end-users/{email}' },
+  'block-end-user': { method: 'POST', path: '/v1/end-users/{email}/block' },
+  'unblock-end-user': { method: 'POST', path: '/v1/end-users/{email}/unblock' },
+  'get-balance': { method: 'GET', path: '/v1/balance' },
+  'list-balance-history': { method: 'GET', path: '/v1/balance/history' },
+  'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },
+} as const satisfies Record<string, Route>;
+
+export type EndpointName = keyof typeof ROUTES;
+
+/** A route as people write it: `POST /v1/videos`. */
+export const routeText = (name: EndpointName): string => `${ROUTES[name].method} ${ROUTES[name].path}`;
+
+/** A route's path with its parameters filled in. Values are put in as they are. Throws when one is missing. */
+export const routePath = (name: EndpointName, parameters: Record<string, string>): string =>
+  ROUTES[name].path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+    const value = parameters[parameter];
+    if (value === undefined) throw new Error(`The path of ${name} needs ${parameter}.`);
+    return value;
+  });
