@@ -240,7 +240,7 @@ test.each<[RequestKind, string, number]>([
 describe('the names of errors', () => {
   type Routes = Record<string, { Retry?: { ErrorEquals: string[] }[]; Catch?: { ErrorEquals: string[] }[] }>;
   const routedBy = (file: string): string[] => {
-    const text = readFileSync(new URL(`../../../statemachines/${file}.asl.json`, import.meta.url), 'utf8');
+    const text = readFileSync(new URL(`../../../../statemachines/${file}.asl.json`, import.meta.url), 'utf8');
     const { States } = JSON.parse(text) as { States: Routes };
     const names = Object.values(States)
       .flatMap(({ Retry = [], Catch = [] }) => [...Retry, ...Catch])
