@@ -16,7 +16,8 @@ import {
   providerAttemptKey,
   TTL_ATTRIBUTE,
 } from '../core/table/keys.ts';
-import { type StoredItem, type TransactItem, table, tableName } from '../core/table/table.ts';
+import { type StoredItem, table, tableName } from '../core/table/table.ts';
+import type { TransactItem } from '../core/table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../core/time.ts';
 
 /** An account with a key that may do everything. */

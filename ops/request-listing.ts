@@ -2,8 +2,9 @@ import type { Account } from '../core/accounts/accounts.ts';
 import { type AccountRequestFilter, listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
 import { isRemoved, type RecordStatus, statusAt } from '../core/requests/records.ts';
 import { type StoredRequest, toRequest } from '../core/requests/requests.ts';
+import { batchGetAll } from '../core/table/batches.ts';
 import { requestKey } from '../core/table/keys.ts';
-import { batchGetAll, type StoredItem } from '../core/table/table.ts';
+import type { StoredItem } from '../core/table/table.ts';
 import { addSeconds, toInstant } from '../core/time.ts';
 
 /** Which requests are wanted; each part narrows the list down. */

@@ -7,8 +7,8 @@ import { listAttempts, type ProviderAttempt } from '../core/provider-calls/provi
 import { findProviderWait, type ProviderWait } from '../core/provider-calls/provider-waits.ts';
 import { isRemoved } from '../core/requests/records.ts';
 import { findRequest, type StoredRequest } from '../core/requests/requests.ts';
+import { batchGetAll } from '../core/table/batches.ts';
 import { deletedRequestKey } from '../core/table/keys.ts';
-import { batchGetAll } from '../core/table/table.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
 

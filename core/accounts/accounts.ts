@@ -5,7 +5,8 @@ import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
 import { accountKey, accountListing } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
-import { type StoredItem, table, tableName, writeItem } from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests an account's keys may make: a sustained rate and how many may come at once. */

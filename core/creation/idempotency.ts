@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { idempotencyKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, type TransactItem, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
 /** What a caller named a creation with: a digest of the key, and a fingerprint that tells one body from another. */

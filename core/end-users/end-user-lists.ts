@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
+import { batchGet } from '../table/batches.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { batchGet, FILTERED_FIRST_LIMIT, queryAll, type StoredItem } from '../table/table.ts';
+import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
+import type { StoredItem } from '../table/table.ts';
 import { type EndUser, toEndUser } from './end-users.ts';
 
 /** Which end-users of an account are wanted. */

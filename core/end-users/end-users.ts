@@ -4,7 +4,8 @@ import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
-import { type StoredItem, type TransactItem, table, tableName, writeItem } from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type TransactItem, writeItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 
 /**

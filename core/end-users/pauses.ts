@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { CATALOG } from '../models/catalog.ts';
+import { deleteItems } from '../table/batches.ts';
 import { pauseKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { deleteItems, type StoredItem, type TransactItem, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds } from '../time.ts';
 import type { EndUserId } from './end-users.ts';
 

@@ -2,7 +2,8 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Account } from '../accounts/accounts.ts';
 import type { StoredRequest } from '../requests/requests.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition, MAX_ENTRY_NUMBER } from '../table/keys.ts';
-import { queryAll, table, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { table, tableName } from '../table/table.ts';
 import { addSeconds, type Instant } from '../time.ts';
 import { LedgerEntry } from './ledger.ts';
 

@@ -12,14 +12,8 @@ import {
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import {
-  type Refusal,
-  type StoredItem,
-  type TransactItem,
-  table,
-  tableName,
-  transact,
-} from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 
 export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;

@@ -10,7 +10,8 @@ import {
   requestPartition,
   TTL_ATTRIBUTE,
 } from '../table/keys.ts';
-import { queryAll, table, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { table, tableName } from '../table/table.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { ProviderAnswer } from './providers.ts';
 

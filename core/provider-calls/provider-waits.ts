@@ -1,8 +1,9 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, setAll, table, tableName } from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 

@@ -2,7 +2,8 @@ import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
 import { REQUEST_INDEXES, requestListing, requestPartition, requestStatusListing } from '../table/keys.ts';
-import { queryAll, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import type { StoredStatus } from './requests.ts';
 

@@ -1,7 +1,8 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { deletedRequestKey, openWorkListing } from '../table/keys.ts';
-import { type StoredItem, type TransactItem, table, tableName, writeItem } from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type TransactItem, writeItem } from '../table/transactions.ts';
 
 /**
  * What stays of a request that was deleted: that it was, as the ledger goes on naming it. `files` are those

@@ -7,7 +7,8 @@ import {
   openWorkPartition,
   requestPartition,
 } from '../table/keys.ts';
-import { queryAll, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 
 /** A request, or the deletion of one, of which something is left to be done. */

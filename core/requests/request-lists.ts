@@ -2,6 +2,7 @@ import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { batchGet } from '../table/batches.ts';
 import {
   REQUEST_INDEXES,
   requestKey,
@@ -10,7 +11,8 @@ import {
   requestStatusListing,
 } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { batchGet, FILTERED_FIRST_LIMIT, queryAll, type StoredItem, tableName } from '../table/table.ts';
+import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import { isRemoved, type RecordStatus, statusAt } from './records.ts';
 import { type StoredRequest, type StoredStatus, toRequest } from './requests.ts';

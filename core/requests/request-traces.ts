@@ -1,5 +1,7 @@
+import { deleteItems } from '../table/batches.ts';
 import { requestKey, requestPartition } from '../table/keys.ts';
-import { deleteItems, queryAll, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { tableName } from '../table/table.ts';
 
 /** Removes everything kept of a request beside its record: provider calls, how it waited, webhook tries. */
 export const removeTraces = async (requestId: string): Promise<void> => {

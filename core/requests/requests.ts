@@ -4,17 +4,10 @@ import * as z from 'zod/mini';
 import { Failure, NotFoundError } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
+import { setAll } from '../table/expressions.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
-import {
-  refusedBy,
-  type StoredItem,
-  setAll,
-  type TransactItem,
-  table,
-  tableName,
-  transact,
-  writeItem,
-} from '../table/table.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 

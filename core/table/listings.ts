@@ -1,6 +1,8 @@
+import { batchGetAll } from './batches.ts';
 import type { ItemKey } from './keys.ts';
 import { LISTING_INDEX } from './keys.ts';
-import { batchGetAll, queryAll, type StoredItem, tableName } from './table.ts';
+import { queryAll } from './queries.ts';
+import { type StoredItem, tableName } from './table.ts';
 
 /** The listing index of a partition, as a query. */
 export const listingQuery = (partition: string) => ({

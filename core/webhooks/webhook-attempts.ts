@@ -2,7 +2,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/provider-attempts.ts';
 import { requestPartition, TTL_ATTRIBUTE, WEBHOOK_ATTEMPT_PREFIX, webhookAttemptKey } from '../table/keys.ts';
-import { queryAll, table, tableName } from '../table/table.ts';
+import { queryAll } from '../table/queries.ts';
+import { table, tableName } from '../table/table.ts';
 import { toEpochSeconds } from '../time.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
   type StoredRequest,
   type TerminalState,
 } from '../requests/requests.ts';
-import { refusedBy, type TransactItem, transact } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { followUp } from './follow-up.ts';
 

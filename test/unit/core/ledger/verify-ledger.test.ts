@@ -7,7 +7,8 @@ import { balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledg
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
 import { type ImageRequest, insertRequestWrite } from '../../../../core/requests/requests.ts';
 import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
-import { table, transact } from '../../../../core/table/table.ts';
+import { table } from '../../../../core/table/table.ts';
+import { transact } from '../../../../core/table/transactions.ts';
 import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {

@@ -3,8 +3,10 @@ import { BatchGetCommand, BatchWriteCommand, QueryCommand } from '@aws-sdk/lib-d
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { RateLimitedError } from '../../../../core/errors.ts';
+import { batchGetAll, deleteItems } from '../../../../core/table/batches.ts';
 import type { ItemKey } from '../../../../core/table/keys.ts';
-import { batchGetAll, deleteItems, queryAll, type StoredItem, table } from '../../../../core/table/table.ts';
+import { queryAll } from '../../../../core/table/queries.ts';
+import { type StoredItem, table } from '../../../../core/table/table.ts';
 
 const client = mockClient(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);

@@ -2,15 +2,15 @@ import '../../builders/environment.ts';
 import { BatchGetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
+import { batchGet } from '../../../../core/table/batches.ts';
+import { table } from '../../../../core/table/table.ts';
 import {
-  batchGet,
   type Refusal,
   refusedBy,
   type TransactItem,
-  table,
   transact,
   writeItem,
-} from '../../../../core/table/table.ts';
+} from '../../../../core/table/transactions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
 
 const client = mockClient(table);

@@ -1,0 +1,112 @@
+import { type CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  type DeleteCommand,
+  type PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  type UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { RateLimitedError } from '../errors.ts';
+import { MAX_ATTEMPTS, waitForItem, waitForTable } from './retries.ts';
+import { type StoredItem, table } from './table.ts';
+
+/** One write of a transaction. */
+export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** Why one item of a transaction refused it; `item` is the stored item when the condition asked for it. */
+export interface Refusal {
+  code: string;
+  item: StoredItem | undefined;
+}
+
+/** Whether the condition of the item at `index` refused the transaction. */
+export const refusedBy = (refusals: readonly Refusal[], index: number): boolean =>
+  refusals[index]?.code === 'ConditionalCheckFailed';
+
+/**
+ * Writes all items or none. Calls `plan` for the items before each attempt, with the refusals of the last
+ * attempt, so that it can build on the values they returned. `plan` stops the transaction by throwing, or by
+ * returning no items when the write is in place already.
+ *
+ * The SDK retries neither conflicts nor cancellations. This retries a refused condition at once and anything
+ * else after a wait with full jitter. Throws `RateLimitedError` after 60 attempts: nothing was written, and
+ * the caller may try again.
+ */
+export const transact = async (
+  plan: (refusals: readonly Refusal[]) => Promise<TransactItem[]> | TransactItem[],
+): Promise<void> => {
+  let refusals: readonly Refusal[] = [];
+  let cause: unknown;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const items = await plan(refusals);
+    if (items.length === 0) return;
+    try {
+      await table.send(new TransactWriteCommand({ TransactItems: items }));
+      return;
+    } catch (error) {
+      refusals = refusalsOf(error);
+      cause = error;
+      await waitAfter(refusals, attempt);
+    }
+  }
+  throw new RateLimitedError(1, cause);
+};
+
+/**
+ * Writes one item that transactions write too, and retries while one of them holds it, which the SDK does not.
+ * Throws what the write itself throws, and `RateLimitedError` after 60 attempts.
+ */
+export const writeItem = async (
+  command: PutCommand | UpdateCommand | DeleteCommand,
+): Promise<{ Attributes?: StoredItem | undefined }> => {
+  let cause: unknown;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      // The client's overloads take the three commands one by one; their answers are alike.
+      return await table.send(command as UpdateCommand);
+    } catch (error) {
+      if (!(error instanceof Error) || !RETRYABLE_ERRORS.has(error.name)) throw error;
+      cause = error;
+      await waitForItem();
+    }
+  }
+  throw new RateLimitedError(1, cause);
+};
+
+/** Cancellation reasons that a new plan or a wait can cure; any other is a bug or a wrong set-up. */
+const RETRYABLE_REASONS = new Set([
+  'None',
+  'ConditionalCheckFailed',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
+const RETRYABLE_ERRORS = new Set(['TransactionConflictException', 'TransactionInProgressException']);
+
+/** Cancellation reasons that mean the table is too busy, not the item. */
+const BUSY_TABLE = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/** The refusals of a failed transaction; none when the conflict is reported as a whole. Rethrows any other error. */
+const refusalsOf = (error: unknown): Refusal[] => {
+  if (error instanceof TransactionCanceledException) {
+    const refusals = (error.CancellationReasons ?? []).map(toRefusal);
+    if (refusals.every(({ code }) => RETRYABLE_REASONS.has(code))) return refusals;
+  }
+  if (error instanceof Error && RETRYABLE_ERRORS.has(error.name)) return [];
+  throw error;
+};
+
+const toRefusal = (reason: CancellationReason): Refusal => ({
+  code: reason.Code ?? 'None',
+  item: reason.Item ? unmarshall(reason.Item) : undefined,
+});
+
+/**
+ * Waits before the next attempt. No wait after a refused condition: another write went through, and the item
+ * it returned only gets older.
+ */
+const waitAfter = async (refusals: readonly Refusal[], attempt: number): Promise<void> => {
+  if (refusals.some(({ code }) => BUSY_TABLE.has(code))) return waitForTable(attempt);
+  if (!refusals.some(({ code }) => code === 'ConditionalCheckFailed')) await waitForItem();
+};
