@@ -5,8 +5,8 @@ import type { EndUser } from '../core/end-users/end-users.ts';
 import { newRequestId } from '../core/ids.ts';
 import { balanceChangeWrites } from '../core/ledger/ledger.ts';
 import type { ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
-import { removalTime } from '../core/requests/records.ts';
-import { type ImageRequest, insertRequestWrite } from '../core/requests/requests.ts';
+import { type ImageRequest, removalTime } from '../core/requests/request-rules.ts';
+import { insertRequestWrite } from '../core/requests/requests.ts';
 import {
   accountKey,
   accountListing,

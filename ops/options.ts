@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { Rate } from '../core/models/rates.ts';
 import { type Thousandths, toThousandths } from '../core/money.ts';
-import { RECORD_STATUSES, type RecordStatus } from '../core/requests/records.ts';
+import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
 
 /** A text that may be empty. A value that looks like an option is one whose own value was forgotten. */

@@ -1,8 +1,8 @@
 import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
-import { type RequestRecord, renderRecord } from '../core/requests/records.ts';
-import type { StoredRequest } from '../core/requests/requests.ts';
+import { type RequestRecord, renderRecord } from '../core/requests/render-record.ts';
+import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellStory } from './request-story.ts';
 

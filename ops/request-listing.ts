@@ -1,7 +1,12 @@
 import type { Account } from '../core/accounts/accounts.ts';
 import { type AccountRequestFilter, listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
-import { isRemoved, type RecordStatus, statusAt } from '../core/requests/records.ts';
-import { type StoredRequest, toRequest } from '../core/requests/requests.ts';
+import {
+  isRemoved,
+  type RecordStatus,
+  type StoredRequest,
+  statusAt,
+} from '../core/requests/request-rules.ts';
+import { toRequest } from '../core/requests/requests.ts';
 import { batchGetAll } from '../core/table/batches.ts';
 import { requestKey } from '../core/table/keys.ts';
 import type { StoredItem } from '../core/table/table.ts';

@@ -1,7 +1,6 @@
 import { toXTokens } from '../core/money.ts';
 import type { AttemptOutcome } from '../core/provider-calls/provider-attempts.ts';
-import { statusAt } from '../core/requests/records.ts';
-import { maxOutputs } from '../core/requests/requests.ts';
+import { maxOutputs, statusAt } from '../core/requests/request-rules.ts';
 import type { Instant } from '../core/time.ts';
 import type { RequestReport } from './request-report.ts';
 

@@ -1,5 +1,5 @@
-import { isRemoved, statusAt } from '../requests/records.ts';
-import { findRequest, isTerminal, removeRequest } from '../requests/requests.ts';
+import { isRemoved, isTerminal, statusAt } from '../requests/request-rules.ts';
+import { findRequest, removeRequest } from '../requests/requests.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
 /** What became of a deletion: done by this call with so many files, refused by the state, or nothing was there. */

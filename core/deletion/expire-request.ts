@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { removeFilesOf } from '../files/remove-files.ts';
-import { statusAt } from '../requests/records.ts';
+import { statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired } from '../requests/requests.ts';
 
 /** The time of the files is not over by this function's clock. The state machine tries again by this name. */

@@ -1,7 +1,7 @@
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { bucket } from './bucket.ts';
 import { listStoredFiles } from './stored-files.ts';
 

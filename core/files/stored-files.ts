@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../environment.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { outputObjectPrefix } from '../table/keys.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { bucket } from './bucket.ts';

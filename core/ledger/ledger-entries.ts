@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Account } from '../accounts/accounts.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition, MAX_ENTRY_NUMBER } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Account } from '../accounts/accounts.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
-import { STORED_STATUSES } from '../requests/requests.ts';
+import { STORED_STATUSES } from '../requests/request-rules.ts';
 import type { Instant } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
 

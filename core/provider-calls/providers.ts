@@ -1,6 +1,6 @@
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 
 export const PROVIDER_IDS = ['modelark', 'modelstudio'] as const;
 export type ProviderId = (typeof PROVIDER_IDS)[number];

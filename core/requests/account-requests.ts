@@ -5,7 +5,7 @@ import { REQUEST_INDEXES, requestListing, requestPartition, requestStatusListing
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
-import type { StoredStatus } from './requests.ts';
+import type { StoredStatus } from './request-rules.ts';
 
 /** Which requests of an account are wanted; each part narrows the list down. */
 export interface AccountRequestFilter {

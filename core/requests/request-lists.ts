@@ -14,8 +14,14 @@ import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
-import { isRemoved, type RecordStatus, statusAt } from './records.ts';
-import { type StoredRequest, type StoredStatus, toRequest } from './requests.ts';
+import {
+  isRemoved,
+  type RecordStatus,
+  type StoredRequest,
+  type StoredStatus,
+  statusAt,
+} from './request-rules.ts';
+import { toRequest } from './requests.ts';
 
 /** Which requests of an account are wanted; each part narrows the list down. */
 export interface RequestFilter {

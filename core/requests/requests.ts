@@ -1,8 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod/mini';
-import { Failure, NotFoundError } from '../errors.ts';
-import { ASPECT_RATIOS } from '../models/catalog.ts';
+import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
 import { setAll } from '../table/expressions.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
@@ -10,105 +8,9 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-
-/** One output's file, or the mark that it could not be stored. Size, pixels and duration are of the stored bytes. */
-export const StoredOutput = z.object({
-  index: z.number(),
-  objectKey: z.optional(z.string()),
-  contentType: z.optional(z.string()),
-  sizeBytes: z.optional(z.number()),
-  width: z.optional(z.number()),
-  height: z.optional(z.number()),
-  durationSec: z.optional(z.number()),
-});
-export type StoredOutput = z.infer<typeof StoredOutput>;
-
-/** Statuses as stored. `expired` is not among them: it is what a succeeded request reads as from `expiresAt` on. */
-export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
-export type StoredStatus = (typeof STORED_STATUSES)[number];
-
-/**
- * What every request holds. The price never changes after creation: `unitPriceThousandths` is that of one
- * image or one second, `debitThousandths` what was debited for the most the request can deliver.
- */
-const common = {
-  requestId: z.string(),
-  accountId: z.string(),
-  endUserEmail: z.string(),
-  model: z.string(),
-  prompt: z.string(),
-  webhookUrl: z.optional(z.string()),
-  unitPriceThousandths: z.number(),
-  debitThousandths: z.number(),
-  createdAt: z.string(),
-  status: z.enum(STORED_STATUSES),
-  outputs: z.optional(z.array(StoredOutput)),
-  finishedAt: z.optional(z.string()),
-  expiresAt: z.optional(z.string()),
-  /** When the files were removed because their time was over. */
-  expiredAt: z.optional(z.string()),
-  costThousandths: z.optional(z.number()),
-  refundThousandths: z.optional(z.number()),
-  error: z.optional(Failure),
-  /** What an operator who ended the request noted. */
-  operatorNote: z.optional(z.string()),
-  /** There as long as something is left to be done for the request: it is listed among the open work. */
-  GSI1PK: z.optional(z.string()),
-  /** Epoch seconds from which the request reads as absent, and DynamoDB may sweep it. */
-  ttl: z.optional(z.number()),
-};
-
-/**
- * A request for images as stored: the one truth about it. `size` is a preset or `<width>x<height>`; `images`
- * is the most it can deliver.
- */
-export const ImageRequest = z.object({
-  kind: z.literal('image'),
-  ...common,
-  size: z.string(),
-  aspectRatio: z.enum(ASPECT_RATIOS),
-  images: z.number(),
-  sequential: z.boolean(),
-  references: z.array(z.string()),
-});
-export type ImageRequest = z.infer<typeof ImageRequest>;
-
-/**
- * A request for one video as stored. `image` is its first frame; `billedSeconds` are its own and those of
- * the reference videos together, rounded up.
- */
-export const VideoRequest = z.object({
-  kind: z.literal('video'),
-  ...common,
-  resolution: z.string(),
-  durationSec: z.number(),
-  billedSeconds: z.number(),
-  ratio: z.optional(z.string()),
-  image: z.optional(z.string()),
-  lastFrame: z.optional(z.string()),
-  referenceImages: z.array(z.string()),
-  referenceVideos: z.array(z.string()),
-  referenceAudios: z.array(z.string()),
-});
-export type VideoRequest = z.infer<typeof VideoRequest>;
-
-/** A request of either kind. */
-export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
-export type StoredRequest = z.infer<typeof StoredRequest>;
+import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
-
-/** The most outputs a request can deliver. */
-export const maxOutputs = (request: StoredRequest): number => (request.kind === 'image' ? request.images : 1);
-
-/** What a request costs that delivered so many of its outputs: images are paid one by one, a video as a whole. */
-export const costOf = (request: StoredRequest, delivered: number): Thousandths => {
-  if (request.kind === 'image') return request.unitPriceThousandths * delivered;
-  return delivered > 0 ? request.debitThousandths : 0;
-};
-
-export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
-  status === 'succeeded' || status === 'failed';
 
 /** Access pattern 7: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {

@@ -4,8 +4,9 @@ import { requiredEnv } from '../environment.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { guardedRequest, TargetRefusedError } from '../outbound/guarded-http.ts';
-import { isRemoved, renderRecord } from '../requests/records.ts';
-import { findRequest, isTerminal, type StoredRequest } from '../requests/requests.ts';
+import { renderRecord } from '../requests/render-record.ts';
+import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
 import { listWebhookAttempts, putWebhookAttempt, type WebhookAttempt } from './webhook-attempts.ts';
 import {
   liveSecrets,

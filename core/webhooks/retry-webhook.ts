@@ -1,8 +1,8 @@
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
-import { isRemoved } from '../requests/records.ts';
-import { findRequest, isTerminal } from '../requests/requests.ts';
+import { isRemoved, isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { startWebhookDelivery } from '../workflow/executions.ts';
 import { webhookIdOf } from './webhook-rules.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Account } from '../accounts/accounts.ts';
-import type { RequestRecord } from '../requests/records.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { RequestRecord } from '../requests/render-record.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
 
 /** The id of the event that a request's end is: the same on every try, and when an operator sends it again. */

@@ -8,7 +8,8 @@ import {
   type ProviderWait,
   queriedWithin,
 } from '../provider-calls/provider-waits.ts';
-import { findRequest, isTerminal, type StoredRequest } from '../requests/requests.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
 import { keepExecutionWaiting, wakeExecution } from './executions.ts';
 import { queryTasks } from './query-tasks.ts';
 import {

@@ -8,7 +8,8 @@ import {
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderCall } from '../provider-calls/providers.ts';
-import { findRequest, isTerminal, markProcessing } from '../requests/requests.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { callbackUrl } from './provider-callbacks.ts';
 import {

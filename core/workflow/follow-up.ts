@@ -1,4 +1,5 @@
-import { closeWork, findRequest, isTerminal, type StoredRequest } from '../requests/requests.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { closeWork, findRequest } from '../requests/requests.ts';
 import { startExpiry, startWebhookDelivery } from './executions.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { findRequest, isTerminal } from '../requests/requests.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
 import {

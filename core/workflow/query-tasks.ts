@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { listAttempts, type ProviderAttempt, recordOutcome } from '../provider-calls/provider-attempts.ts';
 import { noteQuery } from '../provider-calls/provider-waits.ts';
 import type { Provider } from '../provider-calls/providers.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { hasOpenTask, latestAttempts, type ProviderRoute } from './workflow-rules.ts';
 
 /** What a look at a request's tasks found. */

@@ -6,15 +6,8 @@ import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import type { Thousandths } from '../money.ts';
-import { removalTime } from '../requests/records.ts';
-import {
-  costOf,
-  endRequestWrite,
-  findRequest,
-  isTerminal,
-  type StoredRequest,
-  type TerminalState,
-} from '../requests/requests.ts';
+import { costOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
+import { endRequestWrite, findRequest, type TerminalState } from '../requests/requests.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { followUp } from './follow-up.ts';

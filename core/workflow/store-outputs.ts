@@ -5,14 +5,8 @@ import { removeObjects } from '../files/remove-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import {
-  findRequest,
-  isTerminal,
-  maxOutputs,
-  recordOutputs,
-  type StoredOutput,
-  type StoredRequest,
-} from '../requests/requests.ts';
+import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { latestAttempts, producedOutputs } from './workflow-rules.ts';
 

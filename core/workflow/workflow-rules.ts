@@ -3,7 +3,7 @@ import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { Provider, ProviderOutput } from '../provider-calls/providers.ts';
-import type { StoredRequest } from '../requests/requests.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
 /** What the workflow does next: the one thing a step's function tells the state machine. */

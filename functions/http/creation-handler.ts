@@ -8,7 +8,7 @@ import {
 import { alsoWrong, type ParsedCreation } from '../../core/creation/creation-fields.ts';
 import { type Idempotency, idempotencyOf } from '../../core/creation/idempotency.ts';
 import { requiredEnv } from '../../core/environment.ts';
-import { recordUrl, renderQueued } from '../../core/requests/records.ts';
+import { recordUrl, renderQueued } from '../../core/requests/render-record.ts';
 import { apiHandler } from './api-handler.ts';
 import { authorize } from './authorize.ts';
 import { wrongFields } from './check-all.ts';

@@ -1,7 +1,7 @@
 import { PRESET_SIDE_PIXELS } from '../../core/models/catalog.ts';
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/providers.ts';
-import type { ImageRequest } from '../../core/requests/requests.ts';
+import type { ImageRequest } from '../../core/requests/request-rules.ts';
 
 /**
  * The calls of a request for images. There is no count upstream: several unrelated images are several calls

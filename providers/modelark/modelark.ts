@@ -7,7 +7,7 @@ import type {
   ProviderOutput,
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
-import type { StoredRequest } from '../../core/requests/requests.ts';
+import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyArkError } from './errors.ts';

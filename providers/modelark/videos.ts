@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
-import type { VideoRequest } from '../../core/requests/requests.ts';
+import type { VideoRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, lost, refusal, unknownState } from '../failures.ts';
 import type { UpstreamAnswer } from '../http.ts';
 import { classifyArkError } from './errors.ts';

@@ -1,6 +1,6 @@
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
-import type { ImageRequest } from '../../core/requests/requests.ts';
+import type { ImageRequest } from '../../core/requests/request-rules.ts';
 
 const SYNCHRONOUS_PATH = '/api/v1/services/aigc/multimodal-generation/generation';
 const ASYNCHRONOUS_PATH = '/api/v1/services/aigc/image-generation/generation';

@@ -5,7 +5,7 @@ import type {
   ProviderCall,
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
-import type { StoredRequest } from '../../core/requests/requests.ts';
+import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
 import { callUpstream } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';

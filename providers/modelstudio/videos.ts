@@ -1,5 +1,5 @@
 import type { ProviderPlan } from '../../core/provider-calls/providers.ts';
-import type { VideoRequest } from '../../core/requests/requests.ts';
+import type { VideoRequest } from '../../core/requests/request-rules.ts';
 
 const PATH = '/api/v1/services/aigc/video-generation/video-synthesis';
 

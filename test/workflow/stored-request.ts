@@ -1,6 +1,7 @@
 import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
-import { insertRequestWrite, type StoredRequest, toRequest } from '../../core/requests/requests.ts';
+import type { StoredRequest } from '../../core/requests/request-rules.ts';
+import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
 import {
   accountKey,
   endUserKey,

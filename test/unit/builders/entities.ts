@@ -8,7 +8,7 @@ import {
   type StoredOutput,
   type StoredRequest,
   type VideoRequest,
-} from '../../../core/requests/requests.ts';
+} from '../../../core/requests/request-rules.ts';
 import {
   endUserKey,
   endUserListing,

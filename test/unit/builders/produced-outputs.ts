@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ImageRequest } from '../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { LoopbackServer } from '../fakes/loopback-server.ts';

@@ -1,7 +1,7 @@
 import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
 import type { ProviderWait } from '../../../core/provider-calls/provider-waits.ts';
 import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
-import type { VideoRequest } from '../../../core/requests/requests.ts';
+import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../core/table/keys.ts';
 import type { Item } from '../fakes/expressions.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';

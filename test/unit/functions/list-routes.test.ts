@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ImageRequest } from '../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as listEndUsers } from '../../../functions/api/list-end-users.ts';
 import { handler as listGenerations } from '../../../functions/api/list-generations.ts';

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/models/catalog.ts';
-import type { ImageRequest } from '../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { ledgerEntryKey, modelSettingsKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';

@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { VideoRequest } from '../../../core/requests/requests.ts';
+import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';

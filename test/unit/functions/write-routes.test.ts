@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ImageRequest } from '../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as blockEndUser } from '../../../functions/api/block-end-user.ts';

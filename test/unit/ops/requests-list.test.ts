@@ -3,7 +3,7 @@ import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../core/clock.ts';
 import { newRequestId } from '../../../core/ids.ts';
-import type { StoredRequest } from '../../../core/requests/requests.ts';
+import type { StoredRequest } from '../../../core/requests/request-rules.ts';
 import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';

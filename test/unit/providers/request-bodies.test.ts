@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import type { ImageRequest, VideoRequest } from '../../../core/requests/requests.ts';
+import type { ImageRequest, VideoRequest } from '../../../core/requests/request-rules.ts';
 import { planArkImages } from '../../../providers/modelark/images.ts';
 import { planArkVideo } from '../../../providers/modelark/videos.ts';
 import { planModelStudioImages } from '../../../providers/modelstudio/images.ts';

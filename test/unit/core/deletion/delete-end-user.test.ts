@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { ConflictError, NotFoundError } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { endUserKey, pauseKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';

@@ -4,7 +4,7 @@ import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest, deleteRequests } from '../../../../core/deletion/delete-requests.ts';
 import { logger } from '../../../../core/observability.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import {
   deletedRequestKey,
   openWorkListing,

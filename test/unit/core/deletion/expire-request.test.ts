@@ -6,7 +6,7 @@ import {
   FilesRemainError,
   NotExpiredYetError,
 } from '../../../../core/deletion/expire-request.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';

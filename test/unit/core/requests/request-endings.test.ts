@@ -2,14 +2,8 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
-import {
-  closeWork,
-  costOf,
-  type ImageRequest,
-  markExpired,
-  maxOutputs,
-  removeRequest,
-} from '../../../../core/requests/requests.ts';
+import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
+import { closeWork, markExpired, removeRequest } from '../../../../core/requests/requests.ts';
 import {
   deletedRequestKey,
   OPEN_WORK_SHARDS,

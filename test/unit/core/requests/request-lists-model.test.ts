@@ -1,14 +1,16 @@
 import '../../builders/environment.ts';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRemoved, RECORD_STATUSES, renderRecord } from '../../../../core/requests/records.ts';
+import { renderRecord } from '../../../../core/requests/render-record.ts';
 import { listImageRequests, type RequestFilter } from '../../../../core/requests/request-lists.ts';
 import {
   type ImageRequest,
+  isRemoved,
+  RECORD_STATUSES,
   STORED_STATUSES,
   type StoredRequest,
   type StoredStatus,
-} from '../../../../core/requests/requests.ts';
+} from '../../../../core/requests/request-rules.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, putRequest } from '../../builders/entities.ts';

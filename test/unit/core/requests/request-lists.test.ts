@@ -7,7 +7,7 @@ import {
   listRequestIdsOfEndUser,
   type RequestFilter,
 } from '../../../../core/requests/request-lists.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';

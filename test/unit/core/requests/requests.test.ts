@@ -2,11 +2,10 @@ import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { NotFoundError } from '../../../../core/errors.ts';
+import { type ImageRequest, isTerminal } from '../../../../core/requests/request-rules.ts';
 import {
   findRequest,
   getRequest,
-  type ImageRequest,
-  isTerminal,
   markProcessing,
   recordOutputs,
   toRequest,

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/global
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import type { Clock } from '../../../../core/clock.ts';
-import type { StoredRequest } from '../../../../core/requests/requests.ts';
+import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { deliverWebhook } from '../../../../core/webhooks/deliver-webhook.ts';

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Failure } from '../../../../core/errors.ts';
-import type { ImageRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { failStoredRequest, followUpWithFiles } from '../../../../core/workflow/fail-stored-request.ts';

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { StoredRequest } from '../../../../core/requests/requests.ts';
+import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { followUp } from '../../../../core/workflow/follow-up.ts';

@@ -3,7 +3,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import type { VideoRequest } from '../../../../core/requests/requests.ts';
+import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import {
   accountKey,
   deletedRequestKey,

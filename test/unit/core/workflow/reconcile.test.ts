@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { VideoRequest } from '../../../../core/requests/requests.ts';
+import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import {
   accountKey,
   endUserKey,

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Failure } from '../../../../core/errors.ts';
-import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/requests.ts';
+import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';

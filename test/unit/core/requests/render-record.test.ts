@@ -2,16 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type ImageItem,
-  isRemoved,
   type RequestRecord,
   recordUrl,
-  removalTime,
   renderQueued,
   renderRecord,
-  statusAt,
   type VideoItem,
-} from '../../../../core/requests/records.ts';
-import type { ImageRequest, StoredRequest, VideoRequest } from '../../../../core/requests/requests.ts';
+} from '../../../../core/requests/render-record.ts';
+import {
+  type ImageRequest,
+  isRemoved,
+  removalTime,
+  type StoredRequest,
+  statusAt,
+  type VideoRequest,
+} from '../../../../core/requests/request-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   anImageRequest,

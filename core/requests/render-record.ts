@@ -3,18 +3,14 @@ import { outputId } from '../ids.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
 import { routePath } from '../routes.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import type { Instant } from '../time.ts';
 import {
   type ImageRequest,
-  STORED_STATUSES,
   type StoredOutput,
   type StoredRequest,
+  statusAt,
   type VideoRequest,
-} from './requests.ts';
-
-/** What a request reads as: a stored status, or `expired` once its files are past their time. */
-export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;
-export type RecordStatus = (typeof RECORD_STATUSES)[number];
+} from './request-rules.ts';
 
 /** What every output of a succeeded record has: exactly one of `url` and `error`. */
 interface OutputItem {
@@ -65,23 +61,6 @@ export interface RenderContext {
   /** A URL for a stored file that stops working at `expiresAt`. */
   signUrl: (objectKey: string, expiresAt: Instant) => string;
 }
-
-/** How a request reads at `now`, whether or not the store has been told of its expiry. */
-export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
-  request.status === 'succeeded' && request.expiresAt !== undefined && toInstant(now) >= request.expiresAt
-    ? 'expired'
-    : request.status;
-
-/**
- * Epoch seconds from which a terminal request is gone: `retentionDays` after it failed or its files expired,
- * rounded up.
- */
-export const removalTime = (endedAt: Instant, retentionDays: number): number =>
-  Math.ceil(Date.parse(addSeconds(endedAt, retentionDays * SECONDS_PER_DAY)) / 1000);
-
-/** Whether what a request was has been over for so long that it reads as absent, swept or not. */
-export const isRemoved = ({ ttl }: Pick<StoredRequest, 'ttl'>, now: Date): boolean =>
-  ttl !== undefined && now.getTime() >= ttl * 1000;
 
 /** Where a request is read. */
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
