@@ -8,7 +8,7 @@ import type { ImageRequest } from '../core/requests/request-rules.ts';
 import { insertRequestWrite } from '../core/requests/requests.ts';
 import { table } from '../core/table/table.ts';
 import { toInstant } from '../core/time.ts';
-import { followUp } from '../core/workflow/follow-up.ts';
+import { closeRequest } from '../core/workflow/close-request.ts';
 import { WebhookReceiver } from '../test/unit/fakes/webhook-receiver.ts';
 import type { WebhookService } from './webhook-service.ts';
 
@@ -94,7 +94,7 @@ export const measureDeliveries = async (
     const { Item, TableName } = insertRequestWrite(request).Put ?? {};
     await table.send(new PutCommand({ TableName, Item }));
     endedAt.set(request.requestId, Date.now());
-    await followUp(request.requestId);
+    await closeRequest(request.requestId);
   };
 
   service.takeMostAtOnce();

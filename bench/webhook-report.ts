@@ -55,7 +55,7 @@ ${WATCHED} requests end, ${ENDINGS_PER_SECOND} a second, whose webhooks go to a 
 many others end whose webhooks go to somebody else. Half of those to a **dead host** meet one that takes connections and never
 answers, so that each try takes 15 s; the other half meet one that refuses connections. Failed tries are made again by the schedule.
 
-It is a local run, with what follows a request's end (\`core/follow-up.ts\`), the \`webhook-delivery\` executions, the sender's code
+It is a local run, with what follows a request's end (\`core/workflow/close-request.ts\`), the \`webhook-delivery\` executions, the sender's code
 (\`core/deliver-webhook.ts\`) and sockets, but for the threads of its functions, of which it has a dozen: senders run in one process, as many at once as
 deliveries are due, as Lambda would run them. **CPU seconds** are those of that process, receivers included. They hardly depend on
 what else the machine does, which the times do.

@@ -5,18 +5,18 @@ import * as z from 'zod/mini';
 import { RateLimitedError } from '../core/errors.ts';
 import { logger } from '../core/observability.ts';
 
-/** What every task of the workflow is given: ids, never content. */
+/** The input common to all tasks: an id, never content. The record in the table is the truth. */
 export const TaskInput = z.object({ requestId: z.string() });
 
 /**
- * Something that the step needs was too busy or out of reach, and had been asked more than once: the same step
- * may well work a little later. The state machine tries it again by this name.
+ * An AWS service stayed throttled or unreachable through the SDK's own retries. Repeating the step later may
+ * succeed: the state machine retries it by this name.
  */
 export class TransientError extends Error {
   override name = 'TransientError';
 }
 
-/** Errors of AWS come under many names; what they have in common is known to the SDK. */
+/** Whether repeating the step may help. AWS errors have many names, so the SDK's own classification decides. */
 const isTransient = (error: unknown): error is Error => {
   if (!(error instanceof Error)) return false;
   const sdkError = error as Parameters<typeof isServerError>[0];
@@ -29,8 +29,11 @@ const isTransient = (error: unknown): error is Error => {
 };
 
 /**
- * The Lambda handler of a workflow task: parses its input, logs by request id. Errors escape to the state machine,
- * which routes them by name; those that time heals as `TransientError`.
+ * Makes the Lambda handler of a state machine's task. It parses the task's input, adds the request id to every log
+ * line and returns `run`'s result to the state machine.
+ *
+ * Errors are not caught here: the state machine retries or catches them by name (`Retry` and `Catch` in
+ * `statemachines/`). Transient AWS errors all reach it under one name, `TransientError`.
  */
 export const workflowTask = <Schema extends z.ZodMiniType<{ requestId: string }>, Result>(
   schema: Schema,

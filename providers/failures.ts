@@ -1,17 +1,17 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
 import type { ProviderAnswer, ProviderId } from '../core/provider-calls/providers.ts';
-import type { UpstreamAnswer } from './http.ts';
+import type { HttpAnswer } from './http.ts';
 
-/** What an upstream's error code means to us. */
+/** What a provider's error code means to us. */
 export type ErrorClass =
-  /** A real content decision. */
+  /** The provider refused the content. */
   | 'content'
-  /** Try the same again later: nothing was accepted. */
+  /** Nothing was accepted: repeat the same call later. */
   | 'busy'
-  /** The upstream itself ran out of time. */
+  /** The provider itself ran out of time. */
   | 'timeout'
-  /** Our credential, account, quota or model is refused: the operator has to act. */
+  /** Our credential, account, quota or model was refused: the operator must act. */
   | 'access'
   /** Anything else. */
   | 'error';
@@ -25,11 +25,11 @@ const FAILURES = {
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
 
-/** The failure a refused output or task is recorded with. */
+/** The failure to record for a refused output or task. */
 export const failureOf = (errorClass: ErrorClass): Failure =>
   FAILURES[errorClass === 'busy' ? 'error' : errorClass];
 
-/** The answer for an upstream's error, whose code is logged for the operator and never shown to a caller. */
+/** The answer for a provider's error. Its code is logged for the operator and never shown to a caller. */
 export const refusal = (
   provider: ProviderId,
   errorClass: ErrorClass,
@@ -41,10 +41,10 @@ export const refusal = (
   return { kind: 'failed', failure: failureOf(errorClass) };
 };
 
-/** The answer of a call that got none. A creation that may have been seen is lost: it is never made again. */
+/** The answer for a creation call without a response. If the provider may have received it, it is lost. */
 export const unanswered = (
   provider: ProviderId,
-  answer: Exclude<UpstreamAnswer, { kind: 'answered' }>,
+  answer: Exclude<HttpAnswer, { kind: 'answered' }>,
 ): ProviderAnswer => {
   if (answer.kind === 'unreached')
     return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.` };
@@ -53,8 +53,8 @@ export const unanswered = (
 };
 
 /**
- * The answer of a creation whose body cannot be read: whoever answered with a 4xx, a gateway in between too,
- * has refused it; what became of any other nobody can know.
+ * The answer for a creation call whose response body is unreadable. A 4xx, even from a gateway, means it was
+ * refused; with any other status it is lost.
  */
 export const unreadable = (
   provider: ProviderId,
@@ -67,14 +67,14 @@ export const unreadable = (
   return refusal(provider, classify(status, upstreamCode), { status, upstreamCode });
 };
 
-/** The answer of a task in a state that the adapter does not know: it is waited for, and the operator told. */
+/** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */
 export const unknownState = (provider: ProviderId, status: string): ProviderAnswer => {
   logger.warn('provider task in an unknown state', { provider, status });
   countMetric(METRIC.unknownProviderState, { provider });
   return { kind: 'waiting' };
 };
 
-/** The answer of a creation whose outcome nobody can know. */
+/** The answer for a creation call or task whose outcome cannot be learned. */
 export const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });

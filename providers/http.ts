@@ -1,23 +1,22 @@
 import { Agent, request } from 'undici';
 
 /**
- * No limit of its own on how long an answer may take: a synchronous image call runs for minutes, and the
- * caller's signal ends it. Connecting must be quick. Connections are not kept: a creation sent on one that
- * the upstream has just closed would be lost without need.
+ * No response timeout: a synchronous image call runs for minutes, and the caller's signal limits it. No
+ * keep-alive: a creation sent on a connection that the provider has just closed would be lost.
  */
 const agent = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0, pipelining: 0 });
 
-/** An upstream's answer, or why there is none. */
-export type UpstreamAnswer =
+/** A provider's HTTP response, or why there is none. */
+export type HttpAnswer =
   | { kind: 'answered'; status: number; body: unknown }
-  /** The connection was never made: the upstream has not seen the call. */
+  /** No connection was made: the provider has not received the call. */
   | { kind: 'unreached'; reason: string }
-  /** Our own time limit ended the call. */
+  /** The caller's signal ended the call. */
   | { kind: 'timed-out' }
-  /** The call was on its way when the connection broke: the upstream may have seen it. */
+  /** The connection broke after the call was sent: the provider may have received it. */
   | { kind: 'broken'; reason: string };
 
-/** Errors of Node and undici from before a request was sent. */
+/** Error codes of Node and undici that occur before a request is sent. */
 const UNREACHED_CODES = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -27,12 +26,12 @@ const UNREACHED_CODES = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Sends JSON and reads JSON. Never rejects for what the network or the upstream does. */
-export const callUpstream = async (
+/** Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. */
+export const callProvider = async (
   method: 'GET' | 'POST',
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
-): Promise<UpstreamAnswer> => {
+): Promise<HttpAnswer> => {
   try {
     const { statusCode, body } = await request(url, {
       method,
@@ -49,7 +48,7 @@ export const callUpstream = async (
   }
 };
 
-/** What a gateway in between answers is not always JSON: such a body says nothing, the status does. */
+/** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -1,8 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
 import { PROVIDER_ENVIRONMENT, readSecret } from '../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
-import type { Provider, ProviderId } from '../core/provider-calls/providers.ts';
-import type { ProviderRoute } from '../core/workflow/workflow-rules.ts';
+import type { Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 
@@ -11,7 +10,7 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
   modelstudio: ModelStudio,
 };
 
-/** The upstream a model's requests go to, ready to be called. Throws when the deployment gives it none. */
+/** The provider of a model, ready to call. Throws when the deployment configures none, or its key is missing. */
 export const providerRouteOf = async (model: string): Promise<ProviderRoute> => {
   const route = findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);

@@ -7,26 +7,26 @@ import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
 import type { Instant } from '../time.ts';
 import { deleteRequests } from './delete-requests.ts';
 
-/** What a cascade removed. */
+/** How much a call removed. */
 export interface EndUserRemoval {
   removedRequests: number;
   removedObjects: number;
 }
 
-/** How long one call works on a cascade: the gateway gives up after 29 s. */
+/** How long one call deletes requests: API Gateway times out after 29 s. */
 const BUDGET_MS = 20_000;
 
 /**
  * Removes an end-user with all their requests and files.
  *
- * 1. Claim them, on the condition that none of their requests is queued or processing. From then on they
- *    cannot create: a creation at the same moment is either before the claim, and refuses it, or after, and
- *    is refused.
- * 2. Delete request after request, but none that is newer than the claim: it belongs to who took the address
- *    after another such call was done. When the time is up: `temporarily_unavailable`; a repeated call goes on.
- * 3. Remove what else bears their address, then the end-user.
+ * 1. Claim the end-user, on condition that no request of theirs is queued or processing. From then on they
+ *    cannot create: a concurrent creation either comes first and refuses the claim, or is refused.
+ * 2. Delete their requests up to the time of the claim. A newer request belongs to a new end-user who took the
+ *    address after a concurrent call finished. When the time is up, throw `temporarily_unavailable`; a
+ *    repeated call continues.
+ * 3. Remove their pauses, then the end-user.
  *
- * Throws `NotFoundError`, `ConflictError` while work is under way.
+ * Throws `NotFoundError`, and `ConflictError` while a request is queued or processing.
  */
 export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): Promise<EndUserRemoval> => {
   const now = clock.now();

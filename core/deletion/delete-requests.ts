@@ -2,19 +2,18 @@ import { isRemoved, isTerminal, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
-/** What became of a deletion: done by this call with so many files, refused by the state, or nothing was there. */
+/** The outcome of a deletion: done by this call, refused because the request is unfinished, or nothing to delete. */
 export type Deletion =
   | { outcome: 'deleted'; removedObjects: number }
   | { outcome: 'conflict' }
   | { outcome: 'not_found' };
 
 /**
- * Deletes one request of an account with its files and everything kept of it.
+ * Deletes one request of an account with its files and everything else stored for it.
  *
- * 1. Leave alone what is not there, is another's, or is not terminal.
- * 2. Remove the record, leaving a mark that names its files. Of several calls at once, the one that removes it
- *    counts it.
- * 3. Remove the files and what is kept for operators. Whatever interrupts this, the reconciler goes on.
+ * 1. Refuse a request that is absent, another account's, or unfinished.
+ * 2. Replace the record by a mark that names its files. Of concurrent calls, one removes the record and counts it.
+ * 3. Remove the files and the operators' traces. If this is interrupted, the reconciler resumes it.
  */
 export const deleteRequest = async (accountId: string, requestId: string, now: Date): Promise<Deletion> => {
   const request = await findRequest(requestId);
@@ -24,18 +23,17 @@ export const deleteRequest = async (accountId: string, requestId: string, now: D
   const deleted = await removeRequest(request, now);
   if (!deleted) return { outcome: 'not_found' };
   const removed = await finishDeletion(deleted);
-  // One past its retention reads as absent already; what was left of it is gone now too.
+  // A request past its retention already reads as absent.
   if (isRemoved(request, now)) return { outcome: 'not_found' };
-  // The files of an expired request count as gone, whether or not they were.
+  // The files of an expired request count as removed already.
   return { outcome: 'deleted', removedObjects: statusAt(request, now) === 'expired' ? 0 : removed };
 };
 
-/** How many deletions are under way at once. */
 const CONCURRENT_DELETIONS = 16;
 
 /**
- * Deletes requests one by one, several at a time, until all are done or `keepGoing` says no. Gives what
- * became of each it took, in the order of the ids.
+ * Deletes requests, 16 at a time, until all are done or `keepGoing` returns false. Returns the outcome of each
+ * request it took, in the order of the ids, and whether it took all.
  */
 export const deleteRequests = async (
   accountId: string,

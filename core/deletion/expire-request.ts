@@ -3,19 +3,19 @@ import { removeFilesOf } from '../files/remove-files.ts';
 import { statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired } from '../requests/requests.ts';
 
-/** The time of the files is not over by this function's clock. The state machine tries again by this name. */
+/** The files have not expired by this function's clock. The state machine retries by this name. */
 export class NotExpiredYetError extends Error {
   override name = 'NotExpiredYetError';
 }
 
-/** Some files are still there. The state machine tries again by this name. */
+/** Some files could not be removed. The state machine retries by this name. */
 export class FilesRemainError extends Error {
   override name = 'FilesRemainError';
 }
 
 /**
- * Removes the files of a request whose time is over and marks its record. Nothing that a caller sees changes:
- * the record has read `expired` from `expiresAt` on. Harmless the second time, and when the request is gone.
+ * Removes the files of an expired request and marks its record. Callers see no change: the record reads
+ * `expired` from `expiresAt` on. Does nothing when repeated or when the request is gone.
  *
  * Throws `NotExpiredYetError` and `FilesRemainError`.
  */

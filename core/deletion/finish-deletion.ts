@@ -3,8 +3,8 @@ import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests
 import { removeTraces } from '../requests/request-traces.ts';
 
 /**
- * Removes what is left of a deleted request: its files, as well as it can, and what was kept of it for
- * operators. Gives how many files are gone. What could not be removed stays open work: the reconciler goes on.
+ * Removes the files and the operators' traces of a deleted request, then closes the deletion. Returns the number
+ * of files removed. If a file could not be removed, the deletion stays open work for the reconciler.
  */
 export const finishDeletion = async (deleted: DeletedRequest): Promise<number> => {
   const { files = [], requestId } = deleted;

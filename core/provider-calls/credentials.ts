@@ -3,10 +3,10 @@ import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
-/** How long a secret is used before it is read again: a changed one takes effect within 5 min. */
+/** How long a secret is cached. A changed one takes effect within 5 min. */
 const SECRET_MAX_AGE_SECONDS = 300;
 
-/** Which variables hold a provider's base URL and the ARN of the secret with its API key. */
+/** The variables with each provider's base URL and the ARN of its API key's secret. */
 export const PROVIDER_ENVIRONMENT: Record<
   ProviderId,
   { baseUrl: EnvironmentName; secretArn: EnvironmentName }
@@ -15,7 +15,7 @@ export const PROVIDER_ENVIRONMENT: Record<
   modelstudio: { baseUrl: 'MODELSTUDIO_BASE_URL', secretArn: 'MODELSTUDIO_SECRET_ARN' },
 };
 
-/** A secret's text, cached for 5 min. Throws when the secret has none. */
+/** A secret's text, cached for 5 min. Throws when the secret has no value. */
 export const readSecret = async (arn: string): Promise<string> => {
   const value = await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS });
   if (value === undefined) throw new Error(`Secret ${arn} has no value.`);
@@ -23,14 +23,14 @@ export const readSecret = async (arn: string): Promise<string> => {
 };
 
 const secretsManager = new SecretsManagerClient({ maxAttempts: 3 });
-let known: { credentials: ReadonlySet<ProviderId>; readAtMs: number } | undefined;
+let cached: { credentials: ReadonlySet<ProviderId>; readAtMs: number } | undefined;
 
 /**
- * The providers whose secret holds a key, cached for 5 min. The secrets are described, never read: a
- * function that only needs to know that a key is there cannot learn it.
+ * The providers whose secret has a value, cached for 5 min. The secrets are described, not read, so the
+ * functions that list them need no permission to read a key.
  */
 export const listCredentials = async (now: Date): Promise<ReadonlySet<ProviderId>> => {
-  if (known && now.getTime() - known.readAtMs < SECRET_MAX_AGE_SECONDS * 1000) return known.credentials;
+  if (cached && now.getTime() - cached.readAtMs < SECRET_MAX_AGE_SECONDS * 1000) return cached.credentials;
   const found = await Promise.all(
     PROVIDER_IDS.map(async (provider) => {
       const SecretId = requiredEnv(PROVIDER_ENVIRONMENT[provider].secretArn);
@@ -38,6 +38,6 @@ export const listCredentials = async (now: Date): Promise<ReadonlySet<ProviderId
       return Object.keys(secret.VersionIdsToStages ?? {}).length > 0 ? [provider] : [];
     }),
   );
-  known = { credentials: new Set(found.flat()), readAtMs: now.getTime() };
-  return known.credentials;
+  cached = { credentials: new Set(found.flat()), readAtMs: now.getTime() };
+  return cached.credentials;
 };

@@ -4,22 +4,22 @@ import type { CatalogModel } from '../models/catalog.ts';
 import { type ModelSettings, rateOf } from '../models/model-settings.ts';
 import { type ModelRoute, PROVIDER_IDS, type ProviderId } from './providers.ts';
 
-/** Where each model's requests go, by model id: the deployment's configuration. A model left out has no upstream. */
+/** The provider of each model, by model id: deployment configuration. A model without an entry has none. */
 export const ModelRoutes = z.record(
   z.string(),
   z.strictObject({ provider: z.enum(PROVIDER_IDS), upstreamModel: z.string().check(z.minLength(1)) }),
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
-/** Where a model's requests go; undefined when the deployment gives it no upstream. */
+/** A model's route; undefined when the deployment configures none. */
 export const findModelRoute = (modelId: string): ModelRoute | undefined => {
   const routes = ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
   return Object.hasOwn(routes, modelId) ? routes[modelId] : undefined;
 };
 
 /**
- * Why a model cannot be dispatched now, for an operator; undefined when it can: it has an upstream whose
- * credential is there, the operator has not switched it off, and it has a rate.
+ * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: it has a provider with a
+ * credential, it is not switched off, and it has a rate.
  */
 export const dispatchProblem = (
   model: CatalogModel,

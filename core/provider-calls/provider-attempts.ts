@@ -15,7 +15,7 @@ import { table, tableName } from '../table/table.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { ProviderAnswer } from './providers.ts';
 
-/** What a call came to. `accepted` is replaced by the task's own outcome once that is known. */
+/** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
@@ -29,9 +29,9 @@ const Outcome = z.discriminatedUnion('kind', [
 export type AttemptOutcome = z.infer<typeof Outcome>;
 
 /**
- * One creation call to a provider, as stored: written before the call is made, so that a call whose outcome
- * was never learned is known to have been made. `call` is its place in the request's plan, `attempt` counts
- * its tries. While the caller lives it moves `aliveAt`.
+ * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
+ * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
+ * counts from 0. The process that makes the call keeps `aliveAt` current.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -45,10 +45,10 @@ export const ProviderAttempt = z.object({
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
-/** Attempts are for operators and outlive a record of the default retention: 23 h, then 90 days. */
+/** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
 
-/** Access pattern 8: the provider calls of a request in the order of its plan, then of their tries. Consistent. */
+/** Access pattern 8: a request's provider calls in plan order, each call's attempts in order. Strongly consistent. */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
   const attempts: ProviderAttempt[] = [];
   const query = {
@@ -64,7 +64,7 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
   return attempts;
 };
 
-/** Claims the right to make a call. Undefined when someone else has it: then the call must not be made. */
+/** Claims an attempt. Undefined when another run has claimed it: then the call must not be made. */
 export const claimAttempt = async (
   requestId: string,
   call: number,
@@ -73,7 +73,7 @@ export const claimAttempt = async (
 ): Promise<ProviderAttempt | undefined> => {
   const startedAt = toInstant(now);
   const claimed: ProviderAttempt = { requestId, call, attempt, startedAt, aliveAt: startedAt };
-  // The client tries again when an answer is lost: then what refuses the claim may be the claim itself.
+  // When a response is lost, the SDK retries the put, and our own first put refuses the second.
   const claimId = randomUUID();
   try {
     await table.send(
@@ -96,7 +96,7 @@ export const claimAttempt = async (
   }
 };
 
-/** Says that whoever makes the call is alive. */
+/** Marks the process that makes the call as alive. Throws when the attempt does not exist. */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await table.send(
     new UpdateCommand({
@@ -110,8 +110,8 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 };
 
 /**
- * Records what a call came to, over nothing or over `accepted`. The first final outcome stands: the stored
- * one is returned, which is another's when that came first.
+ * Records a call's outcome, unless it has a final one already: the first final outcome stands. Returns the
+ * attempt as stored, which may hold another run's outcome. Throws when the attempt does not exist.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,

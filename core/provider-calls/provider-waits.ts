@@ -8,8 +8,8 @@ import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts'
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
- * How a request waits for its provider: `taskToken` wakes its execution, `queriedAt` is when the provider was
- * asked last, `calledBackAt` when it last called back, `waitingSince` when the execution began to wait.
+ * How a request waits for its provider. `taskToken` wakes its execution, `waitingSince` is when the execution
+ * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
@@ -22,7 +22,7 @@ export type ProviderWait = z.infer<typeof ProviderWait>;
 
 export const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
 
-/** Access pattern 18: how a request waits, strongly consistent; undefined before anything has happened. */
+/** Access pattern 18: a request's wait, strongly consistent; undefined before the first event. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
@@ -30,25 +30,25 @@ export const findProviderWait = async (requestId: string): Promise<ProviderWait 
   return Item && toProviderWait(Item);
 };
 
-/** Keeps the token that wakes the execution from now on, in place of an earlier one. Gives all that is known. */
+/** Replaces the execution's task token. Returns the whole item. */
 export const keepTaskToken = (requestId: string, taskToken: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { taskToken, waitingSince: toInstant(now) }, now);
 
-/** Notes that the provider called back: whoever waits from now on knows that there is news. */
+/** Notes a callback, for an execution that has not begun to wait. Returns the whole item. */
 export const noteCallback = (requestId: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { calledBackAt: toInstant(now) }, now);
 
-/** Notes that the provider is being asked. */
+/** Notes a query. Returns the whole item. */
 export const noteQuery = (requestId: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { queriedAt: toInstant(now) }, now);
 
-/** Whether the provider was asked so lately that asking again would tell nothing new. */
+/** Whether the provider was queried within the last `seconds`. */
 export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, now: Date): boolean =>
   wait?.queriedAt !== undefined && wait.queriedAt > addSeconds(toInstant(now), -seconds);
 
 /**
- * Claims the right to ask the provider: of all who try within `seconds` of the last question, none gets it.
- * Undefined when it was refused.
+ * Claims a query and notes it. Returns the whole item; undefined, refused, if the provider was queried within
+ * the last `seconds`.
  */
 export const claimQuery = async (
   requestId: string,

@@ -5,53 +5,64 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 export const PROVIDER_IDS = ['modelark', 'modelstudio'] as const;
 export type ProviderId = (typeof PROVIDER_IDS)[number];
 
-/** One output of an upstream call: where its file is for now, or why there is none. */
+/** One output of a provider call: its temporary URL, or why there is none. */
 export type ProviderOutput = { url: string } | { failure: Failure };
 
-/** What an upstream answer means for a request, whatever the wire format. */
+/** What a provider's answer means for a request, independent of the wire format. */
 export type ProviderAnswer =
-  /** It is finished; at least one output has a URL. */
+  /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[] }
-  /** A task was accepted; ask for it by this id. */
+  /** A task was created; query it by this id. */
   | { kind: 'accepted'; taskId: string }
-  /** The task is not finished. */
+  /** The task is unfinished. */
   | { kind: 'waiting' }
-  /** It will never be finished: the provider said so. */
+  /** The provider reported a final failure. */
   | { kind: 'failed'; failure: Failure }
-  /** Surely nothing was accepted or learned: the same call may be made again after a while. */
+  /** Nothing was created or learned: the same call may be repeated later. */
   | { kind: 'busy'; reason: string }
-  /** Nobody can know whether it was accepted, or the provider no longer knows the task: never call again. */
+  /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 
-/** One creation call, ready to be sent. */
+/** One creation call, ready to send. */
 export interface ProviderCall {
   path: string;
   headers: Record<string, string>;
   body: Record<string, unknown>;
 }
 
-/** The calls a request needs upstream; `synchronous` ones answer with the outputs themselves. */
+/** The provider calls a request needs. `synchronous` calls return the outputs, `asynchronous` ones a task id. */
 export interface ProviderPlan {
   mode: 'synchronous' | 'asynchronous';
   calls: ProviderCall[];
 }
 
-/** An upstream, behind one face. None of these reject for an answer or a network fault: they classify it. */
+/** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */
 export interface Provider {
   readonly id: ProviderId;
-  /** Whether it calls back when a request of this kind is finished. */
+  /** Whether the provider calls back when a task of this kind changes. */
   callsBack(kind: RequestKind): boolean;
   /**
-   * The calls for a request; the same request always gives the same calls in the same order. `callbackUrl` is
-   * where the provider is asked to call back, if it can.
+   * The calls for a request. Deterministic: the same request always gives the same calls in the same order.
+   * A provider without callbacks ignores `callbackUrl`.
    */
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan;
+  /** Makes one creation call. Never answers `waiting`. */
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
+  /** Reads the state of a task. `busy` means the provider did not tell it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
 }
 
-/** Where a model's requests go. Part of the deployment's configuration, not of the code. */
+/** Where a model's requests go: deployment configuration, not code. */
 export interface ModelRoute {
   provider: ProviderId;
   upstreamModel: string;
 }
+
+/** A model's provider, ready to call, and the provider's own name for the model. */
+export interface ProviderRoute {
+  provider: Provider;
+  upstreamModel: string;
+}
+
+/** Finds the route of a model. Rejects when the deployment has none. */
+export type ProviderRouteOf = (model: string) => Promise<ProviderRoute>;

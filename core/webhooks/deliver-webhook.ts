@@ -7,33 +7,24 @@ import { guardedRequest, TargetRefusedError } from '../outbound/guarded-http.ts'
 import { renderRecord } from '../requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { listWebhookAttempts, putWebhookAttempt, type WebhookAttempt } from './webhook-attempts.ts';
+import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
 import {
+  type AttemptResult,
+  type DeliveryStep,
   liveSecrets,
-  nextAttemptSeconds,
   signatureHeaders,
+  stepAfterAttempt,
+  TARGET_REFUSED,
   webhookEventOf,
   webhookIdOf,
 } from './webhook-rules.ts';
 
-/** What the delivery's state machine does next. */
-export type DeliveryStep =
-  /** The try failed: wait so many whole seconds for the next one. */
-  | { next: 'wait'; waitSeconds: number }
-  /** The receiver took it, or there is nothing left to tell. */
-  | { next: 'stop' }
-  /** It will not be delivered: the receiver is gone, its target refused, or all tries are spent. */
-  | { next: 'give-up'; reason: 'gone' | 'refused' | 'spent' };
-
-/** A receiver has so long to answer. */
+/** How long a receiver may take to answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
-const HTTP_GONE = 410;
 
 /**
- * Makes one try to tell a request's end to its `webhookUrl`: the record as it reads now, freshly signed. The
- * answer's status alone counts; its body is not read. The try is recorded before anything follows from it.
- *
- * Any 2xx delivers it; 410 and a refused target end the delivery; anything else is tried again on schedule.
+ * Makes one attempt to deliver a terminal request's webhook: sends the record as it reads now, freshly signed,
+ * records the attempt, then returns the next step. Only the status of the answer counts; its body is not read.
  */
 export const deliverWebhook = async (
   requestId: string,
@@ -48,7 +39,7 @@ export const deliverWebhook = async (
   }
   const earlier = await listWebhookAttempts(requestId, delivery);
   const startedAt = clock.now();
-  const outcome = await send(url, request, startedAt);
+  const result = await send(url, request, startedAt);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
   const number = earlier.length + 1;
   await putWebhookAttempt({
@@ -57,18 +48,18 @@ export const deliverWebhook = async (
     number,
     startedAt: startedAt.toISOString(),
     milliseconds,
-    ...outcome,
+    ...result,
   });
-  logger.info('webhook tried', { number, milliseconds, ...outcome });
-  return stepAfter(outcome, number, random());
+  logger.info('webhook attempted', { number, milliseconds, ...result });
+  const step = stepAfterAttempt(result, number, retrySchedule(), random());
+  if (step.next === 'give-up') countMetric(METRIC.webhookGivenUp, { reason: step.reason });
+  return step;
 };
 
-/** How a try ended: with an HTTP status or an error's class. */
-type TryOutcome = Pick<WebhookAttempt, 'status' | 'error'>;
+/** The pauses after each failed attempt, in seconds. */
+const retrySchedule = (): number[] => requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
 
-const REFUSED_TARGET = 'target_refused';
-
-const send = async (url: string, request: StoredRequest, now: Date): Promise<TryOutcome> => {
+const send = async (url: string, request: StoredRequest, now: Date): Promise<AttemptResult> => {
   const [account, signUrl] = await Promise.all([getAccount(request.accountId), loadUrlSigner()]);
   const record = renderRecord(request, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
   const body = JSON.stringify(webhookEventOf(request, record));
@@ -80,7 +71,7 @@ const send = async (url: string, request: StoredRequest, now: Date): Promise<Try
       body,
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
-    // TerminalState a body that goes on is an error to undici, which nobody else would hear: it would end the process.
+    // Destroying an unfinished body makes undici emit an error; without a listener it would end the process.
     answer.body.on('error', () => undefined).destroy();
     return { status: answer.statusCode };
   } catch (error) {
@@ -88,24 +79,10 @@ const send = async (url: string, request: StoredRequest, now: Date): Promise<Try
   }
 };
 
-/** A word for why there was no answer, for the operator. */
+/** The class of an error, in a word for an operator. */
 const classOf = (error: unknown): string => {
-  if (error instanceof TargetRefusedError) return REFUSED_TARGET;
+  if (error instanceof TargetRefusedError) return TARGET_REFUSED;
   const { name, code } = error as Error & { code?: unknown };
   if (name === 'TimeoutError') return 'timeout';
   return typeof code === 'string' ? code : name;
-};
-
-const stepAfter = ({ status, error }: TryOutcome, tries: number, random: number): DeliveryStep => {
-  if (status !== undefined && status >= 200 && status < 300) return { next: 'stop' };
-  if (status === HTTP_GONE) return givenUp('gone');
-  if (error === REFUSED_TARGET) return givenUp('refused');
-  const schedule = requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
-  const waitSeconds = nextAttemptSeconds(tries, schedule, random);
-  return waitSeconds === undefined ? givenUp('spent') : { next: 'wait', waitSeconds };
-};
-
-const givenUp = (reason: 'gone' | 'refused' | 'spent'): DeliveryStep => {
-  countMetric(METRIC.webhookGivenUp, { reason });
-  return { next: 'give-up', reason };
 };

@@ -7,17 +7,17 @@ import { type Instant, toInstant } from '../time.ts';
 import { startWebhookDelivery } from '../workflow/executions.ts';
 import { webhookIdOf } from './webhook-rules.ts';
 
-/** A delivery that an operator started. */
+/** A webhook delivery that an operator started. */
 export interface QueuedWebhook {
   webhookId: string;
   queuedAt: Instant;
 }
 
 /**
- * Tells a request's end to its webhook again, whatever became of earlier deliveries: a delivery of its own
- * with the whole schedule, under the same webhook id, so that a receiver knows what it has seen.
+ * Starts another webhook delivery with the whole retry schedule, whether or not earlier ones succeeded. It
+ * keeps the webhook id, so that a receiver recognizes a repeat.
  *
- * Throws `NotFoundError`, and `ConflictError` when it has no webhook or has not ended.
+ * Throws `NotFoundError`, and `ConflictError` when the request has no webhook or is unfinished.
  */
 export const retryWebhook = async (requestId: string, clock: Clock = systemClock): Promise<QueuedWebhook> => {
   const now = clock.now();

@@ -7,13 +7,13 @@ import { table, tableName } from '../table/table.ts';
 import { toEpochSeconds } from '../time.ts';
 
 /**
- * One try to deliver a request's webhook, as stored. `delivery` is the execution that made it: the first one is
- * named by the request, later ones are an operator's. Exactly one of `status` (HTTP) and `error` is there.
+ * One attempt of a webhook delivery, as stored. `delivery` is the name of the execution that made it: the request
+ * id for the first delivery, longer for one an operator started. Either `status` (HTTP) or `error` is set.
  */
 export const WebhookAttempt = z.object({
   requestId: z.string(),
   delivery: z.string(),
-  /** Counts the tries of its delivery, from 1. */
+  /** Counts the attempts of its delivery, from 1. */
   number: z.number(),
   startedAt: z.string(),
   milliseconds: z.number(),
@@ -22,34 +22,34 @@ export const WebhookAttempt = z.object({
 });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
-/** Access pattern 14: the tries of a request's webhook in time order, or those of one delivery. Consistent. */
+/** Access pattern 14: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent. */
 export const listWebhookAttempts = async (
   requestId: string,
   delivery?: string,
 ): Promise<WebhookAttempt[]> => {
   const query = {
     TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND begins_with(SK, :tries)',
+    KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
     ExpressionAttributeValues: {
       ':request': requestPartition(requestId),
-      ':tries': delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`,
+      ':attempts': delivery === undefined ? WEBHOOK_ATTEMPT_PREFIX : `${WEBHOOK_ATTEMPT_PREFIX}${delivery}#`,
     },
     ConsistentRead: true,
   };
-  const tries: WebhookAttempt[] = [];
-  for await (const item of queryAll(query)) tries.push(WebhookAttempt.parse(item));
-  return tries.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  const attempts: WebhookAttempt[] = [];
+  for await (const item of queryAll(query)) attempts.push(WebhookAttempt.parse(item));
+  return attempts.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 };
 
-/** Records a try. Made again by a repeated step, the later one stands. */
-export const putWebhookAttempt = async (made: WebhookAttempt): Promise<void> => {
+/** Records an attempt. A repeated step overwrites its earlier attempt. */
+export const putWebhookAttempt = async (attempt: WebhookAttempt): Promise<void> => {
   await table.send(
     new PutCommand({
       TableName: tableName(),
       Item: {
-        ...webhookAttemptKey(made.requestId, made.delivery, made.number),
-        ...made,
-        [TTL_ATTRIBUTE]: toEpochSeconds(made.startedAt) + ATTEMPT_RETENTION_SECONDS,
+        ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
+        ...attempt,
+        [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
       },
     }),
   );

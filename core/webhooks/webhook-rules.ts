@@ -3,11 +3,12 @@ import type { Account } from '../accounts/accounts.ts';
 import type { RequestRecord } from '../requests/render-record.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import type { WebhookAttempt } from './webhook-attempts.ts';
 
-/** The id of the event that a request's end is: the same on every try, and when an operator sends it again. */
+/** The id of a request's event: the same in every attempt and every delivery. */
 export const webhookIdOf = (requestId: string): string => `msg_${requestId}`;
 
-/** What is told of a request's end. `type` says how it ended, and stays when the record in it has expired. */
+/** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
   type: `${'generation' | 'video'}.${'succeeded' | 'failed'}`;
   /** When the request ended. */
@@ -24,7 +25,7 @@ export const webhookEventOf = (request: StoredRequest, data: RequestRecord): Web
   return { type: `${kind === 'image' ? 'generation' : 'video'}.${status}`, timestamp: finishedAt, data };
 };
 
-/** The secrets deliveries are signed with now: the current one and, for a day after a rotation, the one before. */
+/** The secrets to sign with: the current one and, for a day after a rotation, the previous one. */
 export const liveSecrets = (
   account: Pick<Account, 'webhookSecret' | 'previousWebhookSecret' | 'previousValidUntil'>,
   now: Date,
@@ -38,7 +39,7 @@ const SECRET_PREFIX = 'whsec_';
 /**
  * The headers that sign a body by the Standard Webhooks scheme
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md): one signature
- * for each secret, over id, time and body.
+ * per secret, over id, time and body.
  */
 export const signatureHeaders = (
   webhookId: string,
@@ -59,18 +60,55 @@ export const signatureHeaders = (
   };
 };
 
-/** How much earlier or later than planned a try may come, so that many that failed together do not come together. */
+/** Attempts come up to 10 % early or late, so that deliveries that failed together spread out. */
 const JITTER = 0.1;
 
 /**
- * Whole seconds until the next try after so many have failed; undefined when all of the schedule's are spent.
- * `random` is from 0 to 1.
+ * Whole seconds until the next attempt after `failedAttempts`; undefined when the schedule is spent. `random` is
+ * from 0 to 1.
  */
 export const nextAttemptSeconds = (
-  failedTries: number,
+  failedAttempts: number,
   scheduleSeconds: readonly number[],
   random: number,
 ): number | undefined => {
-  const planned = scheduleSeconds[failedTries - 1];
+  const planned = scheduleSeconds[failedAttempts - 1];
   return planned === undefined ? undefined : Math.round(planned * (1 - JITTER + 2 * JITTER * random));
+};
+
+/** What the `webhook-delivery` state machine does next. */
+export type DeliveryStep =
+  /** The attempt failed: make the next one after this many whole seconds. */
+  | { next: 'wait'; waitSeconds: number }
+  /** The receiver accepted it, or the request was deleted. */
+  | { next: 'stop' }
+  /** The receiver is gone, its address is refused, or every attempt was made. */
+  | { next: 'give-up'; reason: GiveUpReason };
+
+/** Why a delivery ended without success. */
+export type GiveUpReason = 'gone' | 'refused' | 'spent';
+
+/** How an attempt ended: with an HTTP status or an error's class. */
+export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;
+
+/** The error class of an attempt whose address `TargetRefusedError` refused. */
+export const TARGET_REFUSED = 'target_refused';
+
+const HTTP_GONE = 410;
+
+/**
+ * The next step after attempt `number`. Any 2xx ends the delivery as delivered; 410 and a refused address end
+ * it as not delivered; anything else is attempted again until the schedule is spent.
+ */
+export const stepAfterAttempt = (
+  { status, error }: AttemptResult,
+  number: number,
+  scheduleSeconds: readonly number[],
+  random: number,
+): DeliveryStep => {
+  if (status !== undefined && status >= 200 && status < 300) return { next: 'stop' };
+  if (status === HTTP_GONE) return { next: 'give-up', reason: 'gone' };
+  if (error === TARGET_REFUSED) return { next: 'give-up', reason: 'refused' };
+  const waitSeconds = nextAttemptSeconds(number, scheduleSeconds, random);
+  return waitSeconds === undefined ? { next: 'give-up', reason: 'spent' } : { next: 'wait', waitSeconds };
 };

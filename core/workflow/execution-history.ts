@@ -10,7 +10,7 @@ import { requiredEnv } from '../environment.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { executionArnOf } from './executions.ts';
 
-/** The state machines that work for a request, and where each is found. */
+/** The state machines that run for a request, each with the variable that holds its ARN. */
 const MACHINES = {
   generation: 'GENERATION_STATE_MACHINE_ARN',
   expiry: 'EXPIRY_STATE_MACHINE_ARN',
@@ -18,32 +18,32 @@ const MACHINES = {
 } as const;
 export type WorkflowName = keyof typeof MACHINES;
 
-/** What an operator can know of an execution. */
+/** An execution's status and the states it entered. */
 export interface ExecutionHistory {
   workflow: WorkflowName;
   name: string;
   status: ExecutionStatus;
   startedAt: Instant;
   stoppedAt: Instant | null;
-  /** Why it did not succeed, when it says. */
+  /** Null when it succeeded or gave no reason. */
   error: string | null;
   cause: string | null;
-  /** The states it entered, in time order. */
+  /** In time order. */
   states: { state: string; enteredAt: Instant }[];
 }
 
 const stepFunctions = new SFNClient({ maxAttempts: 4 });
 
-const unlessAbsent = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+const unlessAbsent = async <T>(send: () => Promise<T>): Promise<T | undefined> => {
   try {
-    return await ask();
+    return await send();
   } catch (error) {
     if (error instanceof ExecutionDoesNotExist) return undefined;
     throw error;
   }
 };
 
-/** An execution with the states it went through; undefined when there is none of this name, or none any more after 90 days. */
+/** An execution's history; undefined when it never existed or, after 90 days, Step Functions has dropped it. */
 export const findExecutionHistory = (
   workflow: WorkflowName,
   name: string,
@@ -77,7 +77,7 @@ const listStates = async (executionArn: string): Promise<ExecutionHistory['state
   return states;
 };
 
-/** Stops the execution that owns a request. Harmless when it is over, or never was. */
+/** Stops the execution that owns a request. Does nothing when it has finished or never existed. */
 export const stopWorkflow = async (requestId: string, cause: string): Promise<void> => {
   const executionArn = executionArnOf(requiredEnv(MACHINES.generation), requestId);
   await unlessAbsent(() =>

@@ -3,25 +3,14 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   type ExecutionStatus,
-  InvalidToken,
   paginateListExecutions,
-  SendTaskHeartbeatCommand,
-  SendTaskSuccessCommand,
-  SFNClient,
   StartExecutionCommand,
-  TaskDoesNotExist,
-  TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import type { Instant } from '../time.ts';
-import type { NextStep } from './workflow-rules.ts';
+import { stepFunctions } from './step-functions.ts';
 
-const stepFunctions = new SFNClient({
-  maxAttempts: 4,
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 5000 },
-});
-
-/** Starts an execution. Starting one of a name that was used starts nothing: that is what names are for. */
+/** Starts an execution. A name that was used before starts nothing. */
 const startOnce = async (machine: StateMachineVariable, name: string, input: object): Promise<void> => {
   const start = new StartExecutionCommand({
     stateMachineArn: requiredEnv(machine),
@@ -31,7 +20,7 @@ const startOnce = async (machine: StateMachineVariable, name: string, input: obj
   try {
     await stepFunctions.send(start);
   } catch (error) {
-    // A repeated start finds an execution that has ended meanwhile: it was started, which is all that is wanted.
+    // The execution has finished already; a running one with the same input is no error.
     if (!(error instanceof ExecutionAlreadyExists)) throw error;
   }
 };
@@ -39,24 +28,24 @@ const startOnce = async (machine: StateMachineVariable, name: string, input: obj
 type StateMachineVariable = Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
 
 /**
- * Starts the execution that owns a request from now on. It is named by the request, so starting it twice
- * starts it once, and it carries the id alone: the record is the truth.
+ * Starts the execution that owns a request. It is named by the request, so a repeated start does nothing, and
+ * its input is the id alone: the record is the truth.
  */
 export const startWorkflow = (requestId: string): Promise<void> =>
   startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId });
 
-/** Starts the execution that sees to a request's expiry; once, unless `again` names another one in place of a lost one. */
-export const startExpiry = (requestId: string, expiresAt: Instant, again = ''): Promise<void> =>
-  startOnce('EXPIRY_STATE_MACHINE_ARN', requestId + again, { requestId, expiresAt });
+/** Starts the execution that expires a request's files; once, unless `suffix` names a replacement for a lost one. */
+export const startExpiry = (requestId: string, expiresAt: Instant, suffix = ''): Promise<void> =>
+  startOnce('EXPIRY_STATE_MACHINE_ARN', requestId + suffix, { requestId, expiresAt });
 
 /**
- * Starts the execution that tells a request's end to its webhook; once, unless `again` names another one, for
- * an operator who sends it again.
+ * Starts the execution that delivers a terminal request's webhook; once, unless `suffix` names another
+ * delivery that an operator asked for.
  */
-export const startWebhookDelivery = (requestId: string, again = ''): Promise<void> =>
-  startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + again, { requestId });
+export const startWebhookDelivery = (requestId: string, suffix = ''): Promise<void> =>
+  startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + suffix, { requestId });
 
-/** What is known of an execution: its status, or undefined when there never was one of this name. */
+/** The status of the execution that owns a request; undefined when there never was one. */
 export const findWorkflowStatus = async (requestId: string): Promise<ExecutionStatus | undefined> => {
   const executionArn = executionArnOf(requiredEnv('GENERATION_STATE_MACHINE_ARN'), requestId);
   try {
@@ -67,11 +56,11 @@ export const findWorkflowStatus = async (requestId: string): Promise<ExecutionSt
   }
 };
 
-/** The ARN of a state machine's execution. */
+/** The ARN of a state machine's execution, by the execution's name. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
 
-/** The names of all executions of requests that run, 1,000 a call. New ones may be missing for a moment. */
+/** The ids of all requests with a running execution, read 1,000 a call. Recently started ones may be missing. */
 export const listRunningWorkflows = async (): Promise<Set<string>> => {
   const names = new Set<string>();
   const pages = paginateListExecutions(
@@ -82,30 +71,4 @@ export const listRunningWorkflows = async (): Promise<Set<string>> => {
     for (const { name } of executions) if (name !== undefined) names.add(name);
   }
   return names;
-};
-
-/**
- * Wakes the execution that waits under a token and tells it what to do next. False when nobody waits under it
- * any more: the execution went on by itself, and looks for itself.
- */
-export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolean> =>
-  unlessGone(() =>
-    // The output becomes the state's result: as a step's function would have given it.
-    stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),
-  );
-
-/** Tells the execution that waits under a token that the provider was just asked: it need not ask for now. */
-export const keepExecutionWaiting = (taskToken: string): Promise<boolean> =>
-  unlessGone(() => stepFunctions.send(new SendTaskHeartbeatCommand({ taskToken })));
-
-const unlessGone = async (send: () => Promise<unknown>): Promise<boolean> => {
-  try {
-    await send();
-    return true;
-  } catch (error) {
-    const gone =
-      error instanceof TaskTimedOut || error instanceof TaskDoesNotExist || error instanceof InvalidToken;
-    if (gone) return false;
-    throw error;
-  }
 };

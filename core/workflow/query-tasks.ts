@@ -1,26 +1,26 @@
 import type { Clock } from '../clock.ts';
 import { listAttempts, type ProviderAttempt, recordOutcome } from '../provider-calls/provider-attempts.ts';
 import { noteQuery } from '../provider-calls/provider-waits.ts';
-import type { Provider } from '../provider-calls/providers.ts';
+import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { hasOpenTask, latestAttempts, type ProviderRoute } from './workflow-rules.ts';
+import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
 
-/** What a look at a request's tasks found. */
+/** The state of a request's tasks after a query. */
 export interface TaskQueryResult {
   provider: Provider;
-  /** The last try of every call, with what is known of it now. */
+  /** The latest attempt of every call, with its current outcome. */
   attempts: ProviderAttempt[];
-  /** Whether the provider answered for every task that was open. */
+  /** Whether the provider answered for every open task. */
   answered: boolean;
 }
 
 /**
- * Asks the provider for every open task of a request and records what it says. An answer that cannot be had
- * changes nothing. Asking twice at once is harmless: the first final outcome stands.
+ * Queries every open task of a request and records the outcomes. A query that fails changes nothing.
+ * Concurrent queries are safe: the first final outcome stands.
  */
 export const queryTasks = async (
   request: StoredRequest,
-  providerRouteOf: (model: string) => Promise<ProviderRoute>,
+  providerRouteOf: ProviderRouteOf,
   clock: Clock,
   timeoutMs: number,
 ): Promise<TaskQueryResult> => {
@@ -30,15 +30,15 @@ export const queryTasks = async (
   ]);
   const latest = [...latestAttempts(all).values()];
   if (hasOpenTask(latest)) await noteQuery(request.requestId, clock.now());
-  const looks = await Promise.all(latest.map((attempt) => lookAt(attempt, provider, clock, timeoutMs)));
+  const results = await Promise.all(latest.map((attempt) => queryTask(attempt, provider, clock, timeoutMs)));
   return {
     provider,
-    attempts: looks.map(({ attempt }) => attempt),
-    answered: looks.every(({ answered }) => answered),
+    attempts: results.map(({ attempt }) => attempt),
+    answered: results.every(({ answered }) => answered),
   };
 };
 
-const lookAt = async (
+const queryTask = async (
   attempt: ProviderAttempt,
   provider: Provider,
   clock: Clock,

@@ -10,21 +10,22 @@ import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { latestAttempts, producedOutputs } from './workflow-rules.ts';
 
-/** How many files are on their way at once: each holds up to three parts of 5 MiB. */
+/** Each file being copied holds up to three parts of 5 MiB in memory. */
 const CONCURRENT_FILES = 4;
 /**
- * How long one file may take, and how often its server is asked: 15 images, four at once, or one video are
- * done within 12 min.
+ * Time limit and attempts of one file. With these, 15 images, four at a time, or one video take at most 12 min:
+ * less than the function's time limit.
  */
 const FILE_TIMEOUT_MS = { image: 60_000, video: 240_000 } as const;
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 500;
 
 /**
- * Copies every output the provider produced to the bucket, each under a key of its own, and records what
- * became of each. One that cannot be had is recorded without a file; the others are stored all the same.
- * Run again, it does nothing once that is recorded, and before stores the same files under the same keys. Files
- * of a request that was failed or deleted meanwhile are removed again.
+ * Copies every output the provider produced to the bucket and records them. An output that cannot be fetched is
+ * recorded without a file and does not affect the others.
+ *
+ * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
+ * keys. If the request was failed or deleted while this ran, the files are removed again.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
@@ -38,7 +39,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   };
   await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
   if (await recordOutputs(requestId, outputs)) return;
-  // Failed or deleted by somebody else meanwhile: nobody will ever hear of these files.
+  // The outputs were not recorded. If the request failed or was deleted, nothing refers to these files.
   const ended = await findRequest(requestId);
   if (!ended || ended.status === 'failed')
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
@@ -53,7 +54,7 @@ const storeOutput = async (
   clock: Clock,
 ): Promise<StoredOutput> => {
   for (let attempt = 1; ; attempt++) {
-    const startedAt = clock.now().getTime();
+    const startedAtMs = clock.now().getTime();
     try {
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
       const keyOf = ({ extension }: { extension: string }): string =>
@@ -61,8 +62,8 @@ const storeOutput = async (
       const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
       return { index, ...stored };
     } catch (error) {
-      const final = error instanceof FileUnavailableError && !error.retryable;
-      if (!final && attempt < MAX_TRIES) {
+      const isFinal = error instanceof FileUnavailableError && !error.retryable;
+      if (!isFinal && attempt < MAX_ATTEMPTS) {
         await pause(RETRY_PAUSE_MS * attempt);
         continue;
       }
@@ -70,7 +71,7 @@ const storeOutput = async (
         requestId: request.requestId,
         index,
         attempt,
-        milliseconds: clock.now().getTime() - startedAt,
+        milliseconds: clock.now().getTime() - startedAtMs,
         error: error as Error,
       });
       countMetric(METRIC.outputStorageFailed, { model: request.model });

@@ -1,35 +1,40 @@
 import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import { logger } from '../observability.ts';
-import { DEADLINE_FAILURE } from './workflow-rules.ts';
 
-/** An error that a state of the workflow caught, as Step Functions words it. */
+/** An error caught by a state, in the form Step Functions gives it. */
 export interface CaughtError {
   Error: string;
   Cause?: string | undefined;
 }
+
+/** The failure of a request that is unfinished at its deadline. */
+export const DEADLINE_FAILURE: Failure = {
+  code: 'provider_timeout',
+  message: 'The upstream provider did not finish in time.',
+};
 
 const PROVIDER_BUSY: Failure = {
   code: 'provider_error',
   message: 'The upstream provider did not take the request.',
 };
 
-/** What to record for errors that states may catch; any other one is unexpected. */
+/** The failures that expected errors stand for, by error name. Any other error is unexpected. */
 const BY_NAME: Record<string, Failure> = {
   ProviderBusyError: PROVIDER_BUSY,
   ProviderCallInFlightError: PROVIDER_BUSY,
   'States.Timeout': DEADLINE_FAILURE,
 };
 
-/** What the last step said, as far as a failure goes. */
+/** The fields of the last step's result that decide the failure. */
 export interface LastStep {
   next: string;
   error?: Failure | undefined;
 }
 
 /**
- * The failure a request ends with: what a caught error stands for, else what the last step found. A time
- * limit that ran out once the provider had produced everything is ours, not the provider's. An unexpected
- * error is logged with its cause, as the caller learns nothing of it.
+ * The failure to record for a request: the last step's own, unless an error was caught after it. An error
+ * caught while storing is ours, not the provider's. An unexpected error is logged with its cause, because the
+ * caller is told nothing about it.
  */
 export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtError | undefined): Failure => {
   if (!caught && step?.error) return step.error;

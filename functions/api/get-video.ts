@@ -1,7 +1,7 @@
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
+import type { ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { findRequest } from '../../core/requests/requests.ts';
-import { catchUpOnRead } from '../../core/workflow/catch-up.ts';
-import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
+import { catchUpOnRead } from '../../core/workflow/catch-up-on-read.ts';
 import { recordReader } from '../http/record-reader.ts';
 
 /** Loaded by the reads that ask: most do not, and the providers are most of the code. */

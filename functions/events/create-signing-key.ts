@@ -10,7 +10,7 @@ import { logger } from '../../core/observability.ts';
 
 const secretsManager = new SecretsManagerClient({});
 
-/** The stored private key, or undefined when the secret has no value yet. */
+/** The stored private key; undefined when the secret has no value yet. */
 const findPrivateKey = async (SecretId: string): Promise<string | undefined> => {
   try {
     return (await secretsManager.send(new GetSecretValueCommand({ SecretId }))).SecretString;
@@ -20,7 +20,7 @@ const findPrivateKey = async (SecretId: string): Promise<string | undefined> => 
   }
 };
 
-/** Makes an ECDSA P-256 key pair, the curve CloudFront takes, and keeps its private half in the secret. */
+/** Creates an ECDSA P-256 key pair (the curve CloudFront accepts) and stores its private half in the secret. */
 const createPrivateKeyIn = async (SecretId: string): Promise<string> => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const SecretString = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -32,15 +32,15 @@ const publicKeyOf = (privateKeyPem: string): string =>
   createPublicKey(createPrivateKey(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
 
 /**
- * Custom resource: the delivery key pair. Creating or updating it answers with the public half; the pair is
- * made the first time only, so that a repeated deployment leaves signed URLs valid. Nothing to delete: the
- * secret goes with the stack.
+ * Custom resource for the key pair that signs file URLs. Create and update return the public key. The pair is
+ * created once, so that a later deployment leaves signed URLs valid. Delete does nothing: the secret goes with
+ * the stack.
  */
 export const handler = async (event: CloudFormationCustomResourceEvent, context: Context): Promise<void> => {
   const respond = (body: Record<string, unknown>) =>
     fetch(event.ResponseURL, {
       method: 'PUT',
-      // CloudFormation's presigned URL is signed without a content type.
+      // CloudFormation signs the URL without a content type.
       headers: { 'content-type': '' },
       body: JSON.stringify({
         StackId: event.StackId,

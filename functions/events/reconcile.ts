@@ -7,29 +7,29 @@ import { logger } from '../../core/observability.ts';
 import { reconcileAll, reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 
-/** The schedule's own input: how often to look, in seconds. */
+/** The schedule's input: the interval between two passes, in seconds. */
 const Scheduled = z.object({ everySeconds: z.number().check(z.positive()) });
 
-/** "Step Functions Execution Status Change", as far as it matters here. */
+/** The fields used of a "Step Functions Execution Status Change" event. */
 const ExecutionEnded = z.object({
   detail: z.object({ status: z.string(), stateMachineArn: z.string(), input: z.string() }),
 });
 const ExecutionInput = z.object({ requestId: z.string() });
 
-/** The shortest interval of a schedule. Shorter ones are kept by looking several times in one run. */
+/** The shortest interval of an EventBridge schedule. For a shorter one, a run makes several passes. */
 const SCHEDULE_SECONDS = 60;
-/** A run ends before the next one begins. */
+/** A run stops before the next one starts. */
 const RUN_MS = 55_000;
 
 /**
- * Looks after requests that have lost, or never had, an execution: all of them on a schedule, one when its
- * execution has failed, timed out or been stopped.
+ * Repairs requests that lost their execution or never had one: all of them on a schedule, one when its execution
+ * failed, timed out or was stopped.
  */
 export const handler = middy<unknown, void>()
   .use(injectLambdaContext(logger, { resetKeys: true }))
   .handler(async (event) => {
     const ended = ExecutionEnded.safeParse(event);
-    if (!ended.success) return lookAround(Scheduled.parse(event).everySeconds);
+    if (!ended.success) return reconcileOnSchedule(Scheduled.parse(event).everySeconds);
     const { stateMachineArn, input, status } = ended.data.detail;
     const { requestId } = ExecutionInput.parse(JSON.parse(input));
     logger.appendKeys({ requestId });
@@ -38,13 +38,13 @@ export const handler = middy<unknown, void>()
     return reconcileRequest(requestId);
   });
 
-const lookAround = async (everySeconds: number): Promise<void> => {
-  const endsAt = Date.now() + RUN_MS;
+const reconcileOnSchedule = async (everySeconds: number): Promise<void> => {
+  const stopAtMs = Date.now() + RUN_MS;
   for (;;) {
-    const dueAt = Date.now() + everySeconds * 1000;
-    await reconcileAll(providerRouteOf, () => Date.now() < endsAt);
-    const nextAt = Math.max(dueAt, Date.now());
-    if (everySeconds >= SCHEDULE_SECONDS || nextAt >= endsAt) return;
-    await pause(nextAt - Date.now());
+    const dueAtMs = Date.now() + everySeconds * 1000;
+    await reconcileAll(providerRouteOf, () => Date.now() < stopAtMs);
+    const nextAtMs = Math.max(dueAtMs, Date.now());
+    if (everySeconds >= SCHEDULE_SECONDS || nextAtMs >= stopAtMs) return;
+    await pause(nextAtMs - Date.now());
   }
 };

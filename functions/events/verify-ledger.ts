@@ -5,9 +5,9 @@ import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { countMetric, logger, METRIC } from '../../core/observability.ts';
 
 /**
- * Verifies every account's ledger, on a schedule. Each problem is logged and counted; a run that finds none is
- * counted too, so that one which never ends is missed. Problems are no failure of the run: running it again
- * would find them again.
+ * Verifies every account's ledger on a schedule. Each problem is logged and counted. A run without problems is
+ * counted too, so that an alarm notices when none completes. Problems do not fail the run: a retry would only
+ * find them again.
  */
 export const handler = middy<unknown, void>()
   .use(injectLambdaContext(logger, { resetKeys: true }))

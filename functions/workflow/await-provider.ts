@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { awaitProvider } from '../../core/workflow/catch-up.ts';
+import { awaitProvider } from '../../core/workflow/await-provider.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
-/** Keeps the token under which the execution waits; whoever has news of the provider wakes it. */
+/** Begins the wait for the provider. A callback, a read or the reconciler ends it with the task token. */
 export const handler = workflowTask(
   z.extend(TaskInput, { taskToken: z.string() }),
   ({ requestId, taskToken }) => awaitProvider(requestId, taskToken, providerRouteOf),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { deliverWebhook } from '../../core/webhooks/deliver-webhook.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
-/** Makes one try to deliver a request's webhook and says what comes next. */
+/** Makes one attempt of a webhook delivery and returns the next step. */
 export const handler = workflowTask(
   z.extend(TaskInput, { delivery: z.string() }),
   ({ requestId, delivery }) => deliverWebhook(requestId, delivery),

@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
 import { Failure } from '../../core/errors.ts';
-import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
-import { failRequest } from '../../core/workflow/settle-request.ts';
+import { failRequest, failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { failureOfWorkflow } from '../../core/workflow/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
 
-/** The workflow's state: a step that said "fail", or an error that a state caught. */
+/** The whole state of the execution: the last step's result and, if a state caught one, the error. */
 const FailInput = z.object({
   requestId: z.string(),
   step: z.optional(
@@ -19,7 +18,7 @@ const FailInput = z.object({
   failure: z.optional(z.object({ Error: z.string(), Cause: z.optional(z.string()) })),
 });
 
-/** Ends the request as failed, with what made it fail, and refunds it in full. */
+/** Ends the request as failed and refunds it in full. Once storing has begun, its files are removed too. */
 export const handler = workflowTask(FailInput, ({ requestId, step, failure }) => {
   const fail = step?.result.next === 'store' ? failStoredRequest : failRequest;
   return fail(requestId, failureOfWorkflow(step?.result, failure));

@@ -2,5 +2,5 @@ import { queryProvider } from '../../core/workflow/query-provider.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
-/** Asks the provider how far the request's tasks are and says what comes next. */
+/** Queries the provider for the request's open tasks and returns the next step. */
 export const handler = workflowTask(TaskInput, ({ requestId }) => queryProvider(requestId, providerRouteOf));

@@ -5,7 +5,7 @@ import { ConflictError } from '../../core/errors.ts';
 import { isTerminal, type RecordStatus, statusAt } from '../../core/requests/request-rules.ts';
 import { getRequest } from '../../core/requests/requests.ts';
 import { stopWorkflow } from '../../core/workflow/execution-history.ts';
-import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
+import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../render-report.ts';

@@ -1,15 +1,15 @@
 import type { ErrorClass } from '../failures.ts';
 
-/** Families of content decisions; new suffixes keep appearing, so they are matched as parts of the code. */
+/** Codes of content decisions. New suffixes keep appearing, so parts of the code are matched. */
 const CONTENT = /SensitiveContentDetected|RiskDetection(?!Error)|^InputText.*PolicyViolation/;
-/** The operator's own limit or an exhausted trial: waiting does not heal it. */
+/** The operator's own limit or an exhausted trial: waiting does not help. */
 const EXHAUSTED = /^(QuotaExceeded|SetLimitExceeded)/;
 const ACCESS =
   /^(AuthenticationError|InvalidAccountStatus|AccountOverdueError|AccessDenied|OperationDenied|InvalidEndpointOrModel|ModelNotOpen)/;
 
 /**
- * What a ModelArk error code means. `status` is that of the HTTP answer; a code inside a result has none.
- * A 5xx is no invitation to call again: the image may exist.
+ * The class of a ModelArk error. `status` is the HTTP status, absent for a code inside a result. A 5xx is not
+ * `busy`: the image may exist, so the call must not be repeated.
  */
 export const classifyArkError = (status: number | undefined, code: string): ErrorClass => {
   if (CONTENT.test(code)) return 'content';

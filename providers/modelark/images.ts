@@ -4,8 +4,8 @@ import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/provi
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
 
 /**
- * The calls of a request for images. There is no count upstream: several unrelated images are several calls
- * alike; a sequence is one call that yields up to `images`.
+ * The calls for an image request. The API takes no image count: independent images are identical calls, one
+ * each; a sequence is one call that yields up to `images`.
  */
 export const planArkImages = (request: ImageRequest, upstreamModel: string): ProviderPlan => {
   const body = {
@@ -13,7 +13,7 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
     prompt: request.prompt,
     size: arkSize(request),
     response_format: 'url',
-    // The upstream marks images visibly unless told not to.
+    // The default is a visible watermark.
     watermark: false,
     ...(request.references.length > 0 ? { image: request.references } : {}),
     ...(request.sequential
@@ -30,7 +30,7 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
   };
 };
 
-/** With `auto`, a preset goes as its token and the upstream picks the shape; anything else as pixels. */
+/** A preset with `auto` is sent by name, and the provider picks the shape; any other size is sent in pixels. */
 const arkSize = ({ size, aspectRatio }: ImageRequest): string => {
   if (aspectRatio === 'auto' && Object.hasOwn(PRESET_SIDE_PIXELS, size)) return size;
   const { width, height } = dimensionsOf(size, aspectRatio);

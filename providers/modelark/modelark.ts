@@ -9,7 +9,7 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
-import { callUpstream } from '../http.ts';
+import { callProvider } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
@@ -22,7 +22,7 @@ const ImagesBody = z.object({
 
 const CreatedTask = z.object({ id: z.string().check(z.minLength(1)) });
 
-/** BytePlus ModelArk: images are answered in the call itself, videos are tasks that call back. */
+/** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. */
 export class ModelArk implements Provider {
   readonly id = 'modelark';
   private readonly baseUrl: string;
@@ -46,7 +46,7 @@ export class ModelArk implements Provider {
 
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
-    const answer = await callUpstream('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
     if (answer.kind !== 'answered') return unanswered(this.id, answer);
     if (answer.status !== 200) return this.refused(answer.status, answer.body);
     const task = CreatedTask.safeParse(answer.body);
@@ -54,7 +54,7 @@ export class ModelArk implements Provider {
     const images = ImagesBody.safeParse(answer.body);
     if (!images.success) return this.refused(answer.status, answer.body);
     const outputs = images.data.data.map(toOutput);
-    // With no item at all, the reason stands at the top.
+    // Without any item, the error is at the top level.
     if (outputs.length === 0 && ErrorBody.safeParse(answer.body).success) {
       return this.refused(answer.status, answer.body);
     }
@@ -63,7 +63,7 @@ export class ModelArk implements Provider {
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
     const url = `${this.baseUrl}${TASKS_PATH}/${encodeURIComponent(taskId)}`;
-    return readArkTask(await callUpstream('GET', url, { headers: this.authorization(), signal }));
+    return readArkTask(await callProvider('GET', url, { headers: this.authorization(), signal }));
   }
 
   private authorization(): Record<string, string> {

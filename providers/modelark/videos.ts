@@ -2,14 +2,14 @@ import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, lost, refusal, unknownState } from '../failures.ts';
-import type { UpstreamAnswer } from '../http.ts';
+import type { HttpAnswer } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 
 export const TASKS_PATH = '/contents/generations/tasks';
 
 const image = (url: string, role: string) => ({ type: 'image_url', image_url: { url }, role });
 
-/** The one call of a request for a video. The upstream is asked to call back at every change of its task. */
+/** The one call for a video request. ModelArk calls back at every change of the task. */
 export const planArkVideo = (
   request: VideoRequest,
   upstreamModel: string,
@@ -50,8 +50,8 @@ const TaskBody = z.object({
   content: z.nullish(z.object({ video_url: z.nullish(z.string()) })),
 });
 
-/** What the answer to a task query means. */
-export const readArkTask = (answer: UpstreamAnswer): ProviderAnswer => {
+/** The answer to a task query. */
+export const readArkTask = (answer: HttpAnswer): ProviderAnswer => {
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
   if (answer.status === 404) return lost('modelark', 'a task that the provider no longer knows');
   const task = answer.status === 200 ? TaskBody.safeParse(answer.body) : undefined;

@@ -1,7 +1,7 @@
 import type { ErrorClass } from '../failures.ts';
 
 const CONTENT = /^(DataInspectionFailed|data_inspection_failed|IPInfringementSuspect)$/;
-/** Limits that time does not heal. */
+/** Exhausted limits: waiting does not help. */
 const EXHAUSTED =
   /^(Throttling\.AllocationQuota|ResourceExhausted|CommodityNotPurchased|PrepaidBillOverdue|AllocationQuota\.)/;
 const ACCESS =
@@ -9,9 +9,9 @@ const ACCESS =
 const TIMEOUT = /^(InternalError\.Timeout|RequestTimeOut|ResponseTimeout|GatewayTimeout)/;
 
 /**
- * What a Model Studio error code means. `status` is that of the HTTP answer; the code of a failed task has
- * none. `InvalidParameter.DataInspection` and `InternalError.DataInspection` name the inspection's own
- * trouble, such as a download that timed out, not a decision.
+ * The class of a Model Studio error. `status` is the HTTP status, absent for a failed task.
+ * `InvalidParameter.DataInspection` and `InternalError.DataInspection` are failures of the inspection itself, such
+ * as a download that timed out, not content decisions.
  */
 export const classifyModelStudioError = (status: number | undefined, code: string): ErrorClass => {
   if (CONTENT.test(code)) return 'content';

@@ -5,12 +5,12 @@ import type { ImageRequest } from '../../core/requests/request-rules.ts';
 const SYNCHRONOUS_PATH = '/api/v1/services/aigc/multimodal-generation/generation';
 const ASYNCHRONOUS_PATH = '/api/v1/services/aigc/image-generation/generation';
 
-/** Models that can be created as a task; the others answer in the call. */
+/** Whether a model creates images as a task; the others answer synchronously. */
 const hasTasks = (upstreamModel: string): boolean => upstreamModel.startsWith('qwen-image');
 
 /**
- * The one call of a request for images. The size always goes along: without it the upstream may take the
- * ratio of an input image, and the preset would be lost.
+ * The one call for an image request. The size is always sent: without it the provider may use the aspect ratio
+ * of an input image instead of the preset.
  */
 export const planModelStudioImages = (request: ImageRequest, upstreamModel: string): ProviderPlan => {
   const { width, height } = dimensionsOf(request.size, request.aspectRatio);

@@ -7,7 +7,7 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
-import { callUpstream } from '../http.ts';
+import { callProvider } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -27,7 +27,7 @@ const QueryBody = z.object({
   }),
 });
 
-/** Alibaba Cloud Model Studio: images in the call itself or as a task, by model; videos as tasks. It never calls back. */
+/** Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. */
 export class ModelStudio implements Provider {
   readonly id = 'modelstudio';
   private readonly baseUrl: string;
@@ -51,7 +51,7 @@ export class ModelStudio implements Provider {
 
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
-    const answer = await callUpstream('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
+    const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
     if (answer.kind !== 'answered') return unanswered(this.id, answer);
     const task = TaskBody.safeParse(answer.body);
     if (task.success) return { kind: 'accepted', taskId: task.data.output.task_id };
@@ -64,7 +64,7 @@ export class ModelStudio implements Provider {
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
     const url = `${this.baseUrl}/api/v1/tasks/${encodeURIComponent(taskId)}`;
-    const answer = await callUpstream('GET', url, { headers: this.authorization(), signal });
+    const answer = await callProvider('GET', url, { headers: this.authorization(), signal });
     const task =
       answer.kind === 'answered' && answer.status === 200 ? QueryBody.safeParse(answer.body) : undefined;
     if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
@@ -96,7 +96,7 @@ export class ModelStudio implements Provider {
   }
 }
 
-/** Every image over all choices and content items: one choice with many images and many choices both occur. */
+/** Every image of every choice: a response may hold one choice with many images or many choices. */
 const produced = (choices: z.infer<typeof Choices>): ProviderAnswer => {
   const outputs = choices.flatMap(({ message }) =>
     message.content.flatMap(({ image }) => (image === undefined ? [] : [{ url: image }])),

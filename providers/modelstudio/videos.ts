@@ -3,7 +3,7 @@ import type { VideoRequest } from '../../core/requests/request-rules.ts';
 
 const PATH = '/api/v1/services/aigc/video-generation/video-synthesis';
 
-/** The one call of a request for a video. There is no address to call back to: its end is asked for. */
+/** The one call for a video request. Model Studio has no callbacks, so the task is polled. */
 export const planModelStudioVideo = (request: VideoRequest, upstreamModel: string): ProviderPlan => {
   const { prompt, resolution, durationSec, ratio } = request;
   const media = [

@@ -3,7 +3,7 @@ import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
-import { failStoredRequest } from '../../core/workflow/fail-stored-request.ts';
+import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import type { Action } from './actions.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';

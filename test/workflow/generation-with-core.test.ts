@@ -1,11 +1,10 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
+import type { ProviderAnswer, ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
-import { awaitProvider } from '../../core/workflow/catch-up.ts';
+import { awaitProvider } from '../../core/workflow/await-provider.ts';
 import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
 import { queryProvider } from '../../core/workflow/query-provider.ts';
-import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
 import { runGeneration, tokenIn } from './generation.ts';

@@ -1,6 +1,5 @@
 import type { RequestKind } from '../../core/ids.ts';
-import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
-import type { ProviderRoute } from '../../core/workflow/workflow-rules.ts';
+import type { ProviderAnswer, ProviderPlan, ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { NOW } from '../unit/builders/clocks.ts';
 
 /** Answers to be given in turn, the last one for all that follow; or whatever a function says each time. */

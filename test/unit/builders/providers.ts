@@ -4,8 +4,8 @@ import type {
   ProviderAnswer,
   ProviderCall,
   ProviderPlan,
+  ProviderRoute,
 } from '../../../core/provider-calls/providers.ts';
-import type { ProviderRoute } from '../../../core/workflow/workflow-rules.ts';
 
 /** The `index`-th call of a plan. */
 export const aCall = (index: number): ProviderCall => ({ path: `/${index}`, headers: {}, body: { index } });

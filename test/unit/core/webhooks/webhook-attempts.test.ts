@@ -94,14 +94,17 @@ describe('the tries of a request', () => {
 
     const query = {
       TableName: 'table',
-      KeyConditionExpression: 'PK = :request AND begins_with(SK, :tries)',
+      KeyConditionExpression: 'PK = :request AND begins_with(SK, :attempts)',
       ConsistentRead: true,
     };
     expect(memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input)).toMatchObject([
-      { ...query, ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':tries': 'WEBHOOK#' } },
       {
         ...query,
-        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':tries': `WEBHOOK#${AGAIN}#` },
+        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':attempts': 'WEBHOOK#' },
+      },
+      {
+        ...query,
+        ExpressionAttributeValues: { ':request': `REQUEST#${REQUEST_ID}`, ':attempts': `WEBHOOK#${AGAIN}#` },
       },
     ]);
   });

@@ -5,9 +5,12 @@ import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/p
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
-import { callbackUrl } from '../../../../core/workflow/provider-callbacks.ts';
-import { ProviderBusyError, ProviderCallInFlightError } from '../../../../core/workflow/workflow-rules.ts';
+import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
+import {
+  dispatchRequest,
+  ProviderBusyError,
+  ProviderCallInFlightError,
+} from '../../../../core/workflow/dispatch-request.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider, leadingTo } from '../../builders/providers.ts';

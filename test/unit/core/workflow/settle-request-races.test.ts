@@ -4,7 +4,8 @@ import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';
+import { failRequest } from '../../../../core/workflow/fail-request.ts';
+import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

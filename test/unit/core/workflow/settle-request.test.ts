@@ -5,7 +5,8 @@ import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest, settleRequest } from '../../../../core/workflow/settle-request.ts';
+import { failRequest } from '../../../../core/workflow/fail-request.ts';
+import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -5,11 +5,10 @@ import fc from 'fast-check';
 import { FilesRemainError, NotExpiredYetError } from '../../../../core/deletion/expire-request.ts';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import { ProviderBusyError, ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
 import {
   deadlineOf,
   latestAttempts,
-  ProviderBusyError,
-  ProviderCallInFlightError,
   producedOutputs,
   stepAfterCalls,
   waitTimeOf,
@@ -33,19 +32,6 @@ const done = (...outputs: (string | typeof CONTENT | typeof ERROR)[]): AttemptOu
   outputs: outputs.map((output) => (typeof output === 'string' ? { url: output } : { failure: output })),
 });
 const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
-const DEADLINE = { image: 'IMAGE_DEADLINE_SECONDS', video: 'VIDEO_DEADLINE_SECONDS' } as const;
-
-/** What `look` gives while these variables are set. */
-const withVariables = <T>(variables: Record<string, number>, look: () => T): T => {
-  const before = { ...process.env };
-  for (const [name, value] of Object.entries(variables)) process.env[name] = String(value);
-  try {
-    return look();
-  } finally {
-    for (const name of Object.keys(variables)) process.env[name] = before[name];
-  }
-};
-
 /** One attempt for each outcome, as the calls of a plan. */
 const attempts = (...outcomes: AttemptOutcome[]): ProviderAttempt[] =>
   outcomes.map((outcome, call) => anAttempt({ call, outcome }));
@@ -115,8 +101,11 @@ describe('the wait for news of a provider', () => {
     elapsedSeconds: number,
     { callsBack = false, interval = 5, deadlineSeconds = 3600 } = {},
   ) =>
-    withVariables({ POLL_INTERVAL_SECONDS: interval, [DEADLINE[kind]]: deadlineSeconds }, () =>
-      waitTimeOf({ kind, createdAt: NOW.toISOString() }, callsBack, atSeconds(elapsedSeconds)),
+    waitTimeOf(
+      { kind, createdAt: NOW.toISOString() },
+      callsBack,
+      { pollIntervalSeconds: interval, deadlineSeconds: { image: 0, video: 0, [kind]: deadlineSeconds } },
+      atSeconds(elapsedSeconds),
     );
 
   test.each<[RequestKind, number, number]>([
@@ -227,14 +216,18 @@ describe('the wait for news of a provider', () => {
   });
 });
 
-test.each<[RequestKind, string, number]>([
-  ['image', 'IMAGE_DEADLINE_SECONDS', 600],
-  ['video', 'VIDEO_DEADLINE_SECONDS', 3600],
-])('the deadline of an %s is its own: %s after its creation', (kind, name, seconds) => {
-  const deadline = () => deadlineOf({ kind, createdAt: NOW.toISOString() });
+test.each<[RequestKind, number]>([
+  ['image', 600],
+  ['video', 3600],
+])('each kind has its own deadline: an %s %p s after its creation', (kind, seconds) => {
+  const deadline = (overrides: Partial<Record<RequestKind, number>> = {}) =>
+    deadlineOf(
+      { kind, createdAt: NOW.toISOString() },
+      { deadlineSeconds: { image: 600, video: 3600, ...overrides } },
+    );
 
   expect(deadline()).toBe(atSeconds(seconds).toISOString());
-  expect(withVariables({ [name]: 7 }, deadline)).toBe(atSeconds(7).toISOString());
+  expect(deadline({ [kind]: 7 })).toBe(atSeconds(7).toISOString());
 });
 
 describe('the names of errors', () => {

@@ -3,11 +3,10 @@ import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
-import { awaitProvider } from '../../../../core/workflow/catch-up.ts';
-import { callbackUrl, receiveCallback } from '../../../../core/workflow/provider-callbacks.ts';
+import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
+import { receiveCallback } from '../../../../core/workflow/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -38,30 +37,6 @@ const receive = (provider: Provider, callback: Record<string, string> = {}, seco
     clockAt(seconds),
   );
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
-
-describe('the URL given to a provider', () => {
-  test('names provider and request, and ends with a token only this deployment can make', async () => {
-    expect(await callbackUrl('modelark', VIDEO_ID)).toBe(
-      `https://api.example.com/callbacks/modelark/${VIDEO_ID}/${token()}`,
-    );
-    expect(token()).toMatch(/^[0-9a-f]{64}$/);
-  });
-
-  test('has another token for each request', async () => {
-    const [one, other] = [await callbackUrl('modelark', VIDEO_ID), await callbackUrl('modelark', REQUEST_ID)];
-
-    expect(one.split('/').at(-1)).not.toBe(other.split('/').at(-1));
-  });
-
-  test('has another token under another secret', async () => {
-    secrets.set('arn:another-secret', 'another');
-    const other = await withEnvironment({ CALLBACK_SECRET_ARN: 'arn:another-secret' }, () =>
-      callbackUrl('modelark', VIDEO_ID),
-    );
-
-    expect(other.split('/').at(-1)).not.toBe(token());
-  });
-});
 
 describe('a callback', () => {
   test('is a hint: the provider is asked, and what it says wakes the execution', async () => {

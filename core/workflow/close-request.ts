@@ -3,14 +3,15 @@ import { closeWork, findRequest } from '../requests/requests.ts';
 import { startExpiry, startWebhookDelivery } from './executions.ts';
 
 /**
- * Starts what follows a request's end, whoever ended it: its webhook and its expiry. Each is named by the
- * request, so that it is started once however often this runs. Then the request is no longer open work.
- * Harmless while it is not terminal. `finish` is what else has to be done first; while it says no, the request
- * stays open work, and the reconciler comes back to it.
+ * Starts the webhook delivery and the expiry of a terminal request, then takes it off the open work. Each
+ * execution is named by the request, so repeated calls start it once. Does nothing while the request is
+ * unfinished, or when it is closed or deleted.
+ *
+ * `filesSettled` runs last. When it resolves to false, the request stays open work for the reconciler.
  */
-export const followUp = async (
+export const closeRequest = async (
   requestId: string,
-  finish: (request: StoredRequest) => Promise<boolean> = async () => true,
+  filesSettled: (request: StoredRequest) => Promise<boolean> = async () => true,
 ): Promise<void> => {
   const request = await findRequest(requestId);
   if (request?.GSI1PK === undefined || !isTerminal(request)) return;
@@ -19,5 +20,5 @@ export const followUp = async (
     webhookUrl === undefined ? undefined : startWebhookDelivery(requestId),
     status === 'succeeded' && expiresAt !== undefined ? startExpiry(requestId, expiresAt) : undefined,
   ]);
-  if (await finish(request)) await closeWork(requestId);
+  if (await filesSettled(request)) await closeWork(requestId);
 };

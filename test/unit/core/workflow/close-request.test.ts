@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { followUp } from '../../../../core/workflow/follow-up.ts';
+import { closeRequest } from '../../../../core/workflow/close-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -32,7 +32,7 @@ describe('what follows the end of a request', () => {
   ])('that succeeded is its expiry, named by it: $kind', async (request) => {
     const requestId = given(request);
 
-    await followUp(requestId);
+    await closeRequest(requestId);
 
     expect(executions.started).toEqual([
       { machine: 'expiry', name: requestId, input: { requestId, expiresAt }, status: 'RUNNING' },
@@ -46,8 +46,8 @@ describe('what follows the end of a request', () => {
   ])('that has a webhook is its delivery, named by it and given its id alone: $status', async (request) => {
     const requestId = given(request);
 
-    await followUp(requestId);
-    await followUp(requestId);
+    await closeRequest(requestId);
+    await closeRequest(requestId);
 
     expect(executions.started).toContainEqual({
       machine: 'webhook-delivery',
@@ -62,7 +62,7 @@ describe('what follows the end of a request', () => {
   test('that failed is nothing: it leaves the open work', async () => {
     const requestId = given(anImageRequest({ status: 'failed' }));
 
-    await followUp(requestId);
+    await closeRequest(requestId);
 
     expect(executions.started).toEqual([]);
     expect(isOpen(requestId)).toBe(false);
@@ -71,7 +71,7 @@ describe('what follows the end of a request', () => {
   test.each(['queued', 'processing'] as const)('is nothing yet for one that is %s', async (status) => {
     const requestId = given(anImageRequest({ status }));
 
-    await followUp(requestId);
+    await closeRequest(requestId);
 
     expect(executions.client.calls()).toHaveLength(0);
     expect(isOpen(requestId)).toBe(true);
@@ -80,8 +80,8 @@ describe('what follows the end of a request', () => {
   test('is started once, however often this runs', async () => {
     const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
 
-    await Promise.all([followUp(requestId), followUp(requestId), followUp(requestId)]);
-    await followUp(requestId);
+    await Promise.all([closeRequest(requestId), closeRequest(requestId), closeRequest(requestId)]);
+    await closeRequest(requestId);
 
     expect(executions.names('expiry')).toEqual([requestId]);
   });
@@ -89,14 +89,14 @@ describe('what follows the end of a request', () => {
   test('costs one read once nothing is left to be done', async () => {
     putRequest(memory, anImageRequest({ status: 'succeeded', expiresAt }));
 
-    await followUp(anImageRequest().requestId);
+    await closeRequest(anImageRequest().requestId);
 
     expect(memory.calls()).toEqual({ GetCommand: 1 });
     expect(executions.client.calls()).toHaveLength(0);
   });
 
   test('that was deleted is nothing', async () => {
-    await followUp(anImageRequest({ createdAt: NOW.toISOString() }).requestId);
+    await closeRequest(anImageRequest({ createdAt: NOW.toISOString() }).requestId);
 
     expect(memory.calls()).toEqual({ GetCommand: 1 });
   });
@@ -105,11 +105,11 @@ describe('what follows the end of a request', () => {
     const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
     executions.refuseStarts(new Error('throttled'));
 
-    await expect(followUp(requestId)).rejects.toThrow('throttled');
+    await expect(closeRequest(requestId)).rejects.toThrow('throttled');
     expect(isOpen(requestId)).toBe(true);
 
     executions.reset();
-    await followUp(requestId);
+    await closeRequest(requestId);
     expect(executions.names('expiry')).toEqual([requestId]);
   });
 });

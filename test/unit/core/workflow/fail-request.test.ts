@@ -5,7 +5,8 @@ import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failStoredRequest, followUpWithFiles } from '../../../../core/workflow/fail-stored-request.ts';
+import { closeStoredRequest } from '../../../../core/workflow/close-stored-request.ts';
+import { failStoredRequest } from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -95,7 +96,7 @@ describe('failing a request that may have files already', () => {
     expect(request()?.GSI1PK).toBeDefined();
     expect(keys()).toHaveLength(1);
 
-    await followUpWithFiles(REQUEST_ID);
+    await closeStoredRequest(REQUEST_ID);
     expect(request()?.GSI1PK).toBeUndefined();
     expect(keys()).toEqual([]);
   });

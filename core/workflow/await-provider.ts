@@ -1,0 +1,39 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { keepTaskToken } from '../provider-calls/provider-waits.ts';
+import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
+import { catchUp } from './catch-up.ts';
+import { wakeExecution } from './task-tokens.ts';
+import { hasOpenTask, latestAttempts, stepWhenFinished } from './workflow-rules.ts';
+
+/** The time limit of the query that an early callback causes. */
+const QUERY_TIMEOUT_MS = 15_000;
+
+/**
+ * Begins an execution's wait: keeps its task token, then checks whether the provider has already finished or
+ * called back. News from before the token is found here; news from after it finds the token.
+ */
+export const awaitProvider = async (
+  requestId: string,
+  taskToken: string,
+  providerRouteOf: ProviderRouteOf,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const wait = await keepTaskToken(requestId, taskToken, clock.now());
+  const [request, all] = await Promise.all([findRequest(requestId), listAttempts(requestId)]);
+  if (!request || isTerminal(request)) {
+    await wakeExecution(taskToken, { next: 'stop' });
+    return;
+  }
+  const attempts = [...latestAttempts(all).values()];
+  if (!hasOpenTask(attempts)) {
+    await wakeExecution(taskToken, stepWhenFinished(attempts));
+    return;
+  }
+  const { calledBackAt, queriedAt } = wait;
+  const hasPendingCallback =
+    calledBackAt !== undefined && (queriedAt === undefined || queriedAt < calledBackAt);
+  if (hasPendingCallback) await catchUp(request, wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+};

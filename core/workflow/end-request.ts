@@ -1,0 +1,54 @@
+import { getAccount } from '../accounts/accounts.ts';
+import { countSettlementWrite } from '../end-users/end-users.ts';
+import { pauseWrite } from '../end-users/pauses.ts';
+import { requiredNumberEnv } from '../environment.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import type { Thousandths } from '../money.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { removalTime } from '../requests/request-rules.ts';
+import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { type Instant, toInstant } from '../time.ts';
+
+/**
+ * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
+ * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
+ * request is not terminal, so concurrent calls end it once and the others do nothing.
+ */
+export const endRequest = async (
+  request: StoredRequest,
+  state: TerminalState,
+  now: Date,
+  operatorNote?: string,
+): Promise<void> => {
+  const finishedAt = toInstant(now);
+  const refund = refundOf(request, state);
+  const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
+  const ttl = removalTime(retainedFrom, requiredNumberEnv('RETENTION_DAYS'));
+  const noted = operatorNote === undefined ? {} : { operatorNote };
+  const owner = { accountId: request.accountId, email: request.endUserEmail };
+  let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
+
+  await transact((refusals): TransactItem[] => {
+    if (refusedBy(refusals, 0)) return [];
+    const writes = [
+      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }),
+      countSettlementWrite(owner, refund),
+      ...pauseWrites(request, state, finishedAt),
+    ];
+    if (!head) return writes;
+    head = accountFoundInstead(refusals[writes.length]) ?? head;
+    const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
+    return [...writes, ...balanceChangeWrites(head, change, now).writes];
+  });
+};
+
+/** A provider timeout pauses the end-user's creations with that model. No other failure does. */
+const pauseWrites = (request: StoredRequest, state: TerminalState, finishedAt: Instant): TransactItem[] => {
+  if (state.status !== 'failed' || state.error.code !== 'provider_timeout') return [];
+  const { accountId, endUserEmail: email, model } = request;
+  return [pauseWrite({ accountId, email, model }, finishedAt, requiredNumberEnv('PAUSE_SECONDS'))];
+};
+
+const refundOf = (request: StoredRequest, state: TerminalState): Thousandths =>
+  state.status === 'succeeded' ? request.debitThousandths - state.costThousandths : request.debitThousandths;

@@ -1,0 +1,42 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
+import { closeRequest } from './close-request.ts';
+import { closeStoredRequest } from './close-stored-request.ts';
+import { endRequest } from './end-request.ts';
+
+/** Fails a request that has no files, refunds it in full and closes it. A terminal request is only closed. */
+export const failRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  await endAsFailed(requestId, error, clock);
+  await closeRequest(requestId);
+};
+
+/**
+ * As `failRequest`, for a request that may have files: they are removed before it is closed. `operatorNote`
+ * is an operator's reason.
+ */
+export const failStoredRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+  operatorNote?: string,
+): Promise<void> => {
+  await endAsFailed(requestId, error, clock, operatorNote);
+  await closeStoredRequest(requestId);
+};
+
+const endAsFailed = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock,
+  operatorNote?: string,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  if (!request || isTerminal(request)) return;
+  await endRequest(request, { status: 'failed', error }, clock.now(), operatorNote);
+};

@@ -1,0 +1,35 @@
+import {
+  InvalidToken,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  TaskDoesNotExist,
+  TaskTimedOut,
+} from '@aws-sdk/client-sfn';
+import { stepFunctions } from './step-functions.ts';
+import type { NextStep } from './workflow-rules.ts';
+
+/**
+ * Ends the wait under a task token with the next step. False when the execution no longer waits under it: it
+ * has moved on and queries on its own.
+ */
+export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolean> =>
+  unlessGone(() =>
+    // The same shape as the `ResultSelector` of the other steps gives.
+    stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),
+  );
+
+/** Sends a heartbeat: the provider was just queried, so the execution need not. False as for `wakeExecution`. */
+export const keepExecutionWaiting = (taskToken: string): Promise<boolean> =>
+  unlessGone(() => stepFunctions.send(new SendTaskHeartbeatCommand({ taskToken })));
+
+const unlessGone = async (send: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await send();
+    return true;
+  } catch (error) {
+    const isGone =
+      error instanceof TaskTimedOut || error instanceof TaskDoesNotExist || error instanceof InvalidToken;
+    if (isGone) return false;
+    throw error;
+  }
+};
