@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 const folder = new URL('../../statemachines/', import.meta.url);
 
 /**
- * What Lambda and its integration report for a fault that may be gone the next time: the names that AWS says
- * to retry (https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html), a function
- * that ran out of time, and one whose process died.
+ * Transient errors of Lambda: those AWS recommends to retry
+ * (https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html), a function that timed
+ * out, and one whose process died.
  */
 export const LAMBDA_TRANSIENT_ERRORS = [
   'Lambda.ClientExecutionTimeoutException',
@@ -18,10 +18,33 @@ export const LAMBDA_TRANSIENT_ERRORS = [
   'Runtime.ExitError',
 ];
 
+/** How every task retries `TransientError` and the transient errors of Lambda. */
+export const TRANSIENT_RETRIER: Retrier = {
+  ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS],
+  IntervalSeconds: 2,
+  BackoffRate: 2,
+  MaxDelaySeconds: 30,
+  MaxAttempts: 6,
+  JitterStrategy: 'FULL',
+};
+
+/**
+ * How the tasks that end a request retry `TransientError` instead: sooner and more often, because it is mostly
+ * contention on the account's balance, which is gone within moments.
+ */
+export const CONTENTION_RETRIER: Retrier = {
+  ErrorEquals: ['TransientError'],
+  IntervalSeconds: 1,
+  BackoffRate: 2,
+  MaxDelaySeconds: 30,
+  MaxAttempts: 10,
+  JitterStrategy: 'FULL',
+};
+
 /** The names of all definition files. */
 export const definitionFiles = (): string[] => readdirSync(folder).toSorted();
 
-/** The text of a definition file, as it is deployed. */
+/** The text of a definition file, as deployed. */
 export const definitionText = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
 
 export interface Retrier {
@@ -39,7 +62,7 @@ export interface Catcher {
   Next: string;
 }
 
-/** A state of a definition: the fields that the tests look at. */
+/** The fields of a state that the tests read. */
 export interface State {
   Type: string;
   Comment?: string;
@@ -66,18 +89,18 @@ export interface Definition {
 /** A definition file, parsed. */
 export const readDefinition = (file: string): Definition => JSON.parse(definitionText(file));
 
-/** The names in the `${…}` placeholders of a definition. */
+/** The names of a definition's `${…}` placeholders. */
 export const placeholdersIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/\$\{([^}]*)\}/g)].map(([, name = '']) => name)),
 ];
 
-/** Every state that may follow a state, whichever way. */
+/** Every state that may follow a state, by any transition. */
 export const successorsOf = ({ Next, Default, Choices = [], Catch = [] }: State): string[] =>
   [Next, Default, ...[...Choices, ...Catch].map((branch) => branch.Next)].filter(
     (name): name is string => name !== undefined,
   );
 
-/** The states that an execution can come to. */
+/** The states an execution can reach. */
 export const reachableStates = ({ StartAt, States }: Definition): Set<string> => {
   const reached = new Set<string>();
   const open = [StartAt];

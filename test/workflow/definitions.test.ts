@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import validate from 'asl-validator';
 import { ofType, type Resource, type ServiceTemplate, synthesizeService } from '../infra/service-template.ts';
 import {
+  CONTENTION_RETRIER,
   type Definition,
   definitionFiles,
   definitionText,
@@ -12,17 +13,18 @@ import {
   readDefinition,
   type State,
   successorsOf,
+  TRANSIENT_RETRIER,
 } from './asl.ts';
 
-/** Tasks without a `Catch`, and why: each is the last word on its request. */
+/** Tasks without a `Catch`, and why. */
 const WITHOUT_CATCH: Record<string, string> = {
   'Settle request':
-    'The outputs are stored and paid for: failing the request would be wrong, so the execution ends as failed.',
-  'Fail request': 'It is where every other catch leads, so its own error ends the execution as failed.',
-  'Expire request': 'Nobody waits for it: what cannot be removed is for operators to see.',
+    'The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.',
+  'Fail request': 'Every other catch leads here, so its own error fails the execution.',
+  'Expire request': 'The caller sees no difference: operators look at files that cannot be removed.',
 };
 
-/** Errors of ours that go away by waiting. Any other one is a decision and is never retried. */
+/** Our own transient errors. Any other error of ours is a decision and is never retried. */
 const OUR_TRANSIENT_ERRORS = [
   'ProviderBusyError',
   'ProviderCallInFlightError',
@@ -31,28 +33,31 @@ const OUR_TRANSIENT_ERRORS = [
   'FilesRemainError',
 ];
 
-/** How retries wait: with full jitter, up to 30 s. */
+/** The usual delay between retries: full jitter, up to 30 s. */
 const USUAL_PAUSES = { JitterStrategy: 'FULL', MaxDelaySeconds: 30 };
-/** Errors whose retries wait otherwise, and why. */
+/** Errors with another delay, and why. */
 const OTHER_PAUSES: Record<string, Partial<typeof USUAL_PAUSES>> = {
-  // Even steps: another run is at work, and says every 5 s that it is.
+  // Constant: another run is making the call and marks itself alive every 5 s.
   ProviderCallInFlightError: {},
-  // A clock that is behind by moments: nobody else is in the way.
+  // No jitter: a clock is slightly behind, and nothing is contended.
   NotExpiredYetError: {},
-  // Files that cannot be removed for minutes may well be in hours.
+  // Up to an hour: files that cannot be removed now may be removable in hours.
   FilesRemainError: { JitterStrategy: 'FULL', MaxDelaySeconds: 3_600 },
 };
 
-/** What a wait under a token catches beside all else: that nothing was heard. It is no failure. */
+/** The tasks that end a request, which retry `TransientError` sooner and more often. */
+const ENDS_REQUEST = new Set(['Settle request', 'Fail request']);
+
+/** A wait under a task token catches these first: no news is no failure. */
 const SILENCE = ['States.HeartbeatTimeout', 'States.Timeout'];
 
 /**
- * Seconds that an invocation may take beyond its function's time limit: Lambda gives a cold start 10 s of
- * its own (https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html).
+ * Seconds an invocation may take beyond its function's timeout: Lambda gives a cold start 10 s of its own
+ * (https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html).
  */
 const COLD_START_SECONDS = 10;
 
-/** The names that errors of ours have: the literals their classes set. */
+/** The names of our own errors: the literals their classes set. */
 const errorNamesInCode = (): string[] => {
   const core = new URL('../../core/', import.meta.url);
   const files = readdirSync(core, { recursive: true, encoding: 'utf8' })
@@ -63,7 +68,7 @@ const errorNamesInCode = (): string[] => {
     .flatMap((source) => [...source.matchAll(/override name = '(\w+)';/g)].map(([, name = '']) => name));
 };
 
-/** Whether a task ends when somebody hands its token in: its limits are then told by the step before. */
+/** Whether a task waits under a task token. Its time limits then come from the step before. */
 const isUnderToken = ({ Resource = '' }: State): boolean => Resource.endsWith('.waitForTaskToken');
 
 const FILES = definitionFiles();
@@ -73,7 +78,7 @@ const TASKS = FILES.flatMap((file) =>
     .map(([name, task]) => ({ file, name, task })),
 );
 
-test('every error name the code is matched by is the name of one class', () => {
+test('every retried error name of ours belongs to exactly one class', () => {
   const names = errorNamesInCode();
 
   expect(names).toEqual(expect.arrayContaining(OUR_TRANSIENT_ERRORS));
@@ -87,19 +92,19 @@ describe.each(FILES)('%s', (file) => {
   });
 
   test('is valid Amazon States Language', () => {
-    // Given a copy: the validator writes into what it reads.
+    // A copy, because the validator modifies its input.
     const result = validate(structuredClone(definition));
 
     expect(result.errorsText()).toBe('');
     expect(result.isValid).toBe(true);
   });
 
-  test('says what it is for, and ends in any case', () => {
+  test('has a comment and a time limit', () => {
     expect(definition.Comment).toMatch(/\w{3,}.*\.$/);
     expect(definition.TimeoutSeconds).toBeGreaterThan(0);
   });
 
-  test('comes to each of its states, and to no other', () => {
+  test('reaches each of its states and no other', () => {
     const known = Object.keys(definition.States);
 
     expect([...reachableStates(definition)].toSorted()).toEqual(known.toSorted());
@@ -108,7 +113,7 @@ describe.each(FILES)('%s', (file) => {
     }
   });
 
-  test('says of every choice what else to do', () => {
+  test('gives every choice a default', () => {
     for (const { Type, Default } of Object.values(definition.States)) {
       expect(Type === 'Choice').toBe(Default !== undefined);
     }
@@ -119,24 +124,36 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
   const errors = (branches: readonly { ErrorEquals: string[] }[] = []): string[] =>
     branches.flatMap(({ ErrorEquals }) => ErrorEquals);
 
-  test('has a time limit, retries and a catch, or a reason for having none', () => {
+  test('has a time limit, retries, and a catch or a reason for having none', () => {
     if (!isUnderToken(task)) expect(task.TimeoutSeconds).toBeGreaterThan(0);
     expect(task.Retry?.length).toBeGreaterThan(0);
     expect(task.Catch === undefined).toBe(Object.hasOwn(WITHOUT_CATCH, name));
   });
 
-  test('retries what Lambda may do better the next time', () => {
+  test('retries every transient error of Lambda', () => {
     expect(errors(task.Retry)).toEqual(expect.arrayContaining(LAMBDA_TRANSIENT_ERRORS));
   });
 
-  test('retries transient errors only, each in one place', () => {
+  test('retries transient errors exactly as every other task does', () => {
+    const retriers = (task.Retry ?? []).filter(({ ErrorEquals }) =>
+      ErrorEquals.some((error) => TRANSIENT_RETRIER.ErrorEquals.includes(error)),
+    );
+
+    expect(retriers).toEqual(
+      ENDS_REQUEST.has(name)
+        ? [CONTENTION_RETRIER, { ...TRANSIENT_RETRIER, ErrorEquals: LAMBDA_TRANSIENT_ERRORS }]
+        : [TRANSIENT_RETRIER],
+    );
+  });
+
+  test('retries transient errors only, each in one retrier', () => {
     const retried = errors(task.Retry);
 
     expect([...OUR_TRANSIENT_ERRORS, ...LAMBDA_TRANSIENT_ERRORS]).toEqual(expect.arrayContaining(retried));
     expect(retried).toHaveLength(new Set(retried).size);
   });
 
-  test('waits longer each time, with jitter, or as often at even steps as its reason needs', () => {
+  test('delays its retries with jitter, unless the error has a reason for another delay', () => {
     for (const { ErrorEquals, JitterStrategy, MaxDelaySeconds, MaxAttempts } of task.Retry ?? []) {
       for (const error of ErrorEquals) {
         expect({ error, JitterStrategy, MaxDelaySeconds }).toEqual({
@@ -148,13 +165,13 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
     }
   });
 
-  test('names errors of ours by the names they have', () => {
+  test('names only errors of ours that exist', () => {
     const ours = [...errors(task.Retry), ...errors(task.Catch)].filter((error) => !error.includes('.'));
 
     expect(errorNamesInCode()).toEqual(expect.arrayContaining(ours));
   });
 
-  test('catches everything last, and keeps its input beside the failure', () => {
+  test('catches States.ALL last, and keeps its input beside the error', () => {
     for (const [index, { ErrorEquals, ResultPath }] of (task.Catch ?? []).entries()) {
       const last = index === (task.Catch ?? []).length - 1;
 
@@ -164,7 +181,7 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
     }
   });
 
-  test('that waits under a token gives it away, knows how long it waits, and catches the silence', () => {
+  test('that waits under a task token passes it on, has both time limits, and catches their errors', () => {
     if (!isUnderToken(task)) return expect(JSON.stringify(task)).not.toMatch(/Heartbeat|Task\.Token/);
 
     expect(task.Parameters?.Payload?.['taskToken.$']).toBe('$$.Task.Token');
@@ -174,10 +191,10 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
   });
 });
 
-describe('with the stack around it', () => {
+describe('in the stack', () => {
   let service: ServiceTemplate;
   beforeAll(() => {
-    // The longest time limits a deployment can have.
+    // The longest deadline a deployment can have.
     service = synthesizeService({ imageDeadlineSeconds: 840 });
   });
 
@@ -189,7 +206,7 @@ describe('with the stack around it', () => {
     return found[1].Properties;
   };
 
-  test.each(FILES)('%s has every placeholder supplied and every supply used', (file) => {
+  test.each(FILES)('%s has every placeholder substituted and every substitution used', (file) => {
     const { DefinitionString, DefinitionSubstitutions } = stateMachineOf(file);
 
     expect(Object.keys(DefinitionSubstitutions).toSorted()).toEqual(
@@ -198,7 +215,7 @@ describe('with the stack around it', () => {
   });
 
   test.each(TASKS.filter(({ task }) => !isUnderToken(task)))(
-    '$file: $name outlasts its function, so that States.Timeout ends no task whose function still runs',
+    '$file: $name outlasts its function, so that States.Timeout never ends a task whose function still runs',
     ({ file, task }) => {
       expect(task.TimeoutSeconds).toBeGreaterThanOrEqual(
         functionTimeoutSeconds(file, task) + COLD_START_SECONDS,

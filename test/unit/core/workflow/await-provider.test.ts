@@ -35,7 +35,7 @@ describe('an execution that begins to wait', () => {
     return awaitProvider(VIDEO_ID, token, leadingTo(provider), clockAt(5));
   };
 
-  test('leaves its token for whoever has news, and asks nothing', async () => {
+  test('keeps its token and queries nothing', async () => {
     const provider = answering(aDone('a'));
     await begin(provider);
 
@@ -54,14 +54,14 @@ describe('an execution that begins to wait', () => {
       () => request.withAttempt({ taskId: 'task-1', outcome: { kind: 'failed', failure: FAILURE } }),
       { next: 'fail', error: FAILURE },
     ],
-  ])('goes on at once when the request %s meanwhile', async (_, change, next) => {
+  ])('is woken at once when the request %s', async (_, change, next) => {
     change();
     await begin();
 
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
   });
 
-  test('asks when the provider called back before the token was known', async () => {
+  test('queries when the provider called back before the token was kept', async () => {
     request.waiting({ calledBackAt: at(4) });
     const provider = answering(aDone('a'));
 
@@ -71,7 +71,7 @@ describe('an execution that begins to wait', () => {
     expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 
-  test('asks when the provider called back after it was last asked, and not when it was asked since', async () => {
+  test('queries when the last callback is newer than the last query, and not when it is older', async () => {
     const provider = answering(WAITING);
     request.waiting({ queriedAt: at(4), calledBackAt: at(3) });
     await begin(provider);
@@ -84,7 +84,7 @@ describe('an execution that begins to wait', () => {
   });
 });
 
-test('an execution that begins to wait while the end is learned is woken, in whatever order the table serves both', async () => {
+test('an execution that begins to wait during a query that finds the task finished is woken, in any order of table calls', async () => {
   const wokenLate = { count: 0 };
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -105,6 +105,6 @@ test('an execution that begins to wait while the end is learned is woken, in wha
     }),
     { numRuns: 300 },
   );
-  // Both may find the end and try: whoever comes second wakes nobody, and does no harm.
+  // Both may find the task finished. The second attempt to wake does nothing.
   expect(wokenLate.count).toBeGreaterThan(0);
 });

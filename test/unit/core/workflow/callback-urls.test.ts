@@ -15,7 +15,7 @@ beforeEach(() => {
 const token = (): string => createHmac('sha256', 'a secret of the deployment').update(VIDEO_ID).digest('hex');
 
 describe('the URL given to a provider', () => {
-  test('names provider and request, and ends with a token only this deployment can make', async () => {
+  test('names provider and request, and ends in a token of this deployment', async () => {
     expect(await callbackUrl('modelark', VIDEO_ID)).toBe(
       `https://api.example.com/callbacks/modelark/${VIDEO_ID}/${token()}`,
     );

@@ -31,7 +31,7 @@ const WAITING: ProviderAnswer = { kind: 'waiting' };
 const STORE = { result: { next: 'store' } };
 const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, output }];
 
-/** The token under which the execution waits, known to the table. */
+/** Lets an execution wait under a token that the table holds. */
 const givenToken = (taskToken = 'token-1', wait: Partial<ProviderWait> = {}): void => {
   executions.wait(taskToken);
   request.waiting({ taskToken, waitingSince: at(0), ...wait });
@@ -43,7 +43,7 @@ describe('the read of an unfinished request', () => {
     await catchUpOnRead(found ?? aVideoRequest({ status }), wait, leadingTo(provider), clockAt(seconds));
   };
 
-  test('asks the provider and applies what it says', async () => {
+  test('queries the provider and records the outcome', async () => {
     givenToken();
     const provider = answering(aDone('a'));
 
@@ -54,7 +54,7 @@ describe('the read of an unfinished request', () => {
     expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 
-  test('asks at most once in 10 s, however often it is made', async () => {
+  test('queries at most once in 10 s, however often it is made', async () => {
     givenToken();
     const provider = answering(WAITING);
     for (let second = 60; second < 120; second++) await read(provider, second);
@@ -63,7 +63,7 @@ describe('the read of an unfinished request', () => {
     expect(executions.heartbeats).toHaveLength(6);
   });
 
-  test('asks no sooner after a poll or a callback than after another read', async () => {
+  test('counts the queries of polls and callbacks too', async () => {
     givenToken('token-1', { queriedAt: at(55) });
     const provider = answering(WAITING);
 
@@ -73,7 +73,7 @@ describe('the read of an unfinished request', () => {
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('made twice at once asks once', async () => {
+  test('made many times at once queries once', async () => {
     givenToken();
     const provider = answering(WAITING);
     const wait = await findProviderWait(VIDEO_ID);
@@ -87,7 +87,7 @@ describe('the read of an unfinished request', () => {
     expect(executions.heartbeats).toHaveLength(1);
   });
 
-  test('costs nothing when the provider was asked lately', async () => {
+  test('makes no table call within 10 s of a query', async () => {
     givenToken('token-1', { queriedAt: at(55) });
     const wait = await findProviderWait(VIDEO_ID);
     memory.client.resetHistory();
@@ -102,17 +102,20 @@ describe('the read of an unfinished request', () => {
     expect(memory.calls()).toEqual({});
   });
 
-  test.each(['queued', 'succeeded', 'failed'] as const)('asks nothing of one that is %s', async (status) => {
-    request.given({ status });
-    const provider = answering(aDone('a'));
+  test.each(['queued', 'succeeded', 'failed'] as const)(
+    'does not query for a request that is %s',
+    async (status) => {
+      request.given({ status });
+      const provider = answering(aDone('a'));
 
-    await read(provider, 60);
+      await read(provider, 60);
 
-    expect(provider.query).not.toHaveBeenCalled();
-    expect(request.wait()).toBeUndefined();
-  });
+      expect(provider.query).not.toHaveBeenCalled();
+      expect(request.wait()).toBeUndefined();
+    },
+  );
 
-  test('tells nobody when nobody waits yet, and leaves what it learned for whoever does', async () => {
+  test('wakes nothing when no execution waits, and one that waits later finds the outcome', async () => {
     await read(answering(aDone('a')), 60);
 
     expect(executions.client.calls()).toHaveLength(0);
@@ -123,7 +126,7 @@ describe('the read of an unfinished request', () => {
     expect(provider.query).not.toHaveBeenCalled();
   });
 
-  test('is answered all the same when that fails, and the failure is logged', async () => {
+  test('succeeds when the query fails, and the failure is logged', async () => {
     givenToken();
     const broken = async () => {
       throw new Error('no credential');

@@ -29,7 +29,7 @@ const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
 const STORE = { result: { next: 'store' } };
 const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, output }];
 
-/** The token under which the execution waits, known to the table. */
+/** Lets an execution wait under a token that the table holds. */
 const givenToken = (taskToken = 'token-1', wait: Partial<ProviderWait> = {}): void => {
   executions.wait(taskToken);
   request.waiting({ taskToken, waitingSince: at(0), ...wait });
@@ -50,24 +50,24 @@ describe('catching up with the provider', () => {
     ['produced it', aDone('a'), { next: 'store' }],
     ['refused it', { kind: 'failed', failure: FAILURE }, { next: 'fail', error: FAILURE }],
     ['no longer knows it', { kind: 'lost', failure: FAILURE }, { next: 'fail', error: FAILURE }],
-  ])('wakes the execution with what follows when the provider %s', async (_, answer, next) => {
+  ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
     expect(await run(answering(answer))).toEqual({ answered: true });
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
     expect(executions.heartbeats).toEqual([]);
   });
 
-  test('tells the execution that it need not ask when the provider is at work', async () => {
+  test('sends the execution a heartbeat while the task is unfinished', async () => {
     expect(await run(answering(WAITING))).toEqual({ answered: true });
     expect(executions.heartbeats).toEqual(['token-1']);
     expect(executions.woken).toEqual([]);
   });
 
-  test('leaves the execution to ask for itself when the provider did not answer', async () => {
+  test('sends nothing when the provider did not answer', async () => {
     expect(await run(answering(BUSY))).toEqual({ answered: false });
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test('wakes it once every task is over, and not before', async () => {
+  test('wakes the execution once every task has finished, and not before', async () => {
     request.withAttempt({ call: 1, ...accepted('task-2') });
     const provider = answering(WAITING);
     provider.query.mockResolvedValueOnce(aDone('a'));
@@ -81,7 +81,7 @@ describe('catching up with the provider', () => {
     expect(executions.woken).toEqual(wokenBy('token-1'));
   });
 
-  test('wakes nobody while a call is being made whose task is not known yet', async () => {
+  test('wakes nothing while a call is being made', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
 
     expect(await run(answering(aDone('a')))).toEqual({ answered: true });
@@ -91,13 +91,13 @@ describe('catching up with the provider', () => {
   test.each<[string, ProviderAnswer]>([
     ['wake', aDone('a')],
     ['keep waiting', WAITING],
-  ])('does no harm when there is nobody left to %s', async (_, answer) => {
+  ])('does nothing when there is no execution left to %s', async (_, answer) => {
     executions.reset();
 
     expect(await run(answering(answer))).toEqual({ answered: true });
   });
 
-  test('wakes the execution that began to wait while the provider was asked', async () => {
+  test('wakes an execution that began to wait during the query', async () => {
     const before = { requestId: VIDEO_ID, calledBackAt: at(59) };
     const provider = answering(async () => {
       await awaitProvider(VIDEO_ID, 'token-2', leadingTo(answering(WAITING)), clockAt(60));
@@ -111,7 +111,7 @@ describe('catching up with the provider', () => {
     expect(executions.woken).toEqual(wokenBy('token-2'));
   });
 
-  test('wakes the execution that waits under another token by now', async () => {
+  test('wakes an execution that waits under another token since', async () => {
     const provider = answering(async () => {
       executions.reset();
       executions.wait('token-2');

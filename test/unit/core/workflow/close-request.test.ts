@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 const expiresAt = atSeconds(82_800).toISOString();
-/** Puts a request there that is still among the open work. */
+/** Puts a request that is open work; returns its id. */
 const given = (request: StoredRequest): string => {
   putRequest(memory, request);
   memory.patch(requestKey(request.requestId), openWorkListing(request.requestId, request.createdAt));
@@ -25,11 +25,11 @@ const given = (request: StoredRequest): string => {
 };
 const isOpen = (requestId: string): boolean => memory.get(requestKey(requestId))?.GSI1PK !== undefined;
 
-describe('what follows the end of a request', () => {
+describe('closing a request', () => {
   test.each([
     anImageRequest({ status: 'succeeded', expiresAt }),
     aVideoRequest({ status: 'succeeded', expiresAt }),
-  ])('that succeeded is its expiry, named by it: $kind', async (request) => {
+  ])('that succeeded starts its expiry, named by the request: $kind', async (request) => {
     const requestId = given(request);
 
     await closeRequest(requestId);
@@ -43,23 +43,26 @@ describe('what follows the end of a request', () => {
   test.each([
     anImageRequest({ status: 'failed', webhookUrl: 'https://hooks.example.com/' }),
     aVideoRequest({ status: 'succeeded', expiresAt, webhookUrl: 'https://hooks.example.com/' }),
-  ])('that has a webhook is its delivery, named by it and given its id alone: $status', async (request) => {
-    const requestId = given(request);
+  ])(
+    'that has a webhook starts its delivery, named by the request and given its id alone: $status',
+    async (request) => {
+      const requestId = given(request);
 
-    await closeRequest(requestId);
-    await closeRequest(requestId);
+      await closeRequest(requestId);
+      await closeRequest(requestId);
 
-    expect(executions.started).toContainEqual({
-      machine: 'webhook-delivery',
-      name: requestId,
-      input: { requestId },
-      status: 'RUNNING',
-    });
-    expect(executions.started).toHaveLength(request.status === 'failed' ? 1 : 2);
-    expect(isOpen(requestId)).toBe(false);
-  });
+      expect(executions.started).toContainEqual({
+        machine: 'webhook-delivery',
+        name: requestId,
+        input: { requestId },
+        status: 'RUNNING',
+      });
+      expect(executions.started).toHaveLength(request.status === 'failed' ? 1 : 2);
+      expect(isOpen(requestId)).toBe(false);
+    },
+  );
 
-  test('that failed is nothing: it leaves the open work', async () => {
+  test('that failed starts nothing and takes it off the open work', async () => {
     const requestId = given(anImageRequest({ status: 'failed' }));
 
     await closeRequest(requestId);
@@ -68,7 +71,7 @@ describe('what follows the end of a request', () => {
     expect(isOpen(requestId)).toBe(false);
   });
 
-  test.each(['queued', 'processing'] as const)('is nothing yet for one that is %s', async (status) => {
+  test.each(['queued', 'processing'] as const)('that is %s does nothing', async (status) => {
     const requestId = given(anImageRequest({ status }));
 
     await closeRequest(requestId);
@@ -77,7 +80,7 @@ describe('what follows the end of a request', () => {
     expect(isOpen(requestId)).toBe(true);
   });
 
-  test('is started once, however often this runs', async () => {
+  test('many times starts its expiry once', async () => {
     const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
 
     await Promise.all([closeRequest(requestId), closeRequest(requestId), closeRequest(requestId)]);
@@ -86,7 +89,7 @@ describe('what follows the end of a request', () => {
     expect(executions.names('expiry')).toEqual([requestId]);
   });
 
-  test('costs one read once nothing is left to be done', async () => {
+  test('that is closed costs one read', async () => {
     putRequest(memory, anImageRequest({ status: 'succeeded', expiresAt }));
 
     await closeRequest(anImageRequest().requestId);
@@ -95,13 +98,13 @@ describe('what follows the end of a request', () => {
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test('that was deleted is nothing', async () => {
+  test('that was deleted does nothing', async () => {
     await closeRequest(anImageRequest({ createdAt: NOW.toISOString() }).requestId);
 
     expect(memory.calls()).toEqual({ GetCommand: 1 });
   });
 
-  test('is tried again by whoever comes next when it cannot be started', async () => {
+  test('that cannot be closed stays open work, and the next run closes it', async () => {
     const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
     executions.refuseStarts(new Error('throttled'));
 

@@ -27,7 +27,7 @@ afterEach(() => {
 const attempt = () => memory.get(providerAttemptKey(REQUEST_ID, 0, 0));
 const clock = new StoppedClock();
 
-/** A provider whose only call is answered when the test says so, and a promise of that call being made. */
+/** A provider whose only call the test answers, and a promise that resolves when the call is made. */
 const aSlowProvider = () => {
   const made = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<ProviderAnswer>();
@@ -38,7 +38,7 @@ const aSlowProvider = () => {
   return { provider, made: made.promise, answer: answer.resolve };
 };
 
-/** Time goes by, for the clock and the timers alike. */
+/** Advances the clock and the timers. */
 const pass = async (seconds: number): Promise<void> => {
   for (let second = 0; second < seconds; second++) {
     clock.advance(1);
@@ -46,7 +46,7 @@ const pass = async (seconds: number): Promise<void> => {
   }
 };
 
-test('a call says every 5 s that it is being made, until it is answered', async () => {
+test('a call is marked alive every 5 s until it is answered', async () => {
   const { provider, made, answer } = aSlowProvider();
   const run = dispatchRequest(REQUEST_ID, leadingTo(provider), clock);
   await made;
@@ -65,7 +65,7 @@ test('a call says every 5 s that it is being made, until it is answered', async 
   expect(jest.getTimerCount()).toBe(0);
 });
 
-test('a call goes on when it cannot say that it is being made', async () => {
+test('a call continues when it cannot be marked alive', async () => {
   const { provider, made, answer } = aSlowProvider();
   memory.client.on(UpdateCommand, { UpdateExpression: 'SET aliveAt = :now' }).rejects(new Error('no table'));
   const run = dispatchRequest(REQUEST_ID, leadingTo(provider), new StoppedClock());

@@ -47,7 +47,7 @@ const LOST = {
 };
 
 describe('dispatching a request', () => {
-  test('makes every call of its plan, once, with what the plan says, and records the outcomes', async () => {
+  test('makes every call of its plan once, as planned, and records the outcomes', async () => {
     given({ images: 3 });
     const provider = aProvider('synchronous', 3, async ({ body }) => aDone(`url-${body.index}`));
 
@@ -62,7 +62,7 @@ describe('dispatching a request', () => {
     );
   });
 
-  test('makes the calls of a plan at the same time', async () => {
+  test('makes the calls of a plan in parallel', async () => {
     let [atOnce, most] = [0, 0];
     const provider = aProvider('synchronous', 5, async () => {
       most = Math.max(most, ++atOnce);
@@ -107,12 +107,12 @@ describe('dispatching a request', () => {
     expect(status()).toBe('processing');
   });
 
-  test('marks it processing too when an asynchronous call brought the outputs at once', async () => {
+  test('marks it processing when an asynchronous call returned the outputs at once', async () => {
     expect(await run(aProvider('asynchronous', 1))).toEqual({ next: 'store' });
     expect(status()).toBe('processing');
   });
 
-  test('fails it with what its only call says', async () => {
+  test('fails it with the failure of its only call', async () => {
     const failure = { code: 'content_policy', message: 'refused' } as const;
 
     expect(await run(aProvider('asynchronous', 1, async () => ({ kind: 'failed', failure })))).toEqual({
@@ -148,7 +148,7 @@ describe('dispatching a request', () => {
     expect(await run(aProvider('synchronous', 1))).toEqual({ next: 'stop' });
   });
 
-  test('tells of a model without an upstream', async () => {
+  test('throws for a model without a provider', async () => {
     const none = async () => {
       throw new Error('No upstream is configured for xQI3Pro.');
     };
@@ -163,7 +163,7 @@ describe('the deadline of a request', () => {
     error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
   };
 
-  test('lets no call be made from then on', async () => {
+  test('allows no call once it has passed', async () => {
     const provider = aProvider('synchronous', 1);
 
     expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual(LATE);
@@ -171,7 +171,7 @@ describe('the deadline of a request', () => {
     expect(await run(provider, new StoppedClock(atSeconds(599.999)))).toEqual({ next: 'store' });
   });
 
-  test('ends a call that is under way', async () => {
+  test('ends a call in progress', async () => {
     const failure = { code: 'provider_timeout', message: 'late' } as const;
     const provider = aProvider('synchronous', 1, async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -184,7 +184,7 @@ describe('the deadline of a request', () => {
     });
   });
 
-  test('may pass between the look at the clock and the call, which then ends at once', async () => {
+  test('may pass just before the call, which then ends at once', async () => {
     const failure = { code: 'provider_timeout', message: 'late' } as const;
     const provider = aProvider('synchronous', 1, async (_, signal) => {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -200,7 +200,7 @@ describe('the deadline of a request', () => {
 });
 
 describe('a call', () => {
-  test('is never made twice: a second run takes the outcomes of the first', async () => {
+  test('is never made twice: a second run uses the outcomes of the first', async () => {
     const provider = aProvider('synchronous', 2);
     await run(provider);
 
@@ -208,7 +208,7 @@ describe('a call', () => {
     expect(provider.submit).toHaveBeenCalledTimes(2);
   });
 
-  test('is made by one of several runs at once; the others are told that it is under way', async () => {
+  test('is made by one of several concurrent runs; the others find it in progress', async () => {
     const provider = aProvider('synchronous', 3);
 
     const settled = await Promise.allSettled([run(provider), run(provider), run(provider)]);
@@ -228,7 +228,7 @@ describe('a call', () => {
     expect(attempts()[0]).not.toHaveProperty('outcome');
   });
 
-  test('of a run that has been silent for 20 s is lost, and not made again', async () => {
+  test('of a run not marked alive for 20 s is lost, and not made again', async () => {
     givenAttempt({ aliveAt: atSeconds(-20).toISOString() });
     const provider = aProvider('synchronous', 1);
 
@@ -237,7 +237,7 @@ describe('a call', () => {
     expect(attempts()).toMatchObject([{ attempt: 0, outcome: LOST, finishedAt: NOW.toISOString() }]);
   });
 
-  test('that was lost does not keep the other calls of its plan from being made', async () => {
+  test('that was lost does not prevent the other calls of its plan', async () => {
     givenAttempt({ call: 1, aliveAt: atSeconds(-60).toISOString() });
     const provider = aProvider('synchronous', 3);
 
@@ -245,7 +245,7 @@ describe('a call', () => {
     expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/2']);
   });
 
-  test('that the provider was too busy for can be made again, under the next number', async () => {
+  test('that the provider was too busy for is made again as the next attempt', async () => {
     const provider = aProvider('synchronous', 1);
     provider.submit.mockResolvedValueOnce(BUSY).mockResolvedValueOnce(BUSY);
 
@@ -261,7 +261,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that was busy keeps the request waiting whatever the others brought, and they are not made again', async () => {
+  test('that was busy makes the step retry whatever the others returned, and they are not made again', async () => {
     const provider = aProvider('synchronous', 2);
     provider.submit.mockResolvedValueOnce(BUSY);
 
@@ -276,13 +276,13 @@ describe('a call', () => {
     expect(status()).toBe('queued');
   });
 
-  test('that was answered with "waiting" is a mistake of the adapter', async () => {
+  test('that was answered with "waiting" is an adapter bug', async () => {
     await expect(run(aProvider('synchronous', 1, async () => ({ kind: 'waiting' })))).rejects.toThrow(
       'modelark answered a creation with "waiting".',
     );
   });
 
-  test('whose outcome another run recorded first has that outcome', async () => {
+  test('keeps the outcome that another run recorded first', async () => {
     const provider = aProvider('synchronous', 1, async () => {
       givenAttempt({ outcome: aDone('other') });
       return { kind: 'failed', failure: { code: 'provider_error', message: 'late' } };

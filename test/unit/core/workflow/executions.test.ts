@@ -21,7 +21,7 @@ const inputs = (command: typeof StartExecutionCommand) =>
   executions.client.commandCalls(command).map(({ args }) => args[0].input);
 
 describe('starting an execution', () => {
-  test('of a request names it by the request and gives it the id alone', async () => {
+  test('of a request names it by the request and passes the id alone', async () => {
     await startWorkflow('img_1');
 
     expect(inputs(StartExecutionCommand)).toEqual([
@@ -29,7 +29,7 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of an expiry names it by the request and gives it the instant to wait for', async () => {
+  test('of an expiry names it by the request and passes the instant to wait for', async () => {
     await startExpiry('img_1', EXPIRES_AT);
 
     expect(inputs(StartExecutionCommand)).toEqual([
@@ -41,7 +41,7 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of a delivery names it by the request and gives it the id alone, or another name to send it again', async () => {
+  test('of a webhook delivery names it by the request, or with a suffix, and passes the id alone', async () => {
     await startWebhookDelivery('img_1');
     await startWebhookDelivery('img_1', '-2');
 
@@ -51,7 +51,7 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of an expiry in place of a lost one has another name', async () => {
+  test('of an expiry that replaces a lost one adds a suffix to its name', async () => {
     executions.put('expiry', 'img_1', 'ABORTED');
 
     await startExpiry('img_1', EXPIRES_AT, '-2');
@@ -62,7 +62,7 @@ describe('starting an execution', () => {
   const starts = [
     ['a request', () => startWorkflow('img_1')],
     ['an expiry', () => startExpiry('img_1', EXPIRES_AT)],
-    ['a delivery', () => startWebhookDelivery('img_1')],
+    ['a webhook delivery', () => startWebhookDelivery('img_1')],
   ] as const;
 
   test.each(starts)('of %s again starts it once', async (_, start) => {
@@ -72,18 +72,15 @@ describe('starting an execution', () => {
     expect(executions.started).toHaveLength(1);
   });
 
-  test.each(starts)(
-    'of %s is done when a repeated start finds that it has ended already',
-    async (_, start) => {
-      executions.put('generation', 'img_1', 'SUCCEEDED');
-      executions.put('expiry', 'img_1', 'SUCCEEDED');
-      executions.put('webhook-delivery', 'img_1', 'FAILED');
+  test.each(starts)('of %s does nothing when it has finished already', async (_, start) => {
+    executions.put('generation', 'img_1', 'SUCCEEDED');
+    executions.put('expiry', 'img_1', 'SUCCEEDED');
+    executions.put('webhook-delivery', 'img_1', 'FAILED');
 
-      await expect(start()).resolves.toBeUndefined();
-    },
-  );
+    await expect(start()).resolves.toBeUndefined();
+  });
 
-  test.each(starts)('of %s rejects when it could not be started', async (_, start) => {
+  test.each(starts)('of %s rejects when it fails', async (_, start) => {
     executions.refuseStarts(new Error('throttled'));
 
     await expect(start()).rejects.toThrow('throttled');
@@ -103,13 +100,13 @@ describe('the status of the execution of a request', () => {
     },
   );
 
-  test('is none when there never was one', async () => {
+  test('is undefined when there never was one', async () => {
     executions.put('expiry', 'img_1', 'RUNNING');
 
     expect(await findWorkflowStatus('img_1')).toBeUndefined();
   });
 
-  test('is not made up when it cannot be had', async () => {
+  test('rejects when it cannot be read', async () => {
     executions.client.on(DescribeExecutionCommand).rejects(new Error('throttled'));
 
     await expect(findWorkflowStatus('img_1')).rejects.toThrow('throttled');
@@ -121,13 +118,13 @@ describe('the status of the execution of a request', () => {
       'arn:aws-cn:states:cn-north-1:111122223333:stateMachine:x',
       'arn:aws-cn:states:cn-north-1:111122223333:execution:x:img_1',
     ],
-  ])('is asked for by the ARN that belongs to %s', (machine, arn) => {
+  ])('is read by the execution’s ARN under %s', (machine, arn) => {
     expect(executionArnOf(machine, 'img_1')).toBe(arn);
   });
 });
 
-describe('the executions that run', () => {
-  test('are listed to the last page, 1,000 a call, and no others', async () => {
+describe('the running executions', () => {
+  test('are listed to the last page, 1,000 a call, and no others are', async () => {
     const names = Array.from({ length: 5 }, (_, index) => `img_${index}`);
     for (const name of names) executions.put('generation', name, 'RUNNING');
     executions.put('generation', 'img_over', 'FAILED');

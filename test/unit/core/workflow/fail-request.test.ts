@@ -42,12 +42,12 @@ beforeEach(() => {
 });
 const request = () => memory.get(requestKey(REQUEST_ID));
 
-describe('failing a request that may have files already', () => {
+describe('failing a request that may have files', () => {
   const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
   const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
   const keys = () => [...bucket.objects.keys()];
 
-  test('removes whatever is stored for it, recorded or not, and nothing of another', async () => {
+  test('removes its files, recorded or not, and no other request’s', async () => {
     given({ images: 3, outputs: [aStoredOutput(0)] });
     const others = [`${filesOf(`${REQUEST_ID}0`)}0.png`, `${filesOf(VIDEO_ID)}0.mp4`];
     for (const key of [0, 1, 2].map((index) => `${filesOf(REQUEST_ID)}${index}.png`)) bucket.put(key);
@@ -59,7 +59,7 @@ describe('failing a request that may have files already', () => {
     expect(keys()).toEqual(others);
   });
 
-  test('has the request failed before the files go, so that none is missing from what is delivered', async () => {
+  test('ends the request before it removes the files, so that no delivered file is missing', async () => {
     bucket.put(`${filesOf(REQUEST_ID)}0.png`);
     let status: unknown;
     bucket.client.on(ListObjectsV2Command).callsFake(async () => {
@@ -72,7 +72,7 @@ describe('failing a request that may have files already', () => {
     expect(status).toBe('failed');
   });
 
-  test('keeps the files of one that succeeded meanwhile', async () => {
+  test('keeps the files of a request that has succeeded', async () => {
     given({ status: 'succeeded', outputs: [aStoredOutput(0)], expiresAt: atSeconds(99).toISOString() });
     bucket.put(`${filesOf(REQUEST_ID)}0.png`);
 
@@ -82,7 +82,7 @@ describe('failing a request that may have files already', () => {
     expect(keys()).toHaveLength(1);
   });
 
-  test('leaves it open work while files may be left, and comes back for them', async () => {
+  test('leaves it open work while files may be left, and closes it once they are removed', async () => {
     bucket.put(`${filesOf(REQUEST_ID)}0.png`);
     bucket.client
       .on(ListObjectsV2Command)
@@ -101,7 +101,7 @@ describe('failing a request that may have files already', () => {
     expect(keys()).toEqual([]);
   });
 
-  test('that is gone touches nothing', async () => {
+  test('that is gone does nothing', async () => {
     memory.reset();
     bucket.put(`${filesOf(REQUEST_ID)}0.png`);
 
@@ -111,7 +111,7 @@ describe('failing a request that may have files already', () => {
   });
 });
 
-test('what an operator noted who ended a request is kept with it', async () => {
+test('an operator’s note is stored with the request', async () => {
   await failStoredRequest(REQUEST_ID, FAILURE, clock, 'Asked for by mail.');
 
   expect(request()).toMatchObject({ status: 'failed', operatorNote: 'Asked for by mail.' });

@@ -38,8 +38,8 @@ const LATE = {
   error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
 };
 
-describe('looking at the tasks of a request', () => {
-  test('asks for the task by its id and stores what it brought', async () => {
+describe('querying the tasks of a request', () => {
+  test('queries the task by its id and goes on to store its outputs', async () => {
     const provider = answering(aDone('a', 'b'));
 
     expect(await run(provider)).toEqual({ next: 'store' });
@@ -68,7 +68,7 @@ describe('looking at the tasks of a request', () => {
     expect(attempt()).not.toHaveProperty('finishedAt');
   });
 
-  test('asks for open tasks only, and waits until the last is done', async () => {
+  test('queries open tasks only, and waits until the last has finished', async () => {
     givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
     givenAttempt({ call: 2, ...open('task-3') });
     const provider = answering({ kind: 'waiting' });
@@ -82,14 +82,14 @@ describe('looking at the tasks of a request', () => {
     expect(provider.query).toHaveBeenCalledTimes(3);
   });
 
-  test('never makes a call', async () => {
+  test('never makes a creation call', async () => {
     const provider = answering({ kind: 'lost', failure: FAILURE });
     await run(provider);
 
     expect(provider.submit).not.toHaveBeenCalled();
   });
 
-  test('limits how long it waits for an answer', async () => {
+  test('limits how long the provider may take', async () => {
     const provider = answering({ kind: 'waiting' });
     await run(provider);
 
@@ -122,7 +122,7 @@ describe('the deadline of a request', () => {
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
   });
 
-  test('does not throw away what is found finished at the last look', async () => {
+  test('keeps a task that the last query finds finished', async () => {
     expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
   });
 

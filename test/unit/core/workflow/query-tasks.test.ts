@@ -20,7 +20,7 @@ const FAILURE = { code: 'provider_error', message: 'broke' } as const;
 const look = (provider: Provider, timeoutMs = 1000) =>
   queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
 
-describe('a look at the tasks of a request', () => {
+describe('querying the tasks of a request', () => {
   test.each<[ProviderAnswer]>([
     [aDone('a')],
     [{ kind: 'failed', failure: FAILURE }],
@@ -43,7 +43,7 @@ describe('a look at the tasks of a request', () => {
     expect(request.attempt()).toMatchObject(accepted());
   });
 
-  test('notes that the provider is asked before it is', async () => {
+  test('notes the query before it is made', async () => {
     const provider = answering(async () => {
       expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString() });
       return { kind: 'waiting' };
@@ -53,7 +53,7 @@ describe('a look at the tasks of a request', () => {
     expect(provider.query).toHaveBeenCalledTimes(1);
   });
 
-  test('asks for open tasks only, and notes no question where there is none', async () => {
+  test('queries open tasks only, and notes no query when there are none', async () => {
     request.withAttempt({ outcome: aDone('a'), taskId: 'task-1' });
     const provider = answering({ kind: 'waiting' });
 
@@ -62,7 +62,7 @@ describe('a look at the tasks of a request', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('leaves a call alone whose task is not known yet', async () => {
+  test('ignores a call without a task id', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
     const provider = answering({ kind: 'waiting' });
 
@@ -70,7 +70,7 @@ describe('a look at the tasks of a request', () => {
     expect(provider.query).not.toHaveBeenCalled();
   });
 
-  test('looks at the last try of each call, all at once', async () => {
+  test('queries the latest attempt of each call, all at once', async () => {
     request.withAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: 'full' } });
     request.withAttempt({ call: 0, attempt: 1, ...accepted('task-2') });
     request.withAttempt({ call: 1, attempt: 0, ...accepted('task-3') });
@@ -96,7 +96,7 @@ describe('a look at the tasks of a request', () => {
     expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
   });
 
-  test('gives up on an answer after the time it is told', async () => {
+  test('gives up after the given time', async () => {
     const provider = answering({ kind: 'waiting' });
     provider.query.mockImplementationOnce(async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -39,7 +39,7 @@ const receive = (provider: Provider, callback: Record<string, string> = {}, seco
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
 
 describe('a callback', () => {
-  test('is a hint: the provider is asked, and what it says wakes the execution', async () => {
+  test('is a hint: the provider is queried, and its answer wakes the execution', async () => {
     executions.wait('token-1');
     request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
     const provider = answering(aDone('a'));
@@ -52,7 +52,7 @@ describe('a callback', () => {
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
   });
 
-  test('of a task that is still at work tells the execution that it was asked', async () => {
+  test('for an unfinished task is a heartbeat', async () => {
     executions.wait('token-1');
     request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
 
@@ -62,7 +62,7 @@ describe('a callback', () => {
     expect(executions.woken).toEqual([]);
   });
 
-  test('is not held back by a question asked just before', async () => {
+  test('queries even when the last query was just before', async () => {
     request.waiting({ queriedAt: at(59.999) });
     const provider = answering(aDone('a'));
 
@@ -78,9 +78,9 @@ describe('a callback', () => {
     ['has a token of another length', { token: token().slice(1) }],
     ['has a token in capitals', { token: token().toUpperCase() }],
     ['has an empty token', { token: '' }],
-    ['names a provider that is none', { provider: 'nobody' }],
-    ['names a part of every object', { provider: 'constructor' }],
-  ])('that %s is not found, and nothing is looked at', async (_, callback) => {
+    ['names an unknown provider', { provider: 'nobody' }],
+    ['names a property of every object', { provider: 'constructor' }],
+  ])('that %s is not found, and nothing is read', async (_, callback) => {
     const provider = answering(aDone('a'));
 
     await expect(receive(provider, callback)).rejects.toMatchObject(NOT_FOUND);
@@ -90,7 +90,7 @@ describe('a callback', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('under the name of another provider of ours asks the one the request is with', async () => {
+  test('under another provider’s name queries the request’s own provider', async () => {
     const provider = answering(aDone('a'));
     await receive(provider, { provider: 'modelstudio' });
 
@@ -142,7 +142,7 @@ describe('a callback', () => {
     expect(executions.woken).toHaveLength(1);
   });
 
-  test('that finds the provider out of reach is refused for now, so that it comes again', async () => {
+  test('is refused when the provider does not answer, so that it is sent again', async () => {
     const provider = answering({ kind: 'busy', reason: 'down' });
 
     await expect(receive(provider)).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('a callback', () => {
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
   });
 
-  test('that comes before the task is known is taken, and heard once the execution waits', async () => {
+  test('that comes before the task id is stored is noted, and read once the execution waits', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
     await receive(answering(aDone('a')), {}, 1);
     expect(request.attempt()?.outcome).toBeUndefined();
@@ -167,7 +167,7 @@ describe('a callback', () => {
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
   });
 
-  test('that comes before the execution waits is heard without another question', async () => {
+  test('that comes before the execution waits records the outcome, and no second query is made', async () => {
     await receive(answering(aDone('a')), {}, 1);
     const provider = answering(WAITING);
     executions.wait('token-1');

@@ -62,16 +62,16 @@ const ended: Partial<VideoRequest> = {
   costThousandths: 50_000,
   finishedAt: at(0),
 };
-/** What follows its end has not been started. */
+/** Puts the request back on the open work, as before it is closed. */
 const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO_ID, NOW.toISOString()));
 
-describe('looking after all open work', () => {
+describe('reconciling all open work', () => {
   const always = () => true;
   const lookAround = (seconds: number, answer: ProviderAnswer = { kind: 'waiting' }, keepGoing = always) => {
     const provider = answering(answer);
     return reconcileAll(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
   };
-  /** Puts a queued request there that was created at a second; answers its id. */
+  /** Puts a queued request created at this second; returns its id. */
   const given = (seconds: number): string => {
     const createdAt = atSeconds(seconds);
     const requestId = aRequestId(createdAt);
@@ -79,7 +79,7 @@ describe('looking after all open work', () => {
     return requestId;
   };
 
-  test('starts what never was started, once it is 30 s old: younger ones are being started', async () => {
+  test('starts the execution of a request that has none, once the request is 30 s old', async () => {
     const old = [given(-100), given(-30.001)];
     given(-30);
     given(0);
@@ -89,7 +89,7 @@ describe('looking after all open work', () => {
     expect(executions.names('generation').sort()).toEqual(old.sort());
   });
 
-  test('asks nothing about requests whose execution runs', async () => {
+  test('does not describe executions that are listed as running', async () => {
     const running = [given(-100), given(-90)];
     for (const name of running) executions.put('generation', name, 'RUNNING');
     const lost = given(-80);
@@ -105,7 +105,7 @@ describe('looking after all open work', () => {
     expect(executions.names('generation')).toEqual([...running, lost]);
   });
 
-  test('goes on when one request cannot be helped, logs it and counts it', async () => {
+  test('logs and counts an error with one request and continues with the others', async () => {
     const ids = [given(-100), given(-90), given(-80)];
     memory.patch(requestKey(ids[1] ?? ''), { images: 'none' });
 
@@ -118,7 +118,7 @@ describe('looking after all open work', () => {
     expect(counted()).toContainEqual(['ReconcileFailed', {}]);
   });
 
-  test('ends when it is told to, and takes up no more then', async () => {
+  test('takes no more work once keepGoing returns false', async () => {
     for (let count = 0; count < 40; count++) given(-100);
     let asked = 0;
 
@@ -127,7 +127,7 @@ describe('looking after all open work', () => {
     expect(executions.names('generation')).toHaveLength(20);
   });
 
-  test('has at most eight requests in hand at once', async () => {
+  test('works on at most eight requests at once', async () => {
     for (let count = 0; count < 40; count++) given(-100);
     let [atOnce, most] = [0, 0];
     memory.beforeCall = async () => {
@@ -139,12 +139,12 @@ describe('looking after all open work', () => {
     await lookAround(0);
 
     expect(executions.names('generation')).toHaveLength(40);
-    // The list is read beside them.
+    // The list of open work is read at the same time.
     expect(most).toBeLessThanOrEqual(9);
     expect(most).toBeGreaterThan(1);
   });
 
-  describe('that waits for a callback', () => {
+  describe('a request that waits for a callback', () => {
     const waiting = (wait: object) => {
       request.given().waiting({ taskToken: 'token-1', ...wait });
       executions.put('generation', VIDEO_ID, 'RUNNING');
@@ -152,12 +152,12 @@ describe('looking after all open work', () => {
     };
 
     test.each<[string, object, number, boolean]>([
-      ['since a moment', { waitingSince: at(0) }, 299.999, false],
-      ['in vain', { waitingSince: at(0) }, 300, true],
-      ['though it was asked lately', { waitingSince: at(0), queriedAt: at(10) }, 309.999, false],
-      ['and was asked as long ago', { waitingSince: at(0), queriedAt: at(10) }, 310, true],
-      ['after a poll', { waitingSince: at(20), queriedAt: at(10) }, 319.999, false],
-      ['as long after a poll', { waitingSince: at(20), queriedAt: at(10) }, 320, true],
+      ['for less than the limit', { waitingSince: at(0) }, 299.999, false],
+      ['for as long as the limit', { waitingSince: at(0) }, 300, true],
+      ['queried less than the limit ago', { waitingSince: at(0), queriedAt: at(10) }, 309.999, false],
+      ['queried as long ago as the limit', { waitingSince: at(0), queriedAt: at(10) }, 310, true],
+      ['again, for less than the limit', { waitingSince: at(20), queriedAt: at(10) }, 319.999, false],
+      ['again, for as long as the limit', { waitingSince: at(20), queriedAt: at(10) }, 320, true],
     ])('%s (%j) is asked for %p s later: %p', async (_, wait, seconds, asked) => {
       waiting(wait);
 
@@ -167,7 +167,7 @@ describe('looking after all open work', () => {
       expect(executions.woken).toHaveLength(asked ? 1 : 0);
     });
 
-    test('is told to go on waiting while the provider is at work, and asked again as long later', async () => {
+    test('gets a heartbeat while its task is unfinished, and is queried again after the same time', async () => {
       waiting({ waitingSince: at(0) });
 
       await lookAround(300);
@@ -176,7 +176,7 @@ describe('looking after all open work', () => {
       expect((await lookAround(600)).query).toHaveBeenCalledTimes(1);
     });
 
-    test('is as patient as the deployment says', async () => {
+    test('waits as long as the deployment configures', async () => {
       waiting({ waitingSince: at(0) });
 
       await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
@@ -186,8 +186,8 @@ describe('looking after all open work', () => {
     });
 
     test.each<[string, () => void]>([
-      ['nobody waits for yet', () => memory.remove(providerWaitKey(VIDEO_ID))],
-      ['is being handed over', () => request.given({ status: 'queued' })],
+      ['has no execution waiting yet', () => memory.remove(providerWaitKey(VIDEO_ID))],
+      ['is being dispatched', () => request.given({ status: 'queued' })],
       ['has ended', () => request.given(ended) && stillOpen()],
     ])('is not asked for when it %s', async (_, change) => {
       waiting({ waitingSince: at(0) });
@@ -197,7 +197,7 @@ describe('looking after all open work', () => {
     });
   });
 
-  test('goes on with a deletion that broke off, and is done with it once all is gone', async () => {
+  test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
     const files = [outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4')];
     const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
     memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...openWorkListing(VIDEO_ID, at(0)), ...mark });
@@ -220,7 +220,7 @@ describe('looking after all open work', () => {
     expect(executions.started).toEqual([]);
   });
 
-  test('gives what follows to a request that ended without it', async () => {
+  test('closes a terminal request that was not closed', async () => {
     putRequest(memory, aVideoRequest(ended));
     stillOpen();
 

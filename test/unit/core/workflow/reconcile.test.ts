@@ -49,11 +49,11 @@ const ended: Partial<VideoRequest> = {
   costThousandths: 50_000,
   finishedAt: at(0),
 };
-/** What follows its end has not been started. */
+/** Puts the request back on the open work, as before it is closed. */
 const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO_ID, NOW.toISOString()));
 
 describe('a request whose execution never started', () => {
-  test.each(['queued', 'processing'] as const)('is started, and left as it is: %s', async (status) => {
+  test.each(['queued', 'processing'] as const)('gets one, and is not changed: %s', async (status) => {
     request.given({ status });
 
     await reconcile();
@@ -66,7 +66,7 @@ describe('a request whose execution never started', () => {
     expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
   });
 
-  test('is started once by many who notice at once', async () => {
+  test('gets one from concurrent runs', async () => {
     request.given();
 
     await Promise.all([reconcile(), reconcile(), reconcile()]);
@@ -75,7 +75,7 @@ describe('a request whose execution never started', () => {
   });
 });
 
-describe.each(OVER)('a request whose execution is over (%s) without having ended it', (status) => {
+describe.each(OVER)('an unfinished request whose execution stopped (%s)', (status) => {
   beforeEach(() => executions.put('generation', VIDEO_ID, status));
 
   test.each(['queued', 'processing'] as const)('is failed and refunded in full: %s', async (was) => {
@@ -95,7 +95,7 @@ describe.each(OVER)('a request whose execution is over (%s) without having ended
     expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
   });
 
-  test('loses the files that nobody recorded', async () => {
+  test('loses files that were not recorded', async () => {
     request.given();
     bucket.put(outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4'));
     bucket.put('outputs/another');
@@ -105,7 +105,7 @@ describe.each(OVER)('a request whose execution is over (%s) without having ended
     expect([...bucket.objects.keys()]).toEqual(['outputs/another']);
   });
 
-  test('is settled, not failed, when its outputs are stored: the caller gets what was made', async () => {
+  test('is settled, not failed, when its outputs are recorded', async () => {
     request.given({ outputs: [aStoredVideo()] });
     bucket.put(String(aStoredVideo().objectKey));
 
@@ -125,7 +125,7 @@ describe.each(OVER)('a request whose execution is over (%s) without having ended
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
   });
 
-  test('is ended once by many who notice at once', async () => {
+  test('is ended once by concurrent runs', async () => {
     request.given();
 
     await Promise.all([reconcile(), reconcile(), reconcile()]);
@@ -135,20 +135,17 @@ describe.each(OVER)('a request whose execution is over (%s) without having ended
   });
 });
 
-describe('a request that needs nothing', () => {
-  test.each(['RUNNING', 'PENDING_REDRIVE'] as const)(
-    'has an execution that is %s: it is left to that',
-    async (status) => {
-      request.given();
-      executions.put('generation', VIDEO_ID, status);
-      const before = structuredClone(request.record());
+describe('a request is left alone that', () => {
+  test.each(['RUNNING', 'PENDING_REDRIVE'] as const)('has an execution that is %s', async (status) => {
+    request.given();
+    executions.put('generation', VIDEO_ID, status);
+    const before = structuredClone(request.record());
 
-      await reconcile();
+    await reconcile();
 
-      expect(request.record()).toEqual(before);
-      expect(counted()).toEqual([]);
-    },
-  );
+    expect(request.record()).toEqual(before);
+    expect(counted()).toEqual([]);
+  });
 
   test('was deleted', async () => {
     await reconcile();
@@ -156,7 +153,7 @@ describe('a request that needs nothing', () => {
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test('has ended, and everything that follows has been started', async () => {
+  test('is closed', async () => {
     request.given(ended);
 
     await reconcile();
@@ -165,7 +162,7 @@ describe('a request that needs nothing', () => {
     expect(counted()).toEqual([]);
   });
 
-  test('ended between two looks at it: it is not failed, and loses no file', async () => {
+  test('ended while this ran: it is not failed, and loses no file', async () => {
     request.given();
     executions.put('generation', VIDEO_ID, 'SUCCEEDED');
     bucket.put(String(aStoredVideo().objectKey));
@@ -182,7 +179,7 @@ describe('a request that needs nothing', () => {
   });
 });
 
-test('a request that ended without what follows gets it, whatever became of its execution', async () => {
+test('a terminal request that was not closed is closed, whatever the status of its execution', async () => {
   request.given(ended);
   stillOpen();
   executions.put('generation', VIDEO_ID, 'ABORTED');
@@ -194,7 +191,7 @@ test('a request that ended without what follows gets it, whatever became of its 
   expect(request.record()).toMatchObject({ status: 'succeeded' });
 });
 
-test('an execution whose state cannot be learned leaves its request as it is', async () => {
+test('a request is not changed when the status of its execution cannot be read', async () => {
   request.given();
   executions.client.rejects(new Error('throttled'));
 
@@ -202,23 +199,24 @@ test('an execution whose state cannot be learned leaves its request as it is', a
   expect(request.record()).toMatchObject({ status: 'processing' });
 });
 
-describe('the expiry of a request whose execution was lost', () => {
-  const again = (lostAs = 'ABORTED', seconds = 100) => reconcileExpiry(VIDEO_ID, lostAs, clockAt(seconds));
+describe('a lost expiry execution', () => {
+  const again = (executionStatus = 'ABORTED', seconds = 100) =>
+    reconcileExpiry(VIDEO_ID, executionStatus, clockAt(seconds));
 
   test.each([
     ['ABORTED', 100, 1000],
     ['TIMED_OUT', 999.999, 1000],
     ['ABORTED', 2000, 2000],
-    // One that failed is left alone for an hour: it might fail at once again, for ever.
+    // A failed one waits for an hour, because it might fail again at once.
     ['FAILED', 2000, 5600],
     ['FAILED', 100, 3700],
   ])(
     '(%s), after %p s, is started anew under another name, to go on at %p s',
-    async (lostAs, now, goesOn) => {
+    async (executionStatus, now, goesOn) => {
       request.given(ended);
       executions.put('expiry', VIDEO_ID, 'ABORTED');
 
-      await again(lostAs, now);
+      await again(executionStatus, now);
 
       expect(executions.started.at(-1)).toEqual({
         machine: 'expiry',
@@ -230,7 +228,7 @@ describe('the expiry of a request whose execution was lost', () => {
   );
 
   test.each<[string, Partial<VideoRequest>]>([
-    ['is over', { ...ended, expiredAt: at(1000) }],
+    ['has expired', { ...ended, expiredAt: at(1000) }],
     ['has failed', { status: 'failed' }],
     ['is under way', { status: 'processing' }],
   ])('is not started for one that %s', async (_, was) => {
@@ -241,7 +239,7 @@ describe('the expiry of a request whose execution was lost', () => {
     expect(executions.started).toEqual([]);
   });
 
-  test('is not started for one that was deleted', async () => {
+  test('is not replaced when the request was deleted', async () => {
     await again();
 
     expect(executions.started).toEqual([]);

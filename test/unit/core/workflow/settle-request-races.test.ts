@@ -42,7 +42,7 @@ const request = () => memory.get(requestKey(REQUEST_ID));
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** Outputs of which the first are stored and the others are not. */
+/** The first outputs have a file, the others do not. */
 const outputs = (stored: number, failed: number): StoredOutput[] =>
   Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
 
@@ -66,7 +66,7 @@ describe('ending a request', () => {
     expect(entries()).toHaveLength(1);
   });
 
-  test.each(ends)('by %s writes nothing when another run claimed the ending meanwhile', async (_, end) => {
+  test.each(ends)('by %s writes nothing when another run ended it first', async (_, end) => {
     given({ images: 2, outputs: outputs(1, 0) });
     memory.beforeTransaction = () =>
       memory.patch(requestKey(REQUEST_ID), { status: 'failed', by: 'another' });
@@ -81,7 +81,7 @@ describe('ending a request', () => {
     expect(memory.transactions).toHaveLength(1);
   });
 
-  test.each(ends)('by %s builds its refund on the balance it finds', async (_, end) => {
+  test.each(ends)('by %s adds its refund to the current balance', async (_, end) => {
     given({ images: 2, outputs: outputs(1, 0) });
     memory.beforeTransaction = (attempt) => {
       if (attempt === 1) memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 500, ledgerEntries: 7 });
@@ -96,19 +96,22 @@ describe('ending a request', () => {
     expect(memory.transactions).toHaveLength(2);
   });
 
-  test.each(ends)('by %s refunds once when the answer of the committed try was lost', async (_, end) => {
-    given({ images: 2, outputs: outputs(1, 0) });
-    memory.afterTransaction = (attempt) => {
-      if (attempt === 1) throw tableError('TransactionInProgressException');
-    };
+  test.each(ends)(
+    'by %s refunds once when the response of the committed attempt was lost',
+    async (_, end) => {
+      given({ images: 2, outputs: outputs(1, 0) });
+      memory.afterTransaction = (attempt) => {
+        if (attempt === 1) throw tableError('TransactionInProgressException');
+      };
 
-    await end();
+      await end();
 
-    expect(entries()).toHaveLength(1);
-    expect(account()?.balanceThousandths).toBe(100_000 + Number(request()?.refundThousandths));
-  });
+      expect(entries()).toHaveLength(1);
+      expect(account()?.balanceThousandths).toBe(100_000 + Number(request()?.refundThousandths));
+    },
+  );
 
-  test('by everyone at once happens once', async () => {
+  test('by many runs at once happens once', async () => {
     given({ images: 2, outputs: outputs(1, 0) });
 
     await Promise.all([...ends, ...ends, ...ends].map(([, end]) => end()));

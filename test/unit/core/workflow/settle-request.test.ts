@@ -47,12 +47,12 @@ const request = () => memory.get(requestKey(REQUEST_ID));
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-/** Outputs of which the first are stored and the others are not. */
+/** The first outputs have a file, the others do not. */
 const outputs = (stored: number, failed: number): StoredOutput[] =>
   Array.from({ length: stored + failed }, (_, index) => (index < stored ? aStoredOutput(index) : { index }));
 
 describe('settling a request', () => {
-  test('of which everything was delivered charges all of it and leaves the account alone', async () => {
+  test('with every output delivered charges the whole debit and does not touch the account', async () => {
     given({ images: 2, outputs: outputs(2, 0) });
 
     await settleRequest(REQUEST_ID, clock);
@@ -70,7 +70,7 @@ describe('settling a request', () => {
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
   });
 
-  test('claims its ending with the exact condition', async () => {
+  test('ends it under the exact condition', async () => {
     given({ outputs: outputs(1, 0) });
 
     await settleRequest(REQUEST_ID, clock);
@@ -160,7 +160,7 @@ describe('settling a request', () => {
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 8_000 }]);
   });
 
-  test('leaves it open work when it fails: files may be left that another run stored', async () => {
+  test('leaves a failed request open: another run may have stored files', async () => {
     given({ outputs: [{ index: 0 }], GSI1PK: 'OPEN_WORK#0' });
 
     await settleRequest(REQUEST_ID, clock);
@@ -191,7 +191,7 @@ describe('settling a request', () => {
     );
   });
 
-  test('lets the files live for the configured time from finishedAt on, on a clock that does not stand still', async () => {
+  test('expires the files the configured time after finishedAt, on a running clock', async () => {
     given({ outputs: outputs(1, 0) });
 
     await withEnvironment({ OUTPUT_TTL_SECONDS: '10', RETENTION_DAYS: '2' }, () =>
@@ -221,7 +221,7 @@ describe('failing a request', () => {
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 48_000 });
   });
 
-  test('works for an end-user who was blocked meanwhile, and for an account that was', async () => {
+  test('works when the end-user or the account has been blocked', async () => {
     memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: NOW.toISOString() });
     memory.patch(accountKey(ACCOUNT_ID), { blockedAt: NOW.toISOString() });
 
@@ -239,7 +239,7 @@ describe('settling a request for a video', () => {
   };
   const video = () => memory.get(requestKey(VIDEO_ID));
 
-  test('charges every second that was billed, however long the file turned out', async () => {
+  test('charges every billed second, whatever the duration of the file', async () => {
     givenVideo({ outputs: [aStoredVideo({ durationSec: 4.2 })] });
 
     await settleRequest(VIDEO_ID, clock);
@@ -266,10 +266,10 @@ describe('settling a request for a video', () => {
   });
 });
 
-describe('what follows the end of a request', () => {
+describe('after the end of a request', () => {
   const open = () => request()?.GSI1PK !== undefined;
 
-  test('is the expiry of one that succeeded, and then nothing is left to be done for it', async () => {
+  test('a succeeded request gets its expiry and is closed', async () => {
     given({ outputs: outputs(1, 0) });
 
     await settleRequest(REQUEST_ID, clock);
@@ -286,14 +286,14 @@ describe('what follows the end of a request', () => {
     expect(open()).toBe(false);
   });
 
-  test('is nothing for one that failed', async () => {
+  test('a failed request starts nothing', async () => {
     await failRequest(REQUEST_ID, FAILURE, clock);
 
     expect(executions.started).toEqual([]);
     expect(open()).toBe(false);
   });
 
-  test('is left open when it cannot be started, and made up for by the next try', async () => {
+  test('the request stays open if the expiry cannot be started, and the next run starts it', async () => {
     given({ outputs: outputs(1, 0) });
     executions.refuseStarts(new Error('throttled'));
 

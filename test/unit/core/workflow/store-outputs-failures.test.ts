@@ -23,14 +23,14 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
-describe('an output that cannot be had', () => {
+describe('an output that cannot be stored', () => {
   const noFile = (times: number) => {
     expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
     expect(bucket.objects.size).toBe(0);
     expect(produced.asked()).toHaveLength(times);
   };
 
-  test.each([400, 403, 404, 410])('with status %p is given up at once', async (code) => {
+  test.each([400, 403, 404, 410])('because of status %p is given up at once', async (code) => {
     produced.serve({ '/a': status(code) });
     produced.given(['/a']);
     await store();
@@ -39,7 +39,7 @@ describe('an output that cannot be had', () => {
     expect(pause).not.toHaveBeenCalled();
   });
 
-  test('because it moved is not followed', async () => {
+  test('because of a redirect is given up: redirects are not followed', async () => {
     produced.serve({
       '/a': (response) => response.writeHead(302, { location: '/b' }).end(),
       '/b': file(png),
@@ -50,16 +50,19 @@ describe('an output that cannot be had', () => {
     noFile(1);
   });
 
-  test.each([429, 500, 502, 503])('with status %p is asked for three times, with pauses', async (code) => {
-    produced.serve({ '/a': status(code) });
-    produced.given(['/a']);
-    await store();
+  test.each([429, 500, 502, 503])(
+    'because of status %p is attempted three times, with pauses',
+    async (code) => {
+      produced.serve({ '/a': status(code) });
+      produced.given(['/a']);
+      await store();
 
-    noFile(3);
-    expect(pause.mock.calls).toEqual([[500], [1000]]);
-  });
+      noFile(3);
+      expect(pause.mock.calls).toEqual([[500], [1000]]);
+    },
+  );
 
-  test('is stored when a later try brings it', async () => {
+  test('is stored when a later attempt succeeds', async () => {
     produced.serve({
       '/a': (response, time) => (time < 3 ? status(503) : file(png))(response, time),
     });
@@ -81,7 +84,7 @@ describe('an output that cannot be had', () => {
     },
   );
 
-  test('because it is an image of a type that is not delivered is given up at once', async () => {
+  test('because we do not deliver its image type is given up at once', async () => {
     const gif = await anImage(8, 8, 'gif');
     produced.serve({ '/a': file(gif) });
     produced.given(['/a']);
@@ -106,7 +109,7 @@ describe('an output that cannot be had', () => {
     noFile(3);
   });
 
-  test('because a large file breaks off leaves no parts behind', async () => {
+  test('because a large download broke off leaves no parts behind', async () => {
     produced.serve({
       '/a': (response) => {
         response.writeHead(200, { 'content-length': String(20 * 1024 * 1024) });
@@ -121,7 +124,7 @@ describe('an output that cannot be had', () => {
     expect(bucket.abortedUploads).toEqual(Array(3).fill(keyOf('0.png')));
   });
 
-  test('because nobody listens is asked for again', async () => {
+  test('because the connection was refused is attempted again', async () => {
     produced.given([`${await aClosedUrl()}/a`]);
     await store();
 
@@ -129,7 +132,7 @@ describe('an output that cannot be had', () => {
     expect(pause).toHaveBeenCalledTimes(2);
   });
 
-  test('because the bucket refuses it is tried again', async () => {
+  test('because the bucket refused it is attempted again', async () => {
     produced.serve({ '/a': file(png) });
     bucket.client.on(PutObjectCommand).rejects(new Error('no bucket'));
     produced.given(['/a']);
@@ -138,7 +141,7 @@ describe('an output that cannot be had', () => {
     noFile(3);
   });
 
-  test('does not keep the others from being stored', async () => {
+  test('does not affect the others', async () => {
     produced.serve({ '/a': file(png), '/c': file(png) });
     produced.given(['/a', '/b', '/c']);
     await store();
@@ -152,7 +155,7 @@ describe('an output that cannot be had', () => {
   });
 
   test.each(['false', ''])(
-    'over plain http is not even asked for when private targets are "%s"',
+    'because its URL is plain http is not requested when private targets are "%s"',
     async (allowed) => {
       produced.serve({ '/a': file(png) });
       produced.given(['/a']);
@@ -163,14 +166,14 @@ describe('an output that cannot be had', () => {
     },
   );
 
-  test('because its URL is none is recorded without a file', async () => {
+  test('because its URL is invalid is recorded without a file', async () => {
     produced.given(['no url']);
     await store();
 
     noFile(0);
   });
 
-  test('because nothing tells its size within 1 MiB is given up', async () => {
+  test('because its size is not found within 1 MiB is given up', async () => {
     const jpeg = await anImage(30, 20, 'jpeg');
     produced.serve({ '/a': file(withMetadata(jpeg, 18)) });
     produced.given(['/a']);

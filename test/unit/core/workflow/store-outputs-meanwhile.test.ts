@@ -13,7 +13,7 @@ const produced = await new ProducedOutputs().start();
 const { bucket, memory, server, png } = produced;
 const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
 const keys = () => [...bucket.objects.keys()].sort();
-/** Lets this happen while the last of two files is on its way. */
+/** Lets this happen while the last of two files is being copied. */
 const meanwhile = (change: () => void): void => {
   produced.serve({
     '/a': file(png),
@@ -45,7 +45,7 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toBeUndefined();
   });
 
-  test('that succeeded meanwhile by another run keeps its files: they are the same ones', async () => {
+  test('that another run has settled keeps its files: they are the same', async () => {
     const outputs = [aStoredOutput(0), aStoredOutput(1)];
     meanwhile(() => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded', outputs }));
 
@@ -55,7 +55,7 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
-  test('that another run has recorded meanwhile keeps its files, and that recording', async () => {
+  test('that another run recorded during the copy keeps its files and that recording', async () => {
     const outputs = [aStoredOutput(0), { index: 1 }];
     meanwhile(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
 
@@ -65,7 +65,7 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
-  test('that another run has recorded fetches nothing', async () => {
+  test('that are recorded already fetches nothing', async () => {
     memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
 
     await store();
@@ -73,7 +73,7 @@ describe('storing the outputs of a request', () => {
     expect(produced.asked()).toEqual([]);
   });
 
-  test('that was failed meanwhile asks the bucket for nothing when nothing was stored', async () => {
+  test('that failed during the copy does not call the bucket when nothing was stored', async () => {
     produced.serve({
       '/a': status(404),
       '/b': (response, time) => {

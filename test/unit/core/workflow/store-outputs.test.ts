@@ -22,7 +22,7 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe('storing outputs', () => {
-  test('copies each file under a key of its own and records what its bytes say', async () => {
+  test('copies each file under its own key and records what its bytes say', async () => {
     const [jpeg, webp] = [await anImage(30, 20, 'jpeg'), await anImage(16, 17, 'webp')];
     produced.serve({ '/a': file(png), '/b': file(jpeg), '/c': file(webp) });
     produced.given(['/a', '/b', '/c']);
@@ -74,7 +74,7 @@ describe('storing outputs', () => {
     expect(bucket.objects.get(keyOf('0.png'))).toMatchObject({ bytes: png, contentType: 'image/png' });
   });
 
-  test('passes a large file on in parts, never holding the whole, and keeps every byte', async () => {
+  test('uploads a large file in parts, never holding it whole, and keeps every byte', async () => {
     const large = Buffer.concat([png, Buffer.alloc(12 * 1024 * 1024, 'abcdefg')]);
     produced.serve({ '/a': file(large) });
     produced.given(['/a']);
@@ -115,7 +115,7 @@ describe('storing outputs', () => {
     expect(produced.recorded()).toMatchObject([{ contentType: 'image/jpeg', width: 30, height: 20 }]);
   });
 
-  test('has at most four files on their way at once', async () => {
+  test('copies at most four files at once', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `/${index}`);
     const waiting: ServerResponse[] = [];
     let most = 0;
@@ -124,7 +124,7 @@ describe('storing outputs', () => {
       most = Math.max(most, waiting.length);
       const isLast = produced.asked().length === names.length;
       if (waiting.length < 4 && !isLast) return;
-      // Were more on their way, they would arrive now; were fewer, nothing would ever be answered.
+      // A fifth download would arrive now; with fewer than four, none would ever be answered.
       for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
       for (const one of waiting.splice(0)) one.end(png);
     };
@@ -138,7 +138,7 @@ describe('storing outputs', () => {
     );
   });
 
-  test('drops what was produced beyond what the request was debited for', async () => {
+  test('drops outputs beyond the number the request was debited for', async () => {
     produced.serve({ '/a': file(png), '/b': file(png), '/c': file(png) });
     produced.given(['/a', '/b', '/c'], { images: 2 });
 
@@ -149,7 +149,7 @@ describe('storing outputs', () => {
     expect(produced.recorded()).toHaveLength(2);
   });
 
-  test('numbers outputs by their place among those that were produced', async () => {
+  test('numbers outputs by their position among those produced', async () => {
     produced.serve({ '/a': file(png), '/b': file(png) });
     produced.given(['/a', '/gone', '/b']);
     const failure = { code: 'provider_error', message: 'broke' } as const;
@@ -161,7 +161,7 @@ describe('storing outputs', () => {
     expect(produced.asked().sort()).toEqual(['/a', '/b']);
   });
 
-  test('run again writes the same files under the same keys', async () => {
+  test('a second time writes the same files under the same keys', async () => {
     produced.serve({ '/a': file(png) });
     produced.given(['/a']);
     await store();

@@ -11,7 +11,7 @@ import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 const bucket = new MemoryBucket();
 beforeEach(() => bucket.reset());
 
-/** The bytes as they arrive from a network, in pieces. */
+/** The bytes in pieces, as they arrive from a network. */
 const arriving = (file: Uint8Array, pieceBytes = 65_536): Readable => {
   const pieces = function* () {
     for (let place = 0; place < file.byteLength; place += pieceBytes) {
@@ -52,7 +52,7 @@ describe('storing a video', () => {
     });
   });
 
-  test('passes a large file on in parts of 5 MiB and reads back next to nothing of it', async () => {
+  test('uploads a large file in parts of 5 MiB and reads back very little of it', async () => {
     const file = await aVideo({ seconds: 10, layout: 'index-last', frameBytes: 120_000 });
     const index = file.indexOf('moov') - 4;
 
@@ -68,7 +68,7 @@ describe('storing a video', () => {
   });
 
   test.each(['mp4', 'webm'] as const)(
-    'of %s recognizes it however few bytes come at a time',
+    'of type %s is recognized however small the chunks',
     async (container) => {
       const file = await aVideo({ container, seconds: 1 });
 
@@ -90,7 +90,7 @@ describe('a video that is not stored', () => {
     expect(bucket.client.calls()).toHaveLength(0);
   });
 
-  test('because no length can be told is final, and what was uploaded is removed', async () => {
+  test('because its duration is unknown is final, and the upload is removed', async () => {
     const file = await aVideo({ layout: 'index-last', seconds: 2 });
 
     await expect(store(file.subarray(0, file.byteLength - 100))).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe('a video that is not stored', () => {
     nothingStored();
   });
 
-  test('because its server breaks off may be tried again', async () => {
+  test('because the download broke off may be retried', async () => {
     const file = await aVideo();
     const breaking = Readable.from(
       (async function* () {
@@ -115,7 +115,7 @@ describe('a video that is not stored', () => {
     nothingStored();
   });
 
-  test('because it cannot be read back may be tried again', async () => {
+  test('because it cannot be read back may be retried', async () => {
     bucket.client.on(GetObjectCommand).rejects(new Error('slow down'));
 
     await expect(store(await aVideo())).rejects.toMatchObject({ name: 'Error', message: 'slow down' });
@@ -132,14 +132,14 @@ describe('uploading a file', () => {
     tooLarge: 'It is too large.',
   };
 
-  test('takes one of exactly as many bytes as it may have', async () => {
+  test('accepts exactly the maximum size', async () => {
     const uploaded = await uploadFile(arriving(Buffer.alloc(sort.maxBytes)), sort, () => 'k');
 
     expect(uploaded.sizeBytes).toBe(sort.maxBytes);
     expect(bucket.objects.get('k')?.bytes.byteLength).toBe(sort.maxBytes);
   });
 
-  test('gives up one that goes on for more, finally, and leaves no parts behind', async () => {
+  test('refuses a larger file for good, and leaves no parts behind', async () => {
     let isLetGo = false;
     const endless = async function* () {
       try {
@@ -161,7 +161,7 @@ describe('uploading a file', () => {
 });
 
 describe('measuring a stored video', () => {
-  test('asks for nothing behind its end', async () => {
+  test('reads nothing beyond its end', async () => {
     const file = await aVideo({ seconds: 3 });
     bucket.objects.set('k', { bucket: 'bucket', bytes: file, contentType: 'video/mp4', parts: [] });
 
@@ -169,7 +169,7 @@ describe('measuring a stored video', () => {
     expect(ranges()).toEqual([`bytes=0-${file.byteLength - 1}`]);
   });
 
-  test('of no bytes asks for none', async () => {
+  test('of no bytes reads nothing', async () => {
     await expect(measureStoredVideo('k', 0)).rejects.toMatchObject({ name: 'UnreadableVideoError' });
     expect(ranges()).toEqual([]);
   });

@@ -13,25 +13,25 @@ import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 const executions = new MemoryExecutions();
 beforeEach(() => executions.reset());
 
-describe('news for an execution that waits', () => {
+describe('a waiting execution', () => {
   const wake = () => wakeExecution('token-1', { next: 'store' });
   const keep = () => keepExecutionWaiting('token-1');
 
-  test('wakes it with the next step, as a function of its would have given it', async () => {
+  test('is woken with the next step, in the shape of a step’s result', async () => {
     executions.wait('token-1');
 
     expect(await wake()).toBe(true);
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
   });
 
-  test('may be that there is none yet', async () => {
+  test('is sent a heartbeat', async () => {
     executions.wait('token-1');
 
     expect(await keep()).toBe(true);
     expect(executions.heartbeats).toEqual(['token-1']);
   });
 
-  test('comes too late once it has gone on', async () => {
+  test('ignores both once it has moved on', async () => {
     executions.wait('token-1');
     await wake();
 
@@ -40,7 +40,7 @@ describe('news for an execution that waits', () => {
   });
 
   test.each([TaskTimedOut, TaskDoesNotExist, InvalidToken])(
-    'does no harm to one whose token is not good any more: %p',
+    'need not wait any more: %p is no error',
     async (Refusal) => {
       const refusal = new Refusal({ message: 'no', $metadata: {} });
       executions.client.on(SendTaskSuccessCommand).rejects(refusal);
@@ -50,7 +50,7 @@ describe('news for an execution that waits', () => {
     },
   );
 
-  test('is not lost without a word when it cannot be told', async () => {
+  test('is reported when it cannot be reached', async () => {
     executions.client.on(SendTaskSuccessCommand).rejects(new Error('throttled'));
     executions.client.on(SendTaskHeartbeatCommand).rejects(new Error('throttled'));
 

@@ -14,7 +14,7 @@ const BUSY = { code: 'provider_error', message: 'The upstream provider did not t
 const LATE = { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' };
 
 describe('the failure a request ends with', () => {
-  test('is what the last step found', () => {
+  test('is that of the last step', () => {
     expect(failureOfWorkflow({ next: 'fail', error: FOUND }, undefined)).toEqual(FOUND);
     expect(logged).not.toHaveBeenCalled();
   });
@@ -23,7 +23,7 @@ describe('the failure a request ends with', () => {
     ['ProviderBusyError', BUSY],
     ['ProviderCallInFlightError', BUSY],
     ['States.Timeout', LATE],
-  ])('stands for the caught error %s, and is expected', (name, failure) => {
+  ])('is known for the expected error %s', (name, failure) => {
     for (const step of [undefined, { next: 'wait' }, { next: 'fail', error: FOUND }]) {
       expect(failureOfWorkflow(step, { Error: name, Cause: 'details' })).toEqual(failure);
     }
@@ -34,20 +34,23 @@ describe('the failure a request ends with', () => {
     [{ Error: 'Error', Cause: 'secret detail' }],
     [{ Error: 'Lambda.Unknown', Cause: 'secret detail' }],
     [{ Error: 'constructor', Cause: 'secret detail' }],
-  ])('says nothing of an error nobody expects, which is logged: %j', (caught) => {
+  ])('says nothing about an unexpected error, which is logged: %j', (caught) => {
     expect(failureOfWorkflow(undefined, caught)).toEqual(UNEXPECTED);
     expect(logged.mock.calls).toMatchObject([
       ['workflow step failed', { errorName: caught.Error, cause: 'secret detail' }],
     ]);
   });
 
-  test('is ours when time ran out after the provider had produced everything', () => {
+  test('is ours when the time limit passed while storing', () => {
     expect(failureOfWorkflow({ next: 'store' }, { Error: 'States.Timeout' })).toEqual(UNEXPECTED);
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  test.each([undefined, { next: 'fail' }, { next: 'wait' }])('is unexpected when nobody says: %j', (step) => {
-    expect(failureOfWorkflow(step, undefined)).toEqual(UNEXPECTED);
-    expect(logged).toHaveBeenCalledTimes(1);
-  });
+  test.each([undefined, { next: 'fail' }, { next: 'wait' }])(
+    'is unexpected without any reason: %j',
+    (step) => {
+      expect(failureOfWorkflow(step, undefined)).toEqual(UNEXPECTED);
+      expect(logged).toHaveBeenCalledTimes(1);
+    },
+  );
 });

@@ -36,7 +36,7 @@ const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
 const attempts = (...outcomes: AttemptOutcome[]): ProviderAttempt[] =>
   outcomes.map((outcome, call) => anAttempt({ call, outcome }));
 
-describe('what follows from the outcomes of the calls', () => {
+describe('the next step after the calls', () => {
   const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), () => WAIT);
 
   test.each<[string, AttemptOutcome[]]>([
@@ -66,13 +66,13 @@ describe('what follows from the outcomes of the calls', () => {
     expect(step(...outcomes)).toEqual({ next: 'fail', error });
   });
 
-  test('is not made up when nothing is known', () => {
+  test('throws when no call has an outcome', () => {
     expect(() => step()).toThrow('No provider call has an outcome.');
     expect(() => stepAfterCalls([anAttempt()], () => WAIT)).toThrow('No provider call has an outcome.');
   });
 });
 
-test('outputs are counted in the order of the plan, those without a file left out', () => {
+test('outputs are listed in plan order, without those that have no file', () => {
   expect(producedOutputs(attempts(done('a', ERROR, 'b'), failed(ERROR), lost, done('c')))).toEqual([
     { url: 'a' },
     { url: 'b' },
@@ -80,7 +80,7 @@ test('outputs are counted in the order of the plan, those without a file left ou
   ]);
 });
 
-test('only the last try of each call counts', () => {
+test('only the latest attempt of each call counts', () => {
   const [first, second, other] = [
     anAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: '' } }),
     anAttempt({ call: 0, attempt: 1, outcome: done('a') }),
@@ -95,7 +95,7 @@ test('only the last try of each call counts', () => {
   );
 });
 
-describe('the wait for news of a provider', () => {
+describe('the wait for a provider', () => {
   const wait = (
     kind: RequestKind,
     elapsedSeconds: number,
@@ -109,7 +109,7 @@ describe('the wait for news of a provider', () => {
     );
 
   test.each<[RequestKind, number, number]>([
-    // A quarter of the time it has taken.
+    // A quarter of the task's age.
     ['image', 0, 5],
     ['image', 12, 5],
     ['image', 20, 5],
@@ -119,7 +119,7 @@ describe('the wait for news of a provider', () => {
     ['image', 1200, 300],
     ['image', 3000, 300],
     ['image', 3500, 100],
-    // As long as it has taken, at least three intervals.
+    // As long as the task's age, at least three intervals.
     ['video', 0, 15],
     ['video', 15, 15],
     ['video', 15.1, 16],
@@ -132,24 +132,18 @@ describe('the wait for news of a provider', () => {
     ['video', 3598.5, 2],
     ['video', 3600, 1],
     ['video', 4000, 1],
-  ])(
-    'for one that is polled, %s after %p s of at most 3600, is %p s',
-    (kind, elapsedSeconds, waitSeconds) => {
-      expect(wait(kind, elapsedSeconds).waitSeconds).toBe(waitSeconds);
-    },
-  );
+  ])('when it is polled, for an %s after %p s of 3600, is %p s', (kind, elapsedSeconds, waitSeconds) => {
+    expect(wait(kind, elapsedSeconds).waitSeconds).toBe(waitSeconds);
+  });
 
   test.each([
     [0, 3600],
     [12.5, 3588],
     [3599.9, 1],
     [3600, 1],
-  ])(
-    'for one that calls back, after %p s of at most 3600, is until the deadline: %p s',
-    (elapsed, seconds) => {
-      expect(wait('video', elapsed, { callsBack: true }).waitSeconds).toBe(seconds);
-    },
-  );
+  ])('when it calls back, after %p s of 3600, lasts until the deadline: %p s', (elapsed, seconds) => {
+    expect(wait('video', elapsed, { callsBack: true }).waitSeconds).toBe(seconds);
+  });
 
   test.each([
     ['polled', false, 0, { waitSeconds: 15, timeoutSeconds: 3601 }],
@@ -157,7 +151,7 @@ describe('the wait for news of a provider', () => {
     ['polled', false, 4000, { waitSeconds: 1, timeoutSeconds: 2 }],
     ['calling back', true, 0.5, { waitSeconds: 3600, timeoutSeconds: 3601 }],
   ])(
-    'ends a second after the deadline whatever is heard: %s (%p), after %p s',
+    'times out a second after the deadline despite heartbeats: %s (%p), after %p s',
     (_, callsBack, elapsed, time) => {
       expect(wait('video', elapsed, { callsBack })).toEqual(time);
     },
@@ -171,7 +165,7 @@ describe('the wait for news of a provider', () => {
     deadlineSeconds: fc.integer({ min: 1, max: 5400 }),
   });
 
-  test('is a whole number of seconds, and shorter than the time limit beside it, as Step Functions demands', () => {
+  test('is in whole seconds, with the heartbeat below the timeout, as Step Functions requires', () => {
     fc.assert(
       fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
         const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
@@ -183,7 +177,7 @@ describe('the wait for news of a provider', () => {
     );
   });
 
-  test('of a provider that is polled is never more than 5 min', () => {
+  test('is at most 5 min when it is polled', () => {
     fc.assert(
       fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
         expect(wait(kind, seconds, { ...given, callsBack: false }).waitSeconds).toBeLessThanOrEqual(300);
@@ -191,7 +185,7 @@ describe('the wait for news of a provider', () => {
     );
   });
 
-  test('ends at the deadline at the latest, to the second that holds it', () => {
+  test('ends at the deadline, rounded up to a second', () => {
     fc.assert(
       fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
         const leftSeconds = Math.max(1, Math.ceil(given.deadlineSeconds - seconds));
@@ -203,7 +197,7 @@ describe('the wait for news of a provider', () => {
     );
   });
 
-  test('is never below the interval, three of them for a video, and grows with the time a task has taken, while the deadline is far', () => {
+  test('is at least one interval, three for a video, and grows with the task’s age while the deadline is far', () => {
     fc.assert(
       fc.property(kinds, elapsed, elapsed, fc.integer({ min: 1, max: 300 }), (kind, a, b, interval) => {
         const far = { interval, deadlineSeconds: 10_000 };
