@@ -29,7 +29,7 @@ const [FILE = ''] = [aStoredOutput(0).objectKey];
 const done = answers(undefined);
 const run = (script: Script, input = { requestId: REQUEST_ID, expiresAt }): Promise<Execution> =>
   runWorkflow(definitionText('expiry.asl.json'), input, script);
-/** The deployed code behind "Expire request", on the table and the bucket in memory. */
+/** The deployed code of "Expire request", on the table and the bucket in memory. */
 const expire: Behaviour = () => expireRequest(REQUEST_ID);
 const times = (count: number, behaviour: Behaviour): Behaviour[] => Array<Behaviour>(count).fill(behaviour);
 const record = () => memory.get(requestKey(REQUEST_ID));
@@ -43,7 +43,7 @@ beforeEach(() => {
 });
 
 describe('the expiry of a request', () => {
-  test('waits to the very instant, then removes its files: two transitions, however long it takes', async () => {
+  test('waits until the exact instant, then removes its files: two transitions, however long it takes', async () => {
     const execution = await run({ 'expire-request': [expire] });
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -54,7 +54,7 @@ describe('the expiry of a request', () => {
     expect(record()).toMatchObject({ status: 'succeeded', expiredAt: expiresAt });
   });
 
-  test('gives its function the id alone', async () => {
+  test('passes its function the id alone', async () => {
     const execution = await run({ 'expire-request': [done] });
 
     expect(execution.invocations).toEqual([
@@ -73,7 +73,7 @@ describe('the expiry of a request', () => {
     expect(execution.seconds).toBe(seconds);
   });
 
-  test('has nothing to do for a request that was deleted meanwhile', async () => {
+  test('does nothing for a request that has been deleted', async () => {
     memory.remove(requestKey(REQUEST_ID));
 
     const execution = await run({ 'expire-request': [expire] });
@@ -82,7 +82,7 @@ describe('the expiry of a request', () => {
     expect(record()).toBeUndefined();
   });
 
-  test('comes again within seconds when its function’s clock is behind', async () => {
+  test('retries within seconds when its function’s clock is behind', async () => {
     const early = fails('NotExpiredYetError');
 
     const execution = await run({ 'expire-request': [...times(3, early), done] });
@@ -91,7 +91,7 @@ describe('the expiry of a request', () => {
     expect(secondsOf(execution)).toEqual([1, 2, 4]);
   });
 
-  test('comes again, ever later, while files remain, and is over once they are gone', async () => {
+  test('retries with growing delays while files remain, and succeeds once they are gone', async () => {
     bucket.client
       .on(DeleteObjectsCommand)
       .resolvesOnce({ Errors: [{ Key: FILE, Code: 'InternalError' }] })
@@ -108,7 +108,7 @@ describe('the expiry of a request', () => {
     expect(record()).toMatchObject({ expiredAt: atSeconds(TTL_SECONDS + 180).toISOString() });
   });
 
-  test('ends as failed, for operators to see, when files remain for hours', async () => {
+  test('fails, for operators to see, when files remain for hours', async () => {
     bucket.client.on(DeleteObjectsCommand).rejects(new Error('no bucket'));
 
     const execution = await run({ 'expire-request': expire });
@@ -122,7 +122,7 @@ describe('the expiry of a request', () => {
     expect(record()?.expiredAt).toBeUndefined();
   });
 
-  test.each(LAMBDA_TRANSIENT_ERRORS)('is tried again after a fault of Lambda: %s', async (error) => {
+  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried after a transient error of Lambda: %s', async (error) => {
     const execution = await run({ 'expire-request': [fails(error), expire] });
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -130,14 +130,14 @@ describe('the expiry of a request', () => {
     expect(bucket.objects.size).toBe(0);
   });
 
-  test.each(['TypeError', 'AccessDeniedException'])('ends as failed at once on %s', async (error) => {
+  test.each(['TypeError', 'AccessDeniedException'])('fails at once on %s', async (error) => {
     const execution = await run({ 'expire-request': [fails(error)] });
 
     expect(execution.status).toBe('FAILED');
     expect(execution.retries).toEqual([]);
   });
 
-  test('ends as failed when its function never answers', async () => {
+  test('fails when its function never answers', async () => {
     const execution = await run({ 'expire-request': [hangs] });
 
     expect(execution.status).toBe('FAILED');
@@ -145,7 +145,7 @@ describe('the expiry of a request', () => {
     expect(execution.seconds).toBe(TTL_SECONDS + 60);
   });
 
-  test('has time for the longest life that files can have, and for every retry after it', () => {
+  test('allows for the longest lifetime of files and every retry after it', () => {
     const { TimeoutSeconds = 0, States } = readDefinition('expiry.asl.json');
     const { Retry = [], TimeoutSeconds: taskSeconds = 0 } = States['Expire request'] ?? {};
     const longestTtl = 30 * 86_400;

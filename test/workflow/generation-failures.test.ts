@@ -6,7 +6,7 @@ import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest
 
 const WAIT = { result: { next: 'wait', waitSeconds: 5, timeoutSeconds: 600 } };
 
-/** The tasks whose errors fail the request, with the script that comes to them and the state left by then. */
+/** The tasks whose errors fail the request, each with a script that reaches it and the state by then. */
 const CAUGHT = [
   ['Dispatch request', 'dispatch-request', {}, {}],
   ['Wait for provider', 'await-provider', { 'dispatch-request': wait(5, 600) }, { step: WAIT }],
@@ -19,7 +19,7 @@ const CAUGHT = [
   ['Store outputs', 'store-outputs', { 'dispatch-request': store }, { step: { result: { next: 'store' } } }],
 ] as const satisfies [string, string, Script, object][];
 
-/** The tasks that are the last word on a request, with the script that comes to them. */
+/** The tasks that end a request, each with a script that reaches it. */
 const LAST = [
   ['Settle request', 'settle-request', { 'dispatch-request': store, 'store-outputs': done }],
   ['Fail request', 'fail-request', { 'dispatch-request': fails('TypeError') }],
@@ -29,7 +29,7 @@ beforeEach(() => putRequest());
 
 describe.each(CAUGHT)('%s', (state, task, script, leftState) => {
   test.each(['TypeError', 'ZodError', 'NotFoundError', 'ConflictError', 'AccessDeniedException'])(
-    'is not run again after %s: the request fails, with error and cause told to whoever fails it',
+    'is not retried after %s: the request fails, and "Fail request" is given error and cause',
     async (error) => {
       const execution = await runGeneration({
         ...script,
@@ -51,7 +51,7 @@ describe.each(CAUGHT)('%s', (state, task, script, leftState) => {
     },
   );
 
-  test('tells the caller nothing of what went wrong inside, and refunds', async () => {
+  test('tells the caller nothing about an internal error, and refunds', async () => {
     await runGeneration({
       ...script,
       [task]: [fails('TypeError', 'table-1 is not there')],
@@ -91,7 +91,7 @@ describe('a task whose function never answers', () => {
     },
   );
 
-  test.each(LAST)('%s ends the execution as failed after 60 s', async (state, task, script) => {
+  test.each(LAST)('%s fails the execution after 60 s', async (state, task, script) => {
     const execution = await runGeneration({ ...script, [task]: [hangs] });
 
     expect(execution.status).toBe('FAILED');
@@ -101,7 +101,7 @@ describe('a task whose function never answers', () => {
   });
 });
 
-describe('the last word on a request', () => {
+describe('a task that ends a request', () => {
   test.each(LAST)(
     '%s that fails ends the execution as failed: nobody else may end the request',
     async (state, task, script) => {
@@ -116,8 +116,8 @@ describe('the last word on a request', () => {
   );
 });
 
-describe('the workflow as a whole', () => {
-  test('ends after 2 h whatever its steps say', async () => {
+describe('the execution', () => {
+  test('times out after 2 h whatever its steps return', async () => {
     const execution = await runGeneration({
       'dispatch-request': wait(60),
       'await-provider': done,
@@ -129,7 +129,7 @@ describe('the workflow as a whole', () => {
     expect(givenTo(execution, 'query-provider')).toHaveLength(119);
   });
 
-  test('ends after 2 h though it is told again and again that there will be news', async () => {
+  test('times out after 2 h despite heartbeats', async () => {
     const execution = await runGeneration(
       { 'dispatch-request': wait(60, 20_000), 'await-provider': done },
       ({ tokens, every }) => every(50, () => tokens.heartbeat('token-1')),

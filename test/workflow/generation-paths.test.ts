@@ -9,14 +9,14 @@ import {
   storedRequest,
 } from './stored-request.ts';
 
-/** What an account has that was debited for the request, and what it has once that is given back. */
+/** The account's balance after the debit, and after the refund. */
 const DEBITED = 100_000;
 const REFUNDED = 104_000;
 
 beforeEach(() => putRequest());
 
-describe('a provider that answers at once', () => {
-  test('is asked, its outputs are stored, and the request is settled', async () => {
+describe('a synchronous provider', () => {
+  test('is called, its outputs are stored, and the request is settled', async () => {
     const execution = await runGeneration({
       'dispatch-request': [store],
       'store-outputs': [done],
@@ -65,8 +65,8 @@ describe('a provider that answers at once', () => {
   });
 });
 
-describe('a provider that takes a task and is polled', () => {
-  test('is asked again whenever nothing is heard for as long as the step before said', async () => {
+describe('an asynchronous provider', () => {
+  test('is queried when no heartbeat comes within the wait of the step before', async () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
@@ -87,7 +87,7 @@ describe('a provider that takes a task and is polled', () => {
     expect(givenTo(execution, 'store-outputs')).toEqual([INPUT]);
   });
 
-  test('waits under another token each time, which its function is given', async () => {
+  test('has another task token for each wait', async () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
@@ -102,7 +102,7 @@ describe('a provider that takes a task and is polled', () => {
     );
   });
 
-  test('costs three state transitions for each look', async () => {
+  test('costs three state transitions for each query', async () => {
     const { transitions } = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
@@ -114,7 +114,7 @@ describe('a provider that takes a task and is polled', () => {
     expect(transitions).toBe(4 + 2 * 3);
   });
 
-  test('is remembered by its last answer and the last silence only, however often it is asked', async () => {
+  test('leaves only its last answer and the last timeout in the state, however often it is queried', async () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,

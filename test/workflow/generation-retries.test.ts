@@ -15,7 +15,7 @@ const times = (count: number, behaviour: Behaviour): Behaviour[] =>
 const secondsOf = ({ retries }: Execution): number[] => retries.map(({ seconds }) => seconds);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** A script that comes to a task and then ends well. */
+/** For each task, a script that reaches it and succeeds. */
 const SCRIPTS = {
   'dispatch-request': { 'store-outputs': done, 'settle-request': done },
   'await-provider': {
@@ -37,14 +37,14 @@ const SCRIPTS = {
 type Task = keyof typeof SCRIPTS;
 const TASKS = Object.keys(SCRIPTS) as Task[];
 
-/** What the task's function answers when it works. */
+/** The task's successful behaviour. */
 const working = (task: Task): Behaviour =>
   task === 'dispatch-request' || task === 'query-provider' ? store : done;
 
 beforeEach(() => putRequest());
 
-describe('a provider that takes nothing for now', () => {
-  test('is tried again, each time after up to twice as long', async () => {
+describe('a busy provider', () => {
+  test('is called again, each time after up to twice as long', async () => {
     const execution = await runGeneration({
       ...SCRIPTS['dispatch-request'],
       'dispatch-request': [...times(3, busy), store],
@@ -63,7 +63,7 @@ describe('a provider that takes nothing for now', () => {
     expect(givenTo(execution, 'dispatch-request')).toEqual(Array(4).fill({ requestId: REQUEST_ID }));
   });
 
-  test('for good is given up after 12 retries, up to 4 min in all, and the request refunded', async () => {
+  test('that stays busy is given up after 12 retries, up to 4 min in all, and the request refunded', async () => {
     const execution = await runGeneration({ 'dispatch-request': busy, 'fail-request': failRequest });
 
     expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30]);
@@ -83,7 +83,7 @@ describe('a provider that takes nothing for now', () => {
 });
 
 describe('a call that another run is making', () => {
-  test('is waited for in even steps of 5 s', async () => {
+  test('is waited for in steps of 5 s', async () => {
     const execution = await runGeneration({
       ...SCRIPTS['dispatch-request'],
       'dispatch-request': [...times(3, inFlight), store],
@@ -102,7 +102,7 @@ describe('a call that another run is making', () => {
   });
 });
 
-test('each reason to retry is counted by itself', async () => {
+test('each retrier counts its own attempts', async () => {
   const execution = await runGeneration({
     ...SCRIPTS['dispatch-request'],
     'dispatch-request': [...times(12, busy), ...times(2, inFlight), ...times(6, transient), store],
@@ -112,21 +112,21 @@ test('each reason to retry is counted by itself', async () => {
   expect(execution.retries).toHaveLength(20);
 });
 
-describe.each(TASKS)('a fault of Lambda at %s', (task) => {
-  test.each([...LAMBDA_TRANSIENT_ERRORS, 'TransientError'])('is retried when it is %s', async (error) => {
+describe.each(TASKS)('a transient error of Lambda at %s', (task) => {
+  test.each([...LAMBDA_TRANSIENT_ERRORS, 'TransientError'])('is retried: %s', async (error) => {
     const execution = await runGeneration({ ...SCRIPTS[task], [task]: [fails(error), working(task)] });
 
     expect(execution.status).toBe('SUCCEEDED');
     const own = error === 'TransientError' && (task === 'settle-request' || task === 'fail-request');
     expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: own ? 1 : 2 }]);
     const [first, second] = givenTo(execution, task);
-    // Each try of a wait has a token of its own.
+    // Each attempt of a wait has its own token.
     const token = task === 'await-provider' ? { taskToken: 'token-2' } : {};
     expect(second).toEqual({ ...(first as object), ...token });
   });
 });
 
-describe('a fault of Lambda that lasts', () => {
+describe('a lasting error of Lambda', () => {
   test.each([
     ['dispatch-request', 'Dispatch request'],
     ['await-provider', 'Wait for provider'],
@@ -146,7 +146,7 @@ describe('a fault of Lambda that lasts', () => {
   });
 
   test.each(['settle-request', 'fail-request'] as const)(
-    'at %s ends the execution as failed after 6 retries',
+    'at %s fails the execution after 6 retries',
     async (task) => {
       const execution = await runGeneration({ ...SCRIPTS[task], [task]: transient });
 
@@ -157,8 +157,8 @@ describe('a fault of Lambda that lasts', () => {
   );
 });
 
-describe('an account that many change at once, or a table out of reach', () => {
-  test.each(['settle-request', 'fail-request'] as const)('is tried again by %s', async (task) => {
+describe('a contended account, or a table out of reach,', () => {
+  test.each(['settle-request', 'fail-request'] as const)('is retried at %s', async (task) => {
     const execution = await runGeneration({ ...SCRIPTS[task], [task]: [...times(3, contended), done] });
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -169,7 +169,7 @@ describe('an account that many change at once, or a table out of reach', () => {
     ['settle-request', 'Settle request'],
     ['fail-request', 'Fail request'],
   ] as const)(
-    'for good ends the execution at %s as failed after 10 retries, for the reconciler',
+    'that stays so fails the execution at %s after 10 retries, for the reconciler',
     async (task, state) => {
       const execution = await runGeneration({ ...SCRIPTS[task], [task]: contended });
 

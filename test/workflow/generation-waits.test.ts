@@ -6,7 +6,7 @@ import { failRequest, putRequest, storedRequest } from './stored-request.ts';
 
 beforeEach(() => putRequest());
 
-describe('news that comes while an execution waits', () => {
+describe('what reaches an execution while it waits:', () => {
   const SCRIPT = {
     'dispatch-request': [wait(600, 3_000)],
     'await-provider': [done],
@@ -15,28 +15,31 @@ describe('news that comes while an execution waits', () => {
   };
   const woken = { result: { next: 'store' } };
 
-  test.each([1, 599, 2_999])('after %i s ends the wait at once, in six transitions', async (seconds) => {
-    const execution = await runGeneration(SCRIPT, ({ tokens, at, every }) => {
-      every(60, () =>
-        Date.now() < NOW.getTime() + seconds * 1000 ? tokens.heartbeat('token-1') : undefined,
-      );
-      at(seconds, () => tokens.succeed('token-1', woken));
-    });
+  test.each([1, 599, 2_999])(
+    'a next step after %i s ends the wait at once, in six transitions',
+    async (seconds) => {
+      const execution = await runGeneration(SCRIPT, ({ tokens, at, every }) => {
+        every(60, () =>
+          Date.now() < NOW.getTime() + seconds * 1000 ? tokens.heartbeat('token-1') : undefined,
+        );
+        at(seconds, () => tokens.succeed('token-1', woken));
+      });
 
-    expect(execution.path).toEqual([
-      'Dispatch request',
-      'Choose next step',
-      'Wait for provider',
-      'Choose next step',
-      'Store outputs',
-      'Settle request',
-    ]);
-    expect(execution.transitions).toBe(6);
-    expect(execution.seconds).toBe(seconds);
-    expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });
-  });
+      expect(execution.path).toEqual([
+        'Dispatch request',
+        'Choose next step',
+        'Wait for provider',
+        'Choose next step',
+        'Store outputs',
+        'Settle request',
+      ]);
+      expect(execution.transitions).toBe(6);
+      expect(execution.seconds).toBe(seconds);
+      expect(execution.visits[2]?.output).toEqual({ ...INPUT, step: woken });
+    },
+  );
 
-  test('is acted on: a refusal fails the request', async () => {
+  test('the step "fail" fails the request', async () => {
     const error = { code: 'content_policy', message: 'refused' } as const;
 
     const execution = await runGeneration(
@@ -48,7 +51,7 @@ describe('news that comes while an execution waits', () => {
     expect(storedRequest()).toMatchObject({ status: 'failed', error });
   });
 
-  test('is acted on: a request that is over is left alone', async () => {
+  test('the step "stop" leaves a terminal request alone', async () => {
     const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
       at(9, () => tokens.succeed('token-1', { result: { next: 'stop' } })),
     );
@@ -57,7 +60,7 @@ describe('news that comes while an execution waits', () => {
     expect(execution.transitions).toBe(5);
   });
 
-  test('may be none yet: each sign of life prolongs the wait, without a transition', async () => {
+  test('a heartbeat prolongs the wait without a transition', async () => {
     const execution = await runGeneration(SCRIPT, ({ tokens, at }) => {
       for (const seconds of [599, 1_198, 1_797]) at(seconds, () => tokens.heartbeat('token-1'));
       at(2_396, () => tokens.succeed('token-1', woken));
@@ -67,7 +70,7 @@ describe('news that comes while an execution waits', () => {
     expect(waitsOf(execution)).toEqual([2_396]);
   });
 
-  test('is looked for when the signs of life stop', async () => {
+  test('no heartbeat any more leads to a query', async () => {
     const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, at }) =>
       at(500, () => tokens.heartbeat('token-1')),
     );
@@ -76,7 +79,7 @@ describe('news that comes while an execution waits', () => {
     expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.HeartbeatTimeout' } });
   });
 
-  test('is looked for at the time limit of the wait, whatever signs of life there are', async () => {
+  test('the time limit leads to a query despite heartbeats', async () => {
     const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, every }) =>
       every(100, () => (Date.now() < NOW.getTime() + 3_000_000 ? tokens.heartbeat('token-1') : undefined)),
     );
@@ -92,7 +95,7 @@ describe('news that comes while an execution waits', () => {
     expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.Timeout' } });
   });
 
-  test('comes too late under a token that was given up, and changes nothing', async () => {
+  test('a next step under an old token changes nothing', async () => {
     const refusals: unknown[] = [];
     const late = (tell: () => void) => () => {
       try {
@@ -120,7 +123,7 @@ describe('news that comes while an execution waits', () => {
     expect(waitsOf(execution)).toEqual([600, 600]);
   });
 
-  test('comes before the function that keeps the token has answered, and counts', async () => {
+  test('a next step counts even before the function that keeps the token has returned', async () => {
     const execution = await runGeneration({ ...SCRIPT, 'await-provider': [hangs] }, ({ tokens, at }) =>
       at(2, () => tokens.succeed('token-1', woken)),
     );

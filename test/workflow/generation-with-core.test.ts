@@ -19,7 +19,7 @@ import {
   statusPartitions,
   storedRequest,
 } from './stored-request.ts';
-import { stubUpstream } from './stub-upstream.ts';
+import { stubProvider } from './stub-provider.ts';
 
 const CONTENT = {
   prompt: 'a lighthouse nobody else may read of',
@@ -31,7 +31,7 @@ const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: FILE_URL }] };
 const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 const waiting: ProviderAnswer = { kind: 'waiting' };
 
-/** The real functions of every task but storing, which only records here that the file was stored. */
+/** The real function of every task but storing, which only records an output. */
 const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script => ({
   'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
   'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), providerRouteOf),
@@ -42,8 +42,8 @@ const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script =>
 });
 const storeOneOutput: Behaviour = () => recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
 
-/** Seconds from the start of each look at the provider. */
-const looksAt = ({ visits }: Execution): number[] => {
+/** When each query was made, in seconds from the start. */
+const queriesAt = ({ visits }: Execution): number[] => {
   let elapsed = 0;
   return visits.flatMap(({ state, seconds }) => {
     elapsed += seconds;
@@ -51,7 +51,7 @@ const looksAt = ({ visits }: Execution): number[] => {
   });
 };
 
-/** Where the indexes that follow a request's status have it. */
+/** A request's partitions in the indexes by status. */
 const partitionsOf = (status: string) => ({
   GSI3PK: `${ACCOUNT_ID}#${status}`,
   GSI5PK: `${ACCOUNT_ID}#${EMAIL}#${status}`,
@@ -67,8 +67,8 @@ const expectNoContent = ({ history, invocations }: Execution): void => {
 beforeEach(() => putRequest(anImageRequest(CONTENT)));
 
 describe('with the real functions', () => {
-  test('an image that is there at once is paid for and delivered', async () => {
-    const execution = await runGeneration(realFunctions(stubUpstream('synchronous', { submit: [finished] })));
+  test('an image that is produced at once is paid for and delivered', async () => {
+    const execution = await runGeneration(realFunctions(stubProvider('synchronous', { submit: [finished] })));
 
     expect(execution.status).toBe('SUCCEEDED');
     expect(execution.transitions).toBe(4);
@@ -84,13 +84,13 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test('the indexes have a request under the status it is in, at every step', async () => {
+  test('the indexes hold a request under its current status at every step', async () => {
     const seen: unknown[] = [statusPartitions()];
-    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [finished] });
-    const script = realFunctions(upstream);
+    const provider = stubProvider('asynchronous', { submit: [accepted], query: [finished] });
+    const script = realFunctions(provider);
     const look: Behaviour = async () => {
       seen.push(statusPartitions());
-      return queryProvider(REQUEST_ID, upstream);
+      return queryProvider(REQUEST_ID, provider);
     };
 
     await runGeneration({ ...script, 'query-provider': look });
@@ -98,16 +98,16 @@ describe('with the real functions', () => {
     expect([...seen, statusPartitions()]).toEqual(['queued', 'processing', 'succeeded'].map(partitionsOf));
   });
 
-  test('a task is looked at ever more seldom, and its end found at most a quarter late', async () => {
-    const upstream = stubUpstream('asynchronous', {
+  test('a task is queried less and less often, and found finished at most a quarter late', async () => {
+    const provider = stubProvider('asynchronous', {
       submit: [accepted],
       query: [...Array<ProviderAnswer>(11).fill(waiting), finished],
     });
 
-    const execution = await runGeneration(realFunctions(upstream));
+    const execution = await runGeneration(realFunctions(provider));
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(looksAt(execution)).toEqual([5, 10, 15, 20, 25, 32, 40, 50, 63, 79, 99, 124]);
+    expect(queriesAt(execution)).toEqual([5, 10, 15, 20, 25, 32, 40, 50, 63, 79, 99, 124]);
     expect(storedRequest()).toMatchObject({
       status: 'succeeded',
       finishedAt: atSeconds(124).toISOString(),
@@ -115,14 +115,14 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test('a task that never ends fails at the deadline, 10 min after its creation, and is refunded', async () => {
-    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [waiting] });
+  test('a task that never finishes fails at the deadline, 10 min after its creation, and is refunded', async () => {
+    const provider = stubProvider('asynchronous', { submit: [accepted], query: [waiting] });
 
-    const execution = await runGeneration(realFunctions(upstream));
+    const execution = await runGeneration(realFunctions(provider));
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(looksAt(execution).at(-1)).toBe(600);
-    expect(looksAt(execution)).toHaveLength(20);
+    expect(queriesAt(execution).at(-1)).toBe(600);
+    expect(queriesAt(execution)).toHaveLength(20);
     expect(storedRequest()).toMatchObject({
       status: 'failed',
       error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
@@ -135,10 +135,10 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test('a time-out pauses its end-user with that model, for three minutes from the failure', async () => {
-    const upstream = stubUpstream('asynchronous', { submit: [accepted], query: [waiting] });
+  test('a timeout pauses its end-user with that model, for three minutes from the failure', async () => {
+    const provider = stubProvider('asynchronous', { submit: [accepted], query: [waiting] });
 
-    await runGeneration(realFunctions(upstream));
+    await runGeneration(realFunctions(provider));
 
     expect(pausedUntil()).toBe(atSeconds(600 + 180).toISOString());
   });
@@ -148,9 +148,9 @@ describe('with the real functions', () => {
     async (mode) => {
       const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.' };
       const last = mode === 'synchronous' ? finished : accepted;
-      const upstream = stubUpstream(mode, { submit: [busy, busy, last], query: [finished] });
+      const provider = stubProvider(mode, { submit: [busy, busy, last], query: [finished] });
 
-      const execution = await runGeneration(realFunctions(upstream));
+      const execution = await runGeneration(realFunctions(provider));
 
       expect(execution.retries.map(({ error }) => error)).toEqual(['ProviderBusyError', 'ProviderBusyError']);
       expect(storedRequest().status).toBe('succeeded');
@@ -159,11 +159,11 @@ describe('with the real functions', () => {
   );
 
   test('a provider that stays busy fails the request, which is refunded', async () => {
-    const upstream = stubUpstream('synchronous', {
+    const provider = stubProvider('synchronous', {
       submit: [{ kind: 'busy', reason: 'modelstudio answered 429.' }],
     });
 
-    const execution = await runGeneration(realFunctions(upstream));
+    const execution = await runGeneration(realFunctions(provider));
 
     expect(execution.retries).toHaveLength(12);
     expect(storedRequest()).toMatchObject({
@@ -180,9 +180,9 @@ describe('with the real functions', () => {
   ] as const)('what a provider refuses %s is recorded as it says', async (_when, mode, where) => {
     const failure = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
     const refused: ProviderAnswer = { kind: 'failed', failure };
-    const upstream = stubUpstream(mode, { submit: [accepted], [where]: [refused] });
+    const provider = stubProvider(mode, { submit: [accepted], [where]: [refused] });
 
-    const execution = await runGeneration(realFunctions(upstream));
+    const execution = await runGeneration(realFunctions(provider));
 
     expect(execution.path.at(-1)).toBe('Fail request');
     expect(storedRequest()).toMatchObject({ status: 'failed', error: failure });
@@ -191,7 +191,7 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test('a request without an upstream ends as an error of ours, and is refunded', async () => {
+  test('a request whose model has no provider fails with an internal error, and is refunded', async () => {
     const execution = await runGeneration(
       realFunctions(() => Promise.reject(new Error('No upstream is configured for xQI3Pro.'))),
     );
@@ -201,9 +201,9 @@ describe('with the real functions', () => {
     expect(balanceThousandths()).toBe(104_000);
   });
 
-  test('outputs of which none was stored are refunded in full', async () => {
+  test('a request is refunded in full when no output was stored', async () => {
     const execution = await runGeneration({
-      ...realFunctions(stubUpstream('synchronous', { submit: [finished] })),
+      ...realFunctions(stubProvider('synchronous', { submit: [finished] })),
       'store-outputs': () => recordOutputs(REQUEST_ID, [{ index: 0 }]),
     });
 
@@ -212,10 +212,10 @@ describe('with the real functions', () => {
     expect(balanceThousandths()).toBe(104_000);
   });
 
-  test('a request that was ended meanwhile is left as it is', async () => {
+  test('a request that someone else ended is not changed', async () => {
     putRequest(anImageRequest({ ...CONTENT, status: 'failed' }));
 
-    const execution = await runGeneration(realFunctions(stubUpstream('synchronous', { submit: [finished] })));
+    const execution = await runGeneration(realFunctions(stubProvider('synchronous', { submit: [finished] })));
 
     expect(execution.path).toEqual(['Dispatch request', 'Choose next step', 'Nothing left to do']);
     expect(balanceThousandths()).toBe(100_000);

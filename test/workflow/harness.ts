@@ -12,38 +12,38 @@ type Json = Parameters<StateMachine['run']>[0];
 type RunEvent =
   ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never;
 
-/** One invocation of a function: gives what it returns, throws what it throws, or never comes back. */
+/** One invocation of a function: returns its result, throws its error, or never settles. */
 export type Behaviour = (payload: Json) => unknown;
 
-/** What happens around an execution while it runs, in virtual time. */
+/** Schedules events during an execution, in virtual time. */
 export interface Surroundings {
   tokens: TaskTokens;
-  /** Does this so many seconds after the execution was started. What it throws fails the scenario. */
+  /** Runs this so many seconds after the start. An error fails the scenario. */
   at(seconds: number, act: () => unknown): void;
-  /** Does this every so many seconds, from the first of them on. */
+  /** Runs this every so many seconds, for the first time after that interval. */
   every(seconds: number, act: () => unknown): void;
 }
 
-/** What each function does, by its name: one behaviour for each invocation in turn, or one for all of them. */
+/** The behaviour of each function, by name: one for each invocation in turn, or one for all. */
 export type Script = Record<string, Behaviour | readonly Behaviour[]>;
 
-/** The function returns this. */
+/** Returns this. */
 export const answers =
   (result: unknown): Behaviour =>
   () =>
     result;
 
-/** The function, or Lambda in its stead, fails with an error of this name. */
+/** Fails with an error of this name, as the function or as Lambda. */
 export const fails =
   (name: string, message = `${name} happened.`): Behaviour =>
   () => {
     throw Object.assign(new Error(message), { name });
   };
 
-/** The function never answers, so that the task's own time limit ends it. */
+/** Never answers, so that the task times out. */
 export const hangs: Behaviour = () => new Promise(() => {});
 
-/** A state that was entered: its whole input and output, and the seconds from one to the other, retries included. */
+/** A visited state: its whole input and output, and the seconds it took, retries included. */
 export interface Visit {
   state: string;
   input: Json;
@@ -51,43 +51,42 @@ export interface Visit {
   seconds: number;
 }
 
-/** A retry: which error it follows and after how many seconds. */
+/** A retry: the error before it, and the delay in seconds. */
 export interface Retry {
   state: string;
   error: string;
   seconds: number;
 }
 
-/** What became of an execution. */
+/** The outcome of an execution. */
 export interface Execution {
   status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT';
-  /** The error that ended a failed execution, as Step Functions words it. */
+  /** The error of a failed execution, as Step Functions reports it. */
   failure: { Error: string; Cause: string } | undefined;
-  /** The names of the visited states. */
+  /** The names of the visited states, in order. */
   path: string[];
   visits: Visit[];
   retries: Retry[];
-  /** Every payload a function was given, in order. */
+  /** Every payload, in order. */
   invocations: { functionName: string; payload: Json }[];
   /** What Step Functions bills: each state entered and each retry. */
   transitions: number;
-  /** How long it took. */
+  /** Its duration. */
   seconds: number;
-  /** The tokens it waited under. */
+  /** Its task tokens. */
   tokens: TaskTokens;
-  /** Everything that the execution's history holds, as text. */
+  /** The whole execution history as text. */
   history: string;
 }
 
-/** Longest chain of timers a scenario may need: an execution that is not over by then never will be. */
+/** The most timers a scenario may need: an execution still running by then never ends. */
 const MAX_TIMERS = 5_000;
 
 /**
- * Runs a workflow from its ASL text, in virtual time from `NOW` on: waits, retries and time limits are those
- * of the file, and take no time. Retries with jitter wait their longest. A placeholder `${DispatchRequestArn}` stands for
- * the function `dispatch-request`, which does what the script says. Throws when a function is invoked that
- * the script does not have, or more often than the script says. A task under a token waits for what `around` lets
- * happen, and for its limits.
+ * Runs a workflow from its ASL text in virtual time from `NOW` on. Waits, retries and time limits are those of the
+ * file; jitter is at its maximum. The placeholder `${DispatchRequestArn}` stands for the function
+ * `dispatch-request`, which behaves as scripted. Throws when a function is invoked that is not in the script, or
+ * more often than scripted. A task under a token waits for the events of `around` and for its time limits.
  */
 export const runWorkflow = async (
   aslText: string,
@@ -118,7 +117,7 @@ export const runWorkflow = async (
   }
 };
 
-/** The context object of a task: its token is made when its parameters are evaluated. */
+/** The context object of a task. Its token is made when its parameters are evaluated. */
 const taskContext = (tokens: TaskTokens) => ({
   get Token() {
     return tokens.peek();
@@ -144,18 +143,18 @@ const surroundings = (tokens: TaskTokens, errors: Error[]): Surroundings => {
   };
 };
 
-/** The machines made so far: to check a definition takes longer than to run it. */
+/** The machines made so far: checking a definition takes longer than running it. */
 const machines = new Map<string, { machine: StateMachine; tasks: Record<string, { underToken: boolean }> }>();
 
-/** The longest a timer can be set to, in seconds: about 24.8 days. */
+/** The longest delay of a timer, in seconds: about 24.8 days. */
 const MAX_TIMER_SECONDS = 2_147_483;
 const UNDER_TOKEN = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
 
 type Definition = Record<string, unknown> & { States: Record<string, Record<string, unknown>> };
 
 /**
- * A definition as the interpreter can run it. It knows no tokens and no heartbeats: a task under a token gets its
- * limits beside its parameters, and keeps them by itself.
+ * The definition in a form the interpreter can run. It supports neither tokens nor heartbeats, so a task under a
+ * token is given its time limits with its parameters and enforces them itself.
  */
 const interpretable = (definition: Definition): Definition => {
   const States = Object.entries(definition.States).map(([name, state]) => {
@@ -222,7 +221,7 @@ const functionArn = (name: string): string => `arn:aws:lambda:eu-west-1:12345678
 const kebabCase = (pascal: string): string =>
   pascal.replace(/\B[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 
-/** The `lambda:invoke` integration: a result wrapped as Lambda's response, an error worded as Lambda words it. */
+/** The `lambda:invoke` integration: results and errors in Lambda's form. */
 const invokeLambda = async (behaviour: Behaviour, payload: Json): Promise<Json> => {
   try {
     const result = (await behaviour(payload)) ?? null;

@@ -29,16 +29,16 @@ import type { Behaviour } from './harness.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
-/** The executions that others start, and what is sent to those that wait. */
+/** The executions started, and what is sent to waiting ones. */
 export const executions = new MemoryExecutions();
 const context = { functionName: 'task', awsRequestId: 'invocation' } as Context;
 
-/** The deployed function behind "Fail request", on the table in memory. */
+/** The deployed function of "Fail request", on the table in memory. */
 export const failRequest: Behaviour = (payload) => failRequestHandler(payload, context);
-/** The deployed function behind "Settle request", on the table in memory. */
+/** The deployed function of "Settle request", on the table in memory. */
 export const settleRequest: Behaviour = (payload) => settleRequestHandler(payload, context);
 
-/** Empties the table and puts a request there, with the account that paid for it and its end-user. */
+/** Empties the table and puts a request, its account after the debit, and its end-user. */
 export const putRequest = (request: StoredRequest = anImageRequest()): void => {
   memory.reset();
   executions.reset();
@@ -49,31 +49,31 @@ export const putRequest = (request: StoredRequest = anImageRequest()): void => {
   memory.put(requestKey(request.requestId), insertRequestWrite(request).Put?.Item ?? {});
 };
 
-/** The request as it is stored. */
+/** The stored request. */
 export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
   toRequest(memory.get(requestKey(requestId)) ?? {});
 
-/** Changes the request as another process might. */
+/** Changes the request as another process would. */
 export const changeRequest = (requestId: string, attributes: object): void =>
   memory.patch(requestKey(requestId), attributes);
 
-/** How the request waits, as far as the table knows. */
+/** The request's stored wait. */
 export const storedWait = (requestId: string): Item | undefined => memory.get(providerWaitKey(requestId));
 
-/** The partitions of the indexes that follow the request's status. */
+/** The request's partitions in the indexes by status. */
 export const statusPartitions = (): unknown => {
   const { GSI3PK, GSI5PK } = memory.get(requestKey(REQUEST_ID)) ?? {};
   return { GSI3PK, GSI5PK };
 };
 
-/** Until when the end-user is paused with the request's model; undefined when they are not. */
+/** Until when the end-user is paused with the request's model; undefined without a pause. */
 export const pausedUntil = (requestId = REQUEST_ID): unknown =>
   memory.get(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: storedRequest(requestId).model }))?.until;
 
-/** How many requests of the end-user are queued or processing. */
+/** The end-user's number of unfinished requests. */
 export const activeRequests = (): unknown => memory.get(endUserKey(ACCOUNT_ID, EMAIL))?.activeRequests;
 
-/** What stands on the account's balance, in thousandths. */
+/** The account's balance in thousandths. */
 export const balanceThousandths = (): unknown => memory.get(accountKey(ACCOUNT_ID))?.balanceThousandths;
 
 /** The amounts of the ledger entries written since `putRequest`. */

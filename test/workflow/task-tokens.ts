@@ -1,6 +1,6 @@
 import { NOW } from '../unit/builders/clocks.ts';
 
-/** How long a task under a token may take in all, and between two signs of life, in seconds. */
+/** How long a task under a token may take in all, and between two heartbeats, in seconds. */
 export interface TokenLimits {
   timeoutSeconds: number;
   heartbeatSeconds: number;
@@ -13,28 +13,28 @@ interface OpenTask {
 
 const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** What Step Functions answers to a token nobody waits under. */
+/** The error of Step Functions for a token no task waits under. */
 const gone = (): Error => named('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");
 
 /**
- * The task tokens of one execution: what `SendTaskSuccess` and `SendTaskHeartbeat` act on, in virtual time. A
- * token is good from when its task is scheduled until that ends, however it does.
+ * The task tokens of one execution, for `SendTaskSuccess` and `SendTaskHeartbeat`, in virtual time. A token is
+ * valid from when its task is scheduled until the task ends.
  */
 export class TaskTokens {
-  /** Every token that was given out, in order. */
+  /** Every token, in the order issued. */
   readonly issued: string[] = [];
-  /** When each sign of life came, in seconds from `NOW`. */
+  /** When each heartbeat came, in seconds from `NOW`. */
   readonly heartbeats: number[] = [];
   private readonly open = new Map<string, OpenTask>();
   private next: string | undefined;
 
-  /** The token that the parameters being evaluated hold: the one of the task that is started next. */
+  /** The token of the task whose parameters are being evaluated. */
   peek(): string {
     this.next ??= `token-${this.issued.length + 1}`;
     return this.next;
   }
 
-  /** The token of the task that is started now. */
+  /** The token of the task being started. */
   private take(): string {
     const token = this.peek();
     this.next = undefined;
@@ -42,7 +42,7 @@ export class TaskTokens {
     return token;
   }
 
-  /** Waits for whatever comes first: somebody who hands the token in, the call's failure, or a limit. */
+  /** Waits for the first of: a result for the token, a failed invocation, a time limit. */
   async wait(call: () => Promise<unknown>, limits: TokenLimits): Promise<unknown> {
     const token = this.take();
     checkLimits(limits);
@@ -68,12 +68,12 @@ export class TaskTokens {
     }
   }
 
-  /** `SendTaskSuccess`. Throws `TaskTimedOut` for a token nobody waits under. */
+  /** `SendTaskSuccess`. Throws `TaskTimedOut` for a token no task waits under. */
   succeed(token: string, output: unknown): void {
     this.find(token).succeed(structuredClone(output));
   }
 
-  /** `SendTaskHeartbeat`. Throws `TaskTimedOut` for a token nobody waits under. */
+  /** `SendTaskHeartbeat`. Throws `TaskTimedOut` for a token no task waits under. */
   heartbeat(token: string): void {
     this.find(token).heartbeat();
     this.heartbeats.push((Date.now() - NOW.getTime()) / 1000);
@@ -86,7 +86,7 @@ export class TaskTokens {
   }
 }
 
-/** Step Functions takes whole, positive limits only, and a heartbeat that is shorter than the time limit. */
+/** Step Functions accepts whole, positive limits only, and a heartbeat shorter than the time limit. */
 const checkLimits = ({ timeoutSeconds, heartbeatSeconds }: TokenLimits): void => {
   for (const limit of [timeoutSeconds, heartbeatSeconds]) {
     if (!Number.isInteger(limit) || limit <= 0) throw named('States.Runtime', `${limit} is no time limit.`);

@@ -4,14 +4,14 @@ import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
 import type { Execution } from './harness.ts';
 import { balanceThousandths, executions, failRequest, putRequest, storedRequest } from './stored-request.ts';
-import { stubUpstream } from './stub-upstream.ts';
+import { stubProvider } from './stub-provider.ts';
 import {
   ACCEPTED,
   awaits,
   CALLING_BACK,
   callBack,
   FINISHED,
-  overAfter,
+  finishedAfter,
   readsFrom,
   runVideo,
 } from './video.ts';
@@ -27,34 +27,34 @@ const expectSucceededAt = (execution: Execution, seconds: number): void => {
 
 beforeEach(() => putRequest(aVideoRequest()));
 
-describe('a video that is finished by a callback', () => {
-  test.each([60, 600, 3_000])('after %i s takes six transitions and one question', async (seconds) => {
-    const upstream = overAfter(seconds, CALLING_BACK);
+describe('a video whose provider calls back', () => {
+  test.each([60, 600, 3_000])('after %i s takes six transitions and one query', async (seconds) => {
+    const provider = finishedAfter(seconds, CALLING_BACK);
 
-    const execution = await runVideo(upstream, ({ at }) => at(seconds, () => callBack(upstream)));
+    const execution = await runVideo(provider, ({ at }) => at(seconds, () => callBack(provider)));
 
     expectSucceededAt(execution, seconds);
     expect(execution.transitions).toBe(6);
-    expect(upstream.asked).toEqual([seconds]);
+    expect(provider.queries).toEqual([seconds]);
     expect(executions.names('expiry')).toEqual([VIDEO_ID]);
   });
 
-  test('is not hurried by callbacks that say only how far it is', async () => {
-    const upstream = overAfter(3_000, CALLING_BACK);
+  test('is not finished by callbacks about its progress', async () => {
+    const provider = finishedAfter(3_000, CALLING_BACK);
 
-    const execution = await runVideo(upstream, ({ at }) => {
-      for (const seconds of [1, 30, 3_000]) at(seconds, () => callBack(upstream));
+    const execution = await runVideo(provider, ({ at }) => {
+      for (const seconds of [1, 30, 3_000]) at(seconds, () => callBack(provider));
     });
 
     expectSucceededAt(execution, 3_000);
     expect(execution.transitions).toBe(6);
   });
 
-  test('is finished once by callbacks that come twice and late', async () => {
-    const upstream = overAfter(60, CALLING_BACK);
+  test('is finished once by repeated and late callbacks', async () => {
+    const provider = finishedAfter(60, CALLING_BACK);
 
-    const execution = await runVideo(upstream, ({ at }) => {
-      for (const seconds of [60, 60, 61]) at(seconds, () => callBack(upstream));
+    const execution = await runVideo(provider, ({ at }) => {
+      for (const seconds of [60, 60, 61]) at(seconds, () => callBack(provider));
     });
 
     expectSucceededAt(execution, 60);
@@ -62,13 +62,13 @@ describe('a video that is finished by a callback', () => {
     expect(balanceThousandths()).toBe(100_000);
   });
 
-  test('is heard although the provider calls back before anybody waits', async () => {
-    const upstream = overAfter(0, CALLING_BACK);
+  test('is finished by a callback that comes before the execution waits', async () => {
+    const provider = finishedAfter(0, CALLING_BACK);
 
-    const execution = await runVideo(upstream, undefined, {
+    const execution = await runVideo(provider, undefined, {
       'await-provider': async (payload) => {
-        await callBack(upstream);
-        await awaits(upstream)(payload);
+        await callBack(provider);
+        await awaits(provider)(payload);
       },
     });
 
@@ -76,11 +76,11 @@ describe('a video that is finished by a callback', () => {
     expect(execution.transitions).toBe(6);
   });
 
-  test('fails with what the provider says, and is refunded', async () => {
+  test('fails with the provider’s failure, and is refunded', async () => {
     const failure = { code: 'content_policy', message: 'refused' } as const;
-    const upstream = overAfter(60, CALLING_BACK, { kind: 'failed', failure });
+    const provider = finishedAfter(60, CALLING_BACK, { kind: 'failed', failure });
 
-    const execution = await runVideo(upstream, ({ at }) => at(60, () => callBack(upstream)));
+    const execution = await runVideo(provider, ({ at }) => at(60, () => callBack(provider)));
 
     expect(execution.path.at(-1)).toBe('Fail request');
     expect(execution.transitions).toBe(5);
@@ -88,10 +88,10 @@ describe('a video that is finished by a callback', () => {
     expect(balanceThousandths()).toBe(150_000);
   });
 
-  test('that never comes is failed at the deadline, an hour after its creation, and refunded', async () => {
-    const upstream = overAfter(10_000, CALLING_BACK);
+  test('that never finishes fails at the deadline, an hour after its creation, and is refunded', async () => {
+    const provider = finishedAfter(10_000, CALLING_BACK);
 
-    const execution = await runVideo(upstream);
+    const execution = await runVideo(provider);
 
     expect(execution.seconds).toBe(3_600);
     expect(execution.transitions).toBe(6);
@@ -103,23 +103,23 @@ describe('a video that is finished by a callback', () => {
     expect(balanceThousandths()).toBe(150_000);
   });
 
-  test('that is lost is made up for at the deadline: what is there by then is delivered', async () => {
-    const upstream = overAfter(3_599, CALLING_BACK);
+  test('is delivered at the deadline when the callback is lost', async () => {
+    const provider = finishedAfter(3_599, CALLING_BACK);
 
-    const execution = await runVideo(upstream);
+    const execution = await runVideo(provider);
 
     expectSucceededAt(execution, 3_600);
     expect(execution.transitions).toBe(7);
   });
 });
 
-describe('what goes wrong around a waiting video', () => {
-  test('ends nothing twice when an operator ended it: the next news finds it over', async () => {
-    const upstream = overAfter(600, CALLING_BACK);
+describe('a waiting video', () => {
+  test('that an operator ended is not ended again by the next callback', async () => {
+    const provider = finishedAfter(600, CALLING_BACK);
 
-    const execution = await runVideo(upstream, ({ at }) => {
+    const execution = await runVideo(provider, ({ at }) => {
       at(300, () => failRequest({ requestId: VIDEO_ID }));
-      at(600, () => callBack(upstream));
+      at(600, () => callBack(provider));
     });
 
     expect(storedRequest(VIDEO_ID)).toMatchObject({
@@ -130,27 +130,27 @@ describe('what goes wrong around a waiting video', () => {
     expect(balanceThousandths()).toBe(150_000);
   });
 
-  test('keeps it when the provider is out of reach for a while', async () => {
+  test('is kept while the provider is out of reach', async () => {
     const out: ProviderAnswer = { kind: 'busy', reason: 'down' };
     const query = (): ProviderAnswer => (Date.now() < atSeconds(400).getTime() ? out : FINISHED);
-    const upstream = stubUpstream('asynchronous', { submit: [ACCEPTED], query });
+    const provider = stubProvider('asynchronous', { submit: [ACCEPTED], query });
 
-    const execution = await runVideo(upstream, readsFrom(5, upstream));
+    const execution = await runVideo(provider, readsFrom(5, provider));
 
     expect(execution.status).toBe('SUCCEEDED');
     expect(storedRequest(VIDEO_ID).status).toBe('succeeded');
   });
 
-  test('carries nothing of what it was asked for', async () => {
+  test('has no content in its execution', async () => {
     const content = {
       prompt: 'waves nobody else may read of',
       referenceVideos: ['https://caller.example/clip.mp4'],
       webhookUrl: 'https://caller.example/hook',
     };
     putRequest(aVideoRequest(content));
-    const upstream = overAfter(60, CALLING_BACK);
+    const provider = finishedAfter(60, CALLING_BACK);
 
-    const { history, invocations } = await runVideo(upstream, ({ at }) => at(60, () => callBack(upstream)));
+    const { history, invocations } = await runVideo(provider, ({ at }) => at(60, () => callBack(provider)));
 
     const everything = history + JSON.stringify(invocations);
     for (const text of [content.prompt, 'https://', EMAIL]) expect(everything).not.toContain(text);

@@ -5,9 +5,9 @@ import type { Execution } from './harness.ts';
 import { balanceThousandths, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
 import {
   CALLING_BACK,
+  finishedAfter,
   looks,
   nextEvery,
-  overAfter,
   POLLED,
   type ProviderRoute,
   readsFrom,
@@ -25,16 +25,16 @@ const expectSucceededAt = (execution: Execution, seconds: number): void => {
 
 beforeEach(() => putRequest(aVideoRequest()));
 
-/** The smallest number of seconds between two questions to the provider. */
-const shortestPause = ({ asked }: ProviderRoute): number =>
-  Math.min(...asked.slice(1).map((at, index) => at - (asked[index] ?? 0)));
+/** The fewest seconds between two queries. */
+const shortestPause = ({ queries }: ProviderRoute): number =>
+  Math.min(...queries.slice(1).map((at, index) => at - (queries[index] ?? 0)));
 
-describe('a video that is finished by its caller’s reads', () => {
+describe('a video whose caller reads it', () => {
   const kinds = [
     ['whose provider’s callback is lost', CALLING_BACK],
     ['whose provider never calls back', POLLED],
   ] as const;
-  /** When it is over, and when in the rhythm of 5 s the first read comes. */
+  /** When its task finishes, and the offset of the reads, which come every 5 s. */
   const times = [
     [40, 5],
     [40, 9.9],
@@ -50,46 +50,46 @@ describe('a video that is finished by its caller’s reads', () => {
   test.each(cases)(
     '%s takes at most twelve transitions, over in %i s, read from %p s on',
     async (_, seconds, first, kind) => {
-      const upstream = overAfter(seconds, kind);
+      const provider = finishedAfter(seconds, kind);
 
-      const execution = await runVideo(upstream, readsFrom(first, upstream));
+      const execution = await runVideo(provider, readsFrom(first, provider));
 
       expect(execution.status).toBe('SUCCEEDED');
       expect(execution.seconds).toBeGreaterThanOrEqual(seconds);
-      // The provider is asked every 10 s, by a caller who reads every 5 s.
+      // A caller who reads every 5 s queries the provider every 10 s.
       expect(execution.seconds).toBeLessThan(seconds + 15);
       expect(execution.transitions).toBeLessThanOrEqual(12);
       expect(storedRequest(VIDEO_ID)).toMatchObject({ status: 'succeeded' });
     },
   );
 
-  test('asks the provider at most every 10 s, and each question is a sign of life', async () => {
-    const upstream = overAfter(3_300, POLLED);
+  test('queries the provider at most every 10 s, and each query is a heartbeat', async () => {
+    const provider = finishedAfter(3_300, POLLED);
 
-    const execution = await runVideo(upstream, readsFrom(5, upstream));
+    const execution = await runVideo(provider, readsFrom(5, provider));
 
-    expect(shortestPause(upstream)).toBeGreaterThanOrEqual(10);
+    expect(shortestPause(provider)).toBeGreaterThanOrEqual(10);
     expect(looks(execution)).toBe(0);
     expect(execution.tokens.issued).toEqual(['token-1']);
-    expect(execution.tokens.heartbeats).toEqual(upstream.asked.slice(0, -1));
-    expect(upstream.asked.length).toBeGreaterThan(300);
+    expect(execution.tokens.heartbeats).toEqual(provider.queries.slice(0, -1));
+    expect(provider.queries.length).toBeGreaterThan(300);
   });
 
-  test('is polled soon after the reads stop, and ever more seldom from then on', async () => {
-    const upstream = overAfter(3_300, POLLED);
+  test('is polled soon after the reads stop, then less and less often', async () => {
+    const provider = finishedAfter(3_300, POLLED);
 
-    const execution = await runVideo(upstream, readsFrom(5, upstream, 600));
+    const execution = await runVideo(provider, readsFrom(5, provider, 600));
 
-    // The last question of a read came after 595 s.
-    expect(upstream.asked.filter((second) => second > 595)).toEqual([610, ...nextEvery(300, 610, 3_300)]);
+    // The last query of a read was after 595 s.
+    expect(provider.queries.filter((second) => second > 595)).toEqual([610, ...nextEvery(300, 610, 3_300)]);
     expect(execution.status).toBe('SUCCEEDED');
     expect(looks(execution)).toBeLessThan(20);
   });
 
-  test('is failed at the deadline, however often it is read', async () => {
-    const upstream = overAfter(10_000, POLLED);
+  test('fails at the deadline, however often it is read', async () => {
+    const provider = finishedAfter(10_000, POLLED);
 
-    const execution = await runVideo(upstream, readsFrom(5, upstream));
+    const execution = await runVideo(provider, readsFrom(5, provider));
 
     expect(storedRequest(VIDEO_ID)).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
     expect(execution.seconds).toBeLessThanOrEqual(3_602);
@@ -97,14 +97,14 @@ describe('a video that is finished by its caller’s reads', () => {
   });
 });
 
-describe('a video nobody reads, of a provider that never calls back', () => {
-  test('is looked at after as long as it has taken so far, up to 5 min', async () => {
-    const upstream = overAfter(3_300, POLLED);
+describe('a video that is only polled', () => {
+  test('is queried again after as long as it has taken so far, up to 5 min', async () => {
+    const provider = finishedAfter(3_300, POLLED);
 
-    const execution = await runVideo(upstream);
+    const execution = await runVideo(provider);
 
-    expect(upstream.asked).toEqual([15, 30, 60, 120, 240, 480, ...nextEvery(300, 480, 3_300)]);
-    expectSucceededAt(execution, upstream.asked.at(-1) ?? 0);
+    expect(provider.queries).toEqual([15, 30, 60, 120, 240, 480, ...nextEvery(300, 480, 3_300)]);
+    expectSucceededAt(execution, provider.queries.at(-1) ?? 0);
   });
 
   test.each([
@@ -112,13 +112,13 @@ describe('a video nobody reads, of a provider that never calls back', () => {
     [60, 3],
     [240, 5],
     [480, 6],
-    // From here on a look every 5 min.
+    // From here on every 5 min.
     [1_080, 8],
     [3_480, 16],
   ])(
     'that takes %i s is looked at %i times: the logarithm of its time, then every 5 min',
     async (seconds, count) => {
-      const execution = await runVideo(overAfter(seconds, POLLED));
+      const execution = await runVideo(finishedAfter(seconds, POLLED));
 
       expectSucceededAt(execution, seconds);
       expect(looks(execution)).toBe(count);
@@ -126,17 +126,17 @@ describe('a video nobody reads, of a provider that never calls back', () => {
     },
   );
 
-  test('is found at most as late as it took, and never more than 5 min late', async () => {
+  test('is found finished at most as late as it took, and at most 5 min late', async () => {
     for (const seconds of [1, 16, 100, 250, 700, 2_000]) {
       putRequest(aVideoRequest());
-      const { seconds: found } = await runVideo(overAfter(seconds, POLLED));
+      const { seconds: found } = await runVideo(finishedAfter(seconds, POLLED));
 
       expect(found - seconds).toBeLessThanOrEqual(Math.min(300, Math.max(15, seconds)));
     }
   });
 
-  test('is failed at the deadline and refunded', async () => {
-    const execution = await runVideo(overAfter(10_000, POLLED));
+  test('fails at the deadline and is refunded', async () => {
+    const execution = await runVideo(finishedAfter(10_000, POLLED));
 
     expect(execution.seconds).toBe(3_600);
     expect(storedRequest(VIDEO_ID)).toMatchObject({

@@ -12,9 +12,9 @@ import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';
 import { runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script, Surroundings } from './harness.ts';
 import { executions, failRequest, settleRequest } from './stored-request.ts';
-import { stubUpstream, taskOverAt } from './stub-upstream.ts';
+import { stubProvider, taskFinishedAt } from './stub-provider.ts';
 
-export type ProviderRoute = ReturnType<typeof stubUpstream>;
+export type ProviderRoute = ReturnType<typeof stubProvider>;
 
 export const FINISHED: ProviderAnswer = {
   kind: 'done',
@@ -24,13 +24,17 @@ export const ACCEPTED: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 export const CALLING_BACK = { callsBack: true };
 export const POLLED = { callsBack: false };
 
-/** A provider of video tasks that is over with one so many seconds after `NOW`. */
-export const overAfter = (
+/** A provider whose video task finishes with `answer` so many seconds after `NOW`. */
+export const finishedAfter = (
   seconds: number,
   { callsBack }: { callsBack: boolean },
   answer: ProviderAnswer = FINISHED,
 ): ProviderRoute =>
-  stubUpstream('asynchronous', { submit: [ACCEPTED], query: taskOverAt(seconds, answer) }, () => callsBack);
+  stubProvider(
+    'asynchronous',
+    { submit: [ACCEPTED], query: taskFinishedAt(seconds, answer) },
+    () => callsBack,
+  );
 
 /** The real function behind "Wait for provider". */
 export const awaits =
@@ -38,7 +42,7 @@ export const awaits =
   (payload) =>
     awaitProvider(VIDEO_ID, tokenIn(payload), providerRouteOf);
 
-/** The real functions of every task but storing, which only records here that the file was stored. */
+/** The real function of every task but storing, which only records an output. */
 const realFunctions = (providerRouteOf: ProviderRoute): Script => ({
   'dispatch-request': () => dispatchRequest(VIDEO_ID, providerRouteOf),
   'await-provider': awaits(providerRouteOf),
@@ -48,7 +52,7 @@ const realFunctions = (providerRouteOf: ProviderRoute): Script => ({
   'fail-request': failRequest,
 });
 
-/** Runs the `generation` workflow for the video request in the table, with the real functions but for `others`. */
+/** Runs the `generation` workflow for the stored video request with the real functions, except `others`. */
 export const runVideo = (
   providerRouteOf: ProviderRoute,
   around: (surroundings: Surroundings) => void = () => undefined,
@@ -63,20 +67,20 @@ export const runVideo = (
     { requestId: VIDEO_ID },
   );
 
-/** What a caller's read of the record sets off. */
+/** A caller's read of the record. */
 export const read = async (providerRouteOf: ProviderRoute): Promise<void> => {
   const [request, wait] = await Promise.all([findRequest(VIDEO_ID), findProviderWait(VIDEO_ID)]);
   if (request) await catchUpOnRead(request, wait, providerRouteOf);
 };
 
-/** A read every 5 s, as callers are told to, from some second on and up to another. */
+/** A read every 5 s, as the guide advises, between two instants. */
 export const readsFrom =
   (first: number, providerRouteOf: ProviderRoute, last = 7_200) =>
   ({ at }: Surroundings): void => {
     for (let second = first; second <= last; second += 5) at(second, () => read(providerRouteOf));
   };
 
-/** What the provider's call of the URL it was given sets off. */
+/** The provider's call of its callback URL. */
 export const callBack = async (providerRouteOf: ProviderRoute): Promise<void> => {
   const url = await callbackUrl('modelark', VIDEO_ID);
   const [provider = '', requestId = '', token = ''] = url.split('/').slice(-3);
@@ -87,6 +91,6 @@ export const callBack = async (providerRouteOf: ProviderRoute): Promise<void> =>
 export const looks = ({ path }: Execution): number =>
   path.filter((state) => state === 'Query provider').length;
 
-/** The numbers after `last` in steps, up to the first that reaches `end`. */
+/** The numbers after `last` in equal steps, up to the first that reaches `end`. */
 export const nextEvery = (step: number, last: number, end: number): number[] =>
   last >= end ? [] : [last + step, ...nextEvery(step, last + step, end)];

@@ -24,13 +24,13 @@ import {
   type Script,
 } from './harness.ts';
 
-/** What is sent, and what the receiver makes of each: a status, or an error of the guarded client. */
+/** The deliveries sent, and the receiver's answer to each: a status, or an error of the guarded client. */
 const sent: { url: string; body: string; headers: Record<string, string> }[] = [];
 let receiver: (number: number) => number | Error = () => 204;
 class TargetRefusedError extends Error {
   override name = 'TargetRefusedError';
 }
-// Sockets live in real time, the workflow does not.
+// Sockets run in real time, the workflow in virtual time.
 jest.unstable_mockModule('../../core/outbound/guarded-http.ts', () => ({
   TargetRefusedError,
   guardedRequest: async (
@@ -49,7 +49,7 @@ const SCHEDULE = StackContext.shape.webhookRetrySeconds.parse(undefined);
 Object.assign(process.env, { WEBHOOK_RETRY_SECONDS: SCHEDULE });
 const WAITS = SCHEDULE.split(',').map(Number);
 
-/** The name that the harness gives an execution. */
+/** The execution's name in the harness. */
 const EXECUTION = 'execution-1';
 const run = (script: Script): Promise<Execution> =>
   runWorkflow(definitionText('webhook-delivery.asl.json'), { requestId: REQUEST_ID }, script);
@@ -59,7 +59,7 @@ const stop = step({ next: 'stop' });
 const sends = (...behaviours: Behaviour[]): Script => ({ 'deliver-webhook': behaviours });
 
 describe('the state machine', () => {
-  test('is over in three states when the receiver takes the first try, and names itself to the function', async () => {
+  test('takes three states when the first attempt is accepted, and passes its own name to the function', async () => {
     const execution = await run(sends(stop));
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -69,7 +69,7 @@ describe('the state machine', () => {
     ]);
   });
 
-  test('waits as long as the function says, and sends again with the same input', async () => {
+  test('waits as long as the function says, and attempts again with the same input', async () => {
     const execution = await run(sends(wait(5), wait(86_400), stop));
 
     expect(execution.path).toEqual([
@@ -122,7 +122,7 @@ describe('the state machine', () => {
     expect(execution.path.at(-1)).toBe('Delivered');
   });
 
-  test('ends after 14 days whatever its steps say', async () => {
+  test('times out after 14 days whatever its steps return', async () => {
     const execution = await run({ 'deliver-webhook': fails('TypeError') });
 
     expect(execution.status).toBe('TIMED_OUT');
@@ -136,7 +136,7 @@ describe('the state machine', () => {
   });
 });
 
-describe('with the function that is deployed', () => {
+describe('with the deployed function', () => {
   const memory = new MemoryTable(table);
   const secrets = new MemorySecrets();
   const signingKey = aSigningKey().privateKeyPem;
@@ -168,9 +168,9 @@ describe('with the function that is deployed', () => {
         return deliverWebhook(requestId, delivery, systemClock, () => 0.5);
       },
     });
-  const tries = () => listWebhookAttempts(REQUEST_ID);
+  const attempts = () => listWebhookAttempts(REQUEST_ID);
 
-  test('a receiver that is never there is tried ten times over about 75 h, then not any more', async () => {
+  test('an unreachable receiver gets ten attempts over about 75 h, then none', async () => {
     receiver = () => 503;
 
     const execution = await deliver();
@@ -179,28 +179,28 @@ describe('with the function that is deployed', () => {
     expect(execution.status).toBe('FAILED');
     const starts = WAITS.map((_, index) => WAITS.slice(0, index).reduce((sum, each) => sum + each, 0));
     starts.push(WAITS.reduce((sum, each) => sum + each));
-    expect((await tries()).map(({ delivery }) => delivery)).toEqual(Array(10).fill(EXECUTION));
-    expect((await tries()).map(({ startedAt }) => startedAt)).toEqual(
+    expect((await attempts()).map(({ delivery }) => delivery)).toEqual(Array(10).fill(EXECUTION));
+    expect((await attempts()).map(({ startedAt }) => startedAt)).toEqual(
       starts.map((seconds) => atSeconds(seconds).toISOString()),
     );
     expect(sent).toHaveLength(10);
     expect(execution.seconds / 3600).toBeCloseTo(75.6, 1);
   });
 
-  test('one that is back after a bad hour gets it with the next try', async () => {
+  test('a receiver that is down for an hour gets it with the next attempt', async () => {
     receiver = (number) => (number < 5 ? Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) : 200);
 
     const execution = await deliver();
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect((await tries()).map(({ status, error }) => status ?? error)).toEqual([
+    expect((await attempts()).map(({ status, error }) => status ?? error)).toEqual([
       ...Array(4).fill('ECONNREFUSED'),
       200,
     ]);
     expect(execution.seconds).toBe(5 + 300 + 1_800 + 7_200);
   });
 
-  test('each try has the same id and a body of its time', async () => {
+  test('each attempt has the same id and a current body', async () => {
     receiver = (number) => (number < 10 ? 500 : 200);
 
     await deliver();
@@ -208,7 +208,7 @@ describe('with the function that is deployed', () => {
     expect(new Set(sent.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`msg_${REQUEST_ID}`]));
     expect(new Set(sent.map(({ headers }) => headers['webhook-signature'])).size).toBe(10);
     const events = sent.map(({ body }) => JSON.parse(body));
-    // The files expire 23 h after the end: the seventh try comes after 17.6 h, the eighth after 31.6 h.
+    // The files expire 23 h after the end: the seventh attempt is after 17.6 h, the eighth after 31.6 h.
     expect(events.map(({ data }) => data.status)).toEqual([
       ...Array(7).fill('succeeded'),
       ...Array(3).fill('expired'),
@@ -216,7 +216,7 @@ describe('with the function that is deployed', () => {
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['generation.succeeded']));
   });
 
-  test('a fault of our own takes no try from the receiver', async () => {
+  test('our own fault does not count as an attempt', async () => {
     receiver = () => 500;
     let faults = 3;
     memory.beforeCall = () => {
@@ -227,7 +227,7 @@ describe('with the function that is deployed', () => {
 
     expect(execution.path.filter((state) => state === 'Wait for own fault')).toHaveLength(3);
     expect(sent).toHaveLength(10);
-    expect((await tries()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect((await attempts()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   test('410 stops it', async () => {
@@ -236,7 +236,7 @@ describe('with the function that is deployed', () => {
     const execution = await deliver();
 
     expect(execution.path.at(-1)).toBe('Not delivered');
-    expect((await tries()).map(({ status }) => status)).toEqual([500, 410]);
+    expect((await attempts()).map(({ status }) => status)).toEqual([500, 410]);
   });
 
   test('a refused target stops it', async () => {
@@ -245,10 +245,10 @@ describe('with the function that is deployed', () => {
     const execution = await deliver();
 
     expect(execution.path.at(-1)).toBe('Not delivered');
-    expect((await tries()).map(({ error }) => error)).toEqual(['target_refused']);
+    expect((await attempts()).map(({ error }) => error)).toEqual(['target_refused']);
   });
 
-  test('a request that is deleted meanwhile stops it: there is nothing left to tell', async () => {
+  test('the deletion of the request stops it', async () => {
     receiver = () => {
       memory.remove(requestKey(REQUEST_ID));
       return 500;

@@ -36,7 +36,7 @@ const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
 const stored = () => secrets.client.commandCalls(PutSecretValueCommand).map(({ args }) => args[0].input);
 
 describe('the delivery key pair', () => {
-  test('is made when the stack is created: the public half is answered, the private half kept', async () => {
+  test('is created with the stack: the public key is returned, the private key stored', async () => {
     await run('Create');
 
     expect(stored()).toMatchObject([{ SecretId: 'arn:delivery-key' }]);
@@ -53,23 +53,26 @@ describe('the delivery key pair', () => {
     });
   });
 
-  test.each(['Create', 'Update'] as const)('is made once: a later %s answers the same half', async (type) => {
-    await run('Create');
-    const first = answer();
-    await run(type);
+  test.each(['Create', 'Update'] as const)(
+    'is created once: a later %s returns the same key',
+    async (type) => {
+      await run('Create');
+      const first = answer();
+      await run(type);
 
-    expect(answer()).toEqual(first);
-    expect(stored()).toHaveLength(1);
-  });
+      expect(answer()).toEqual(first);
+      expect(stored()).toHaveLength(1);
+    },
+  );
 
-  test('needs nothing when the stack is deleted', async () => {
+  test('needs no call when the stack is deleted', async () => {
     await run('Delete');
 
     expect(answer()).toMatchObject({ Status: 'SUCCESS', Data: {} });
     expect(secrets.client.calls()).toHaveLength(0);
   });
 
-  test('that cannot be made fails the deployment, and says where to look and nothing else', async () => {
+  test('that cannot be created fails the deployment with a pointer to the logs and nothing else', async () => {
     secrets.client.on(GetSecretValueCommand).rejects(new Error('no rights on arn:delivery-key'));
     await run('Create');
 

@@ -42,7 +42,7 @@ const DELIVERY = `${REQUEST_ID}-again`;
 const input = { requestId: REQUEST_ID, delivery: DELIVERY };
 
 describe('deliverWebhook', () => {
-  test('makes the next try of the delivery it is given and says what follows', async () => {
+  test('makes the next attempt of the given delivery and returns the next step', async () => {
     receiver.respond = answering(503);
 
     const first = await handler(input, aLambdaContext());
@@ -56,7 +56,7 @@ describe('deliverWebhook', () => {
     ]);
   });
 
-  test('signs by the clock, for the official library', async () => {
+  test('signs with the current time, as the official library expects', async () => {
     expect(await handler(input, aLambdaContext())).toEqual({ next: 'stop' });
 
     const [webhook] = receiver.received;
@@ -67,7 +67,7 @@ describe('deliverWebhook', () => {
     });
   });
 
-  test('draws each wait anew, within a tenth of what is planned', async () => {
+  test('draws each wait at random, within a tenth of the schedule', async () => {
     receiver.respond = answering(503);
     const waits = [];
     for (const delivery of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
@@ -87,7 +87,7 @@ describe('deliverWebhook', () => {
     },
   );
 
-  test('lets its errors escape to the state machine', async () => {
+  test('throws its errors to the state machine', async () => {
     memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
 
     await expect(handler(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });

@@ -26,9 +26,9 @@ const { handler } = await import('../../../functions/events/reconcile.ts');
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
 const bucket = new MemoryBucket();
-/** When each look at the open work began, in seconds after the run did. */
-const looks: number[] = [];
-let lookSeconds = 0;
+/** When each pass began, in seconds from the start of the run. */
+const passes: number[] = [];
+let passSeconds = 0;
 
 beforeEach(() => {
   memory.reset();
@@ -38,8 +38,8 @@ beforeEach(() => {
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   jest.useFakeTimers({ now: NOW, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
   pause.mockReset().mockImplementation(async (milliseconds) => jest.setSystemTime(Date.now() + milliseconds));
-  looks.length = 0;
-  lookSeconds = 0;
+  passes.length = 0;
+  passSeconds = 0;
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -51,12 +51,12 @@ const record = () => memory.get(requestKey(REQUEST_ID));
 describe('on a schedule', () => {
   const everySeconds = async (seconds: number): Promise<number[]> => {
     executions.client.on(ListExecutionsCommand).callsFake(async () => {
-      looks.push((Date.now() - NOW.getTime()) / 1000);
-      jest.setSystemTime(Date.now() + lookSeconds * 1000);
+      passes.push((Date.now() - NOW.getTime()) / 1000);
+      jest.setSystemTime(Date.now() + passSeconds * 1000);
       return { executions: [] };
     });
     await run({ everySeconds: seconds });
-    return looks;
+    return passes;
   };
 
   test.each([
@@ -67,23 +67,23 @@ describe('on a schedule', () => {
     [30, [0, 30]],
     [20, [0, 20, 40]],
     [10, [0, 10, 20, 30, 40, 50]],
-  ])('every %p s looks at these seconds of its minute: %j', async (seconds, expected) => {
+  ])('every %p s, starts a pass at these seconds of its minute: %j', async (seconds, expected) => {
     expect(await everySeconds(seconds)).toEqual(expected);
   });
 
-  test('does not wait longer because a look took its time', async () => {
-    lookSeconds = 4;
+  test('does not wait longer because a pass took time', async () => {
+    passSeconds = 4;
 
     expect(await everySeconds(20)).toEqual([0, 20, 40]);
   });
 
-  test('goes on at once when a look took longer than the interval', async () => {
-    lookSeconds = 7;
+  test('starts the next pass at once when one took longer than the interval', async () => {
+    passSeconds = 7;
 
     expect(await everySeconds(5)).toEqual([0, 7, 14, 21, 28, 35, 42, 49]);
   });
 
-  test('ends before the next run begins, however long a look takes', async () => {
+  test('stops before the next run, however long a pass takes', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`);
     const createdAt = new Date(NOW.getTime() - 100_000).toISOString();
     for (const requestId of ids) putRequest(memory, anImageRequest({ requestId, createdAt }));
@@ -98,7 +98,7 @@ describe('on a schedule', () => {
     expect(executions.names('generation').length).toBeGreaterThan(8);
   });
 
-  test('starts what never was started', async () => {
+  test('starts an execution that never started', async () => {
     putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 31_000).toISOString() }));
 
     await run({ everySeconds: 60 });
@@ -115,8 +115,8 @@ describe('on a schedule', () => {
   );
 });
 
-describe('told of an execution that was lost', () => {
-  /** The event as EventBridge hands it on. */
+describe('on the event of a lost execution', () => {
+  /** The event as EventBridge delivers it. */
   const lost = (machine: string, input: object | string = { requestId: REQUEST_ID }) => ({
     version: '0',
     id: '315c1398-40ff-a850-213b-158f73e60175',
@@ -150,13 +150,13 @@ describe('told of an execution that was lost', () => {
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
   });
 
-  test('looks at no other request', async () => {
+  test('reads no other request', async () => {
     await run(lost('generation'));
 
     expect(executions.client.commandCalls(ListExecutionsCommand)).toHaveLength(0);
   });
 
-  test('starts an expiry again', async () => {
+  test('replaces an expiry', async () => {
     const ended = { status: 'succeeded' as const, outputs: [aStoredOutput(0)], expiresAt: NOW.toISOString() };
     putRequest(memory, anImageRequest(ended));
     executions.put('expiry', REQUEST_ID, 'ABORTED');
@@ -171,13 +171,13 @@ describe('told of an execution that was lost', () => {
   });
 
   test.each(['{', '{}', '{"requestId":7}'])(
-    'fails on an input that is none of ours, so that it is seen: %s',
+    'fails on an input that is not ours, so that it is noticed: %s',
     async (input) => {
       await expect(run(lost('generation', input))).rejects.toThrow();
     },
   );
 
-  test('lets an error escape, so that the event is delivered again', async () => {
+  test('throws errors, so that the event is delivered again', async () => {
     putRequest(memory, anImageRequest({ status: 'processing' }));
     executions.client.rejects(new Error('throttled'));
 

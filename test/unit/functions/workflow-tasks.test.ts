@@ -63,7 +63,7 @@ describe('a task of the workflow', () => {
     expect(memory.calls()).toEqual({});
   });
 
-  test.each(Object.entries(tasks))('%s lets its errors escape to the state machine', async (_, task) => {
+  test.each(Object.entries(tasks))('%s throws its errors to the state machine', async (_, task) => {
     memory.client.rejects(Object.assign(new Error('no table'), { name: 'SomeError' }));
     await expect(task(input, aLambdaContext())).rejects.toMatchObject({ name: 'SomeError' });
   });
@@ -85,7 +85,7 @@ describe('a task of the workflow', () => {
 
   test.each([
     ['missing rights', 'AccessDeniedException'],
-    ['a mistake of ours', 'ValidationException'],
+    ['an invalid call of ours', 'ValidationException'],
     ['a provider that is busy', 'ProviderBusyError'],
   ])('leaves its name to %s: time does not heal it, or the state machine knows it', async (_, name) => {
     memory.client.rejects(Object.assign(new Error('no'), { name, $metadata: { httpStatusCode: 400 } }));
@@ -102,13 +102,13 @@ describe('a task of the workflow', () => {
     expect(await task(input, aLambdaContext())).toEqual({ next: 'stop' });
   });
 
-  test('settleRequest ends the request by what was stored', async () => {
+  test('settleRequest ends the request according to the stored outputs', async () => {
     await settleRequest(input, aLambdaContext());
 
     expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
   });
 
-  test('awaitProvider needs the token that wakes the execution', async () => {
+  test('awaitProvider requires a task token', async () => {
     await expect(awaitProvider({ requestId: REQUEST_ID }, aLambdaContext())).rejects.toThrow();
     expect(memory.calls()).toEqual({});
   });
@@ -122,7 +122,7 @@ describe('a task of the workflow', () => {
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'stop' } } }]);
   });
 
-  test('expireRequest removes the files of a request whose time is over', async () => {
+  test('expireRequest removes the files of an expired request', async () => {
     const ended = { status: 'succeeded' as const, expiresAt: new Date(0).toISOString() };
     memory.put(requestKey(REQUEST_ID), anImageRequest({ ...ended, outputs: [aStoredOutput(0)] }));
     bucket.put(String(aStoredOutput(0).objectKey));
@@ -138,24 +138,24 @@ describe('failRequest', () => {
   const CONTENT = { code: 'content_policy', message: 'refused' };
 
   test.each([
-    ['what a step found', { step: { result: { next: 'fail', error: CONTENT } } }, CONTENT],
+    ['the failure of a step', { step: { result: { next: 'fail', error: CONTENT } } }, CONTENT],
     [
-      'what a state caught',
+      'a caught error',
       { failure: { Error: 'States.Timeout', Cause: '' } },
       { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
     ],
     [
-      'what a state caught while the provider was at work',
+      'an error caught while the provider was at work',
       { step: { result: { next: 'wait', waitSeconds: 5 } }, failure: { Error: 'ProviderBusyError' } },
       { code: 'provider_error', message: 'The upstream provider did not take the request.' },
     ],
     [
-      'an unexpected error when nobody says',
+      'an unexpected error without a reason',
       {},
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
     ],
     [
-      'what a state caught once the provider had produced everything',
+      'an error caught once the provider had finished',
       { step: { result: { next: 'store' } }, failure: { Error: 'States.Timeout' } },
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
     ],
@@ -167,8 +167,8 @@ describe('failRequest', () => {
   });
 
   test.each([
-    ['removes what was stored', 'after storing had begun', 'store', 0],
-    ['looks for no files', 'before anything was stored', 'wait', 1],
+    ['removes stored files', 'after storing had begun', 'store', 0],
+    ['does not call the bucket', 'before anything was stored', 'wait', 1],
   ])('%s of a request that is failed %s', async (_what, _when, next, left) => {
     bucket.put(String(aStoredOutput(0).objectKey));
 

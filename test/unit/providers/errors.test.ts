@@ -4,7 +4,7 @@ import { classifyArkError } from '../../../providers/modelark/errors.ts';
 import { classifyModelStudioError } from '../../../providers/modelstudio/errors.ts';
 
 type Row = [codes: string[], status: number | undefined, errorClass: ErrorClass];
-/** One case for each code of the rows. */
+/** One case for each code of each row. */
 const cases = (rows: Row[]): [string, number | undefined, ErrorClass][] =>
   rows.flatMap(([codes, status, errorClass]) =>
     codes.map((code): [string, number | undefined, ErrorClass] => [code, status, errorClass]),

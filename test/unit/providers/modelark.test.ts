@@ -20,7 +20,7 @@ const blocked = { error: { code: 'OutputImageSensitiveContentDetected', message:
 const broken = { error: { code: 'InternalServiceError', message: 'broke' } };
 
 describe('images of ModelArk', () => {
-  test('are planned as its wire format says', () => {
+  test('are planned in its wire format', () => {
     expect(ark().plan(anImageRequest({ images: 2 }), 'seedream', CALLBACK_URL)).toMatchObject({
       mode: 'synchronous',
       calls: [{ path: '/images/generations' }, { path: '/images/generations' }],
@@ -39,7 +39,7 @@ describe('images of ModelArk', () => {
       { kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] },
     ],
     [
-      'some, in their order, with what the others failed with',
+      'some, in order, with the failures of the others',
       [blocked, { url: url('b') }, broken],
       {
         kind: 'done',
@@ -73,7 +73,7 @@ describe('images of ModelArk', () => {
     expect(await submit()).toEqual({ kind: 'failed', failure: FAILURE.content });
   });
 
-  test('that come in another form than asked for are lost: nobody can fetch them', async () => {
+  test('in another form than requested are lost', async () => {
     server.answer(200, { data: [{ b64_json: 'AAAA' }] });
 
     expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
@@ -94,14 +94,14 @@ describe('images of ModelArk', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('are not called back for', () => {
+  test('cause no callback', () => {
     const plan = ark().plan(anImageRequest(), 'seedream', CALLBACK_URL);
 
     expect(ark().callsBack('image')).toBe(false);
     expect(JSON.stringify(plan)).not.toContain(CALLBACK_URL);
   });
 
-  test('never show the words of the provider to a caller', async () => {
+  test('never show the provider’s message to a caller', async () => {
     server.answer(400, error('InvalidParameter'));
 
     expect(JSON.stringify(await submit())).not.toMatch(/In detail|Request id|InvalidParameter/);
@@ -117,14 +117,14 @@ describe('videos of ModelArk', () => {
     expect(ark().callsBack('video')).toBe(true);
   });
 
-  test('come as a task', async () => {
+  test('are created as a task', async () => {
     server.answer(200, { id: 'cgt-20261120-abc' });
 
     expect(await submit()).toEqual({ kind: 'accepted', taskId: 'cgt-20261120-abc' });
   });
 
   test.each([{}, { id: '' }, { id: 7 }, { task_id: 'cgt-1' }])(
-    'whose task has no id nobody can ask for: %j is lost',
+    'whose task has no id are lost: %j',
     async (body) => {
       server.answer(200, body);
 
@@ -161,7 +161,7 @@ describe('a task of ModelArk', () => {
   });
   const VIDEO_URL = 'https://ark.example.com/video.mp4';
 
-  test('is asked for by its id, with the key', async () => {
+  test('is queried by its id, with the API key', async () => {
     server.answer(200, task('running'));
     await query('a/b c');
 
@@ -202,7 +202,7 @@ describe('a task of ModelArk', () => {
     expect(await query()).toEqual(answer);
   });
 
-  test('in a state that nobody knows is waited for, and the operator is told', async () => {
+  test('in an unknown state is waited for, and counted for the operator', async () => {
     const counted = metricsCounted();
     server.answer(200, task('paused'));
 
@@ -210,7 +210,7 @@ describe('a task of ModelArk', () => {
     expect(counted()).toEqual([['UnknownProviderState', { provider: 'modelark' }]]);
   });
 
-  test('that the provider no longer knows is lost, and the operator is told', async () => {
+  test('that the provider no longer knows is lost, and counted for the operator', async () => {
     const counted = metricsCounted();
     server.answer(404, error('NotFound'));
 
@@ -228,16 +228,13 @@ describe('a task of ModelArk', () => {
     [500, JSON.stringify(error('InternalServiceError'))],
     [502, '<html></html>'],
     [503, JSON.stringify(task('failed'))],
-  ])(
-    'whose query is answered with %p %s has learned nothing, and is asked for again',
-    async (status, body) => {
-      server.answer(status, body);
+  ])('whose query is answered with %p %s is queried again', async (status, body) => {
+    server.answer(status, body);
 
-      expect(await query()).toMatchObject({ kind: 'busy' });
-    },
-  );
+    expect(await query()).toMatchObject({ kind: 'busy' });
+  });
 
-  test('whose query is not answered has learned nothing', async () => {
+  test('whose query is not answered is queried again', async () => {
     server.respond = (_, response) => response.socket?.destroy();
     const closed = new ModelArk({ baseUrl: await aClosedUrl(), apiKey: '' });
 
@@ -246,7 +243,7 @@ describe('a task of ModelArk', () => {
     expect(await ark().query('cgt-1', AbortSignal.abort())).toMatchObject({ kind: 'busy' });
   });
 
-  test('never shows the words of the provider to a caller', async () => {
+  test('never shows the provider’s message to a caller', async () => {
     server.answer(200, task('failed', error('InternalServiceError')));
 
     expect(JSON.stringify(await query())).not.toMatch(/In detail|Request id|InternalServiceError/);

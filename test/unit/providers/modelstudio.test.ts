@@ -14,7 +14,7 @@ const studio = () => new ModelStudio({ baseUrl: server.url, apiKey: 'secret-key'
 const submit = () => studio().submit(A_CALL, patient());
 const query = (taskId = 'task-1') => studio().query(taskId, patient());
 const url = (name: string) => `https://studio.example.com/${name}.png`;
-/** A choice with these images, and the text that Z-Image puts beside them. */
+/** A choice with these images and the text that Z-Image adds. */
 const choice = (...names: string[]) => ({
   finish_reason: 'stop',
   message: {
@@ -25,7 +25,7 @@ const choice = (...names: string[]) => ({
 const NONE: ProviderAnswer = { kind: 'failed', failure: FAILURE.error };
 
 describe('images of Model Studio', () => {
-  test('are planned as its wire format says', () => {
+  test('are planned in its wire format', () => {
     expect(studio().plan(anImageRequest(), 'qwen-image')).toMatchObject({ mode: 'asynchronous' });
     expect(studio().plan(anImageRequest(), 'z-image-turbo')).toMatchObject({ mode: 'synchronous' });
   });
@@ -50,7 +50,7 @@ describe('images of Model Studio', () => {
     expect(await submit()).toEqual(answer);
   });
 
-  test('come as a task', async () => {
+  test('are created as a task', async () => {
     server.answer(200, { request_id: 'r-1', output: { task_id: 'task-1', task_status: 'PENDING' } });
 
     expect(await submit()).toEqual({ kind: 'accepted', taskId: 'task-1' });
@@ -72,7 +72,7 @@ describe('images of Model Studio', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('never show the words of the provider to a caller', async () => {
+  test('never show the provider’s message to a caller', async () => {
     server.answer(400, error('InvalidParameter'));
 
     expect(JSON.stringify(await submit())).not.toMatch(/In detail|r-1|InvalidParameter/);
@@ -80,7 +80,7 @@ describe('images of Model Studio', () => {
 });
 
 describe('videos of Model Studio', () => {
-  test('are planned as tasks, and never called back for', () => {
+  test('are planned as tasks without callbacks', () => {
     expect(studio().plan(aVideoRequest(), 'wan-video')).toMatchObject({
       mode: 'asynchronous',
       calls: [{ path: '/api/v1/services/aigc/video-generation/video-synthesis' }],
@@ -97,7 +97,7 @@ describe('a task of Model Studio', () => {
 
   const VIDEO_URL = 'https://studio.example.com/video.mp4';
 
-  test('is asked for by its id, with the key', async () => {
+  test('is queried by its id, with the API key', async () => {
     server.answer(200, task({ task_status: 'RUNNING' }));
     await query('a/b c');
 
@@ -146,7 +146,7 @@ describe('a task of Model Studio', () => {
   });
 
   test.each(['SUSPENDED', 'SOMETHING_NEW'])(
-    'in a state that nobody knows is waited for, and the operator is told: %s',
+    'in an unknown state is waited for, and counted for the operator: %s',
     async (task_status) => {
       const counted = metricsCounted();
       server.answer(200, task({ task_status }));
@@ -156,7 +156,7 @@ describe('a task of Model Studio', () => {
     },
   );
 
-  test('that the provider no longer knows is lost, and the operator is told', async () => {
+  test('that the provider no longer knows is lost, and counted for the operator', async () => {
     const counted = metricsCounted();
     server.answer(200, task({ task_status: 'UNKNOWN' }));
 
@@ -175,16 +175,13 @@ describe('a task of Model Studio', () => {
     [500, JSON.stringify(error('InternalError'))],
     [502, '<html></html>'],
     [503, JSON.stringify(task({ task_status: 'FAILED', code: 'ServiceUnavailable' }))],
-  ])(
-    'whose query is answered with %p %s has learned nothing, and is asked for again',
-    async (status, body) => {
-      server.answer(status, body);
+  ])('whose query is answered with %p %s is queried again', async (status, body) => {
+    server.answer(status, body);
 
-      expect(await query()).toMatchObject({ kind: 'busy' });
-    },
-  );
+    expect(await query()).toMatchObject({ kind: 'busy' });
+  });
 
-  test('whose query is not answered has learned nothing', async () => {
+  test('whose query is not answered is queried again', async () => {
     server.respond = (_, response) => response.socket?.destroy();
     const closed = new ModelStudio({ baseUrl: await aClosedUrl(), apiKey: '' });
 

@@ -11,7 +11,7 @@ import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 describe('a call to ModelArk', () => {
   const plan = (request: Partial<ImageRequest>) => planArkImages(anImageRequest(request), 'seedream-4-5');
 
-  test('asks for one image, unmarked, by URL', () => {
+  test('requests one image by URL, without a watermark', () => {
     expect(plan({ prompt: 'a lighthouse', size: '2K' })).toStrictEqual({
       mode: 'synchronous',
       calls: [
@@ -30,7 +30,7 @@ describe('a call to ModelArk', () => {
     });
   });
 
-  test('is made once for each of several images, as there is no count upstream', () => {
+  test('is made once per image, as the API takes no count', () => {
     const { calls } = plan({ images: 4 });
 
     expect(calls).toHaveLength(4);
@@ -42,7 +42,7 @@ describe('a call to ModelArk', () => {
     expect(plan({ references: references(count) }).calls[0]?.body.image).toEqual(references(count));
   });
 
-  test('of a sequence is one, and says how many images it may yield', () => {
+  test('for a sequence is one, with the most images it may yield', () => {
     const { calls } = plan({ sequential: true, images: 7 });
 
     expect(calls).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('a call to ModelArk', () => {
     ['1K', 'portrait', '720x1280'],
     ['1600x900', 'auto', '1600x900'],
   ])(
-    'of size %s and ratio %s says %s: a token leaves the ratio to the provider',
+    'of size %s and ratio %s sends %s: a preset leaves the ratio to the provider',
     (size, aspectRatio, text) => {
       expect(plan({ size, aspectRatio }).calls[0]?.body.size).toBe(text);
     },
@@ -72,7 +72,7 @@ describe('a call to Model Studio', () => {
   const plan = (upstreamModel: string, request: Partial<ImageRequest> = {}) =>
     planModelStudioImages(anImageRequest(request), upstreamModel);
 
-  test('for Qwen-Image creates a task for all images at once, unmarked', () => {
+  test('for Qwen-Image creates one task for all images, without a watermark', () => {
     const request = { prompt: 'a lighthouse', size: '1.5K', images: 6, references: references(2) };
 
     expect(plan('qwen-image-3.0-pro', request)).toStrictEqual({
@@ -102,7 +102,7 @@ describe('a call to Model Studio', () => {
     });
   });
 
-  test('for Z-Image is answered in the call: no task header, no count', () => {
+  test('for Z-Image is synchronous: no task header, no count', () => {
     expect(plan('z-image-turbo', { prompt: 'a lighthouse' })).toStrictEqual({
       mode: 'synchronous',
       calls: [
@@ -147,7 +147,7 @@ describe('a call to ModelArk for a video', () => {
   const contentOf = (request: Partial<VideoRequest>) => plan(request).calls[0]?.body.content;
   const text = { type: 'text', text: 'waves' };
 
-  test('is one task, unmarked, that says where to call back', () => {
+  test('is one task with a callback URL, without a watermark', () => {
     expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
       mode: 'asynchronous',
       calls: [
@@ -168,7 +168,7 @@ describe('a call to ModelArk for a video', () => {
     });
   });
 
-  test('says no ratio where the model has none', () => {
+  test('sends no ratio when the model has none', () => {
     expect(plan({ ratio: undefined }).calls[0]?.body).not.toHaveProperty('ratio');
   });
 
@@ -180,7 +180,7 @@ describe('a call to ModelArk for a video', () => {
     ]);
   });
 
-  test('gives each reference its role, in the order the prompt may count them by', () => {
+  test('gives each reference its role, in the order of the request', () => {
     const of = (kind: string, urls: string[]) =>
       urls.map((url) => ({ type: `${kind}_url`, [`${kind}_url`]: { url }, role: `reference_${kind}` }));
 
@@ -192,7 +192,7 @@ describe('a call to ModelArk for a video', () => {
     ]);
   });
 
-  test('carries neither who asked nor where their webhook is', () => {
+  test('contains neither the end-user nor the webhook URL', () => {
     const body = JSON.stringify(plan({ webhookUrl: 'https://caller.example/hook' }));
 
     expect(body).not.toMatch(/caller\.example|ada@example|acc_/);
@@ -204,7 +204,7 @@ describe('a call to Model Studio for a video', () => {
     planModelStudioVideo(aVideoRequest(request), 'wan3.0-video');
   const inputOf = (request: Partial<VideoRequest>) => plan(request).calls[0]?.body.input;
 
-  test('is one task, unmarked', () => {
+  test('is one task, without a watermark', () => {
     expect(plan({ resolution: '720p', durationSec: 12, ratio: '16:9' })).toStrictEqual({
       mode: 'asynchronous',
       calls: [
@@ -228,7 +228,7 @@ describe('a call to Model Studio for a video', () => {
     expect(plan({ resolution }).calls[0]?.body.parameters).toMatchObject({ resolution: label });
   });
 
-  test('says no ratio where the model has none', () => {
+  test('sends no ratio when the model has none', () => {
     expect(plan({ ratio: undefined }).calls[0]?.body.parameters).not.toHaveProperty('ratio');
   });
 
@@ -242,7 +242,7 @@ describe('a call to Model Studio for a video', () => {
     });
   });
 
-  test('gives each reference its type, in the order the prompt may count them by', () => {
+  test('gives each reference its type, in the order of the request', () => {
     const of = (kind: string, urls: string[]) => urls.map((url) => ({ type: `reference_${kind}`, url }));
 
     expect(inputOf(REFERENCES)).toStrictEqual({

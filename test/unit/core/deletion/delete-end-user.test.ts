@@ -41,7 +41,7 @@ const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const remove = () => deleteEndUser(id, clock);
 
-/** Puts a terminal request with one file; answers its id. */
+/** Puts a terminal request with one file; returns its id. */
 const given = (overrides: Partial<ImageRequest> = {}): string => {
   const requestId = aRequestId(NOW);
   const objectKey = `outputs/${requestId}`;
@@ -61,7 +61,7 @@ const given = (overrides: Partial<ImageRequest> = {}): string => {
 };
 const many = (count: number): string[] => Array.from({ length: count }, () => given());
 const left = (ids: readonly string[]): string[] => ids.filter((each) => memory.get(requestKey(each)));
-/** Lets the clock run on with each request whose files are removed. */
+/** Advances the clock with each request whose files are removed. */
 const takingSeconds = (seconds: number): void => {
   bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
     clock.advance(seconds);
@@ -70,7 +70,7 @@ const takingSeconds = (seconds: number): void => {
 };
 
 describe('removing an end-user', () => {
-  test('takes all of their requests and files along, and counts them', async () => {
+  test('removes all of their requests and files, and counts them', async () => {
     const ids = [
       given(),
       given({ status: 'failed', outputs: [] }),
@@ -85,7 +85,7 @@ describe('removing an end-user', () => {
     expect(endUser()).toBeUndefined();
   });
 
-  test('leaves others alone: of the account, and of the same address in another', async () => {
+  test('leaves other end-users of the account alone, and the same address in another account', async () => {
     const other = 'acc_01JD4KXQ8M0000000000000009';
     const others = [given({ endUserEmail: 'ada@example.com.au' }), given({ accountId: other })];
     putEndUser(memory, anEndUser({ email: 'ada@example.com.au' }));
@@ -116,7 +116,7 @@ describe('removing an end-user', () => {
     expect(deletions).toEqual(['REQUEST', `END_USER#${EMAIL}`]);
   });
 
-  test('forgets their pauses with every model, and nobody else’s', async () => {
+  test('removes their pauses with every model, and nobody else’s', async () => {
     const [model = ''] = CATALOG.map((each) => each.id);
     const other = { ...id, email: 'other@example.com', model };
     for (const { id: each } of CATALOG) memory.put(pauseKey({ ...id, model: each }), { until: 'x' });
@@ -141,19 +141,19 @@ describe('removing an end-user', () => {
     },
   );
 
-  test('who does not exist is not found, and so a second time', async () => {
+  test('who does not exist, or is removed already, is not found', async () => {
     await remove();
     await expect(remove()).rejects.toThrow(NotFoundError);
     await expect(deleteEndUser({ ...id, email: 'nobody@example.com' })).rejects.toThrow(NotFoundError);
   });
 
-  test('works on those who are blocked', async () => {
+  test('works for a blocked end-user', async () => {
     putEndUser(memory, anEndUser({ activeRequests: 0, blockedAt: NOW.toISOString() }));
 
     expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
   });
 
-  test('by several at once is done by one; requests are counted once among all', async () => {
+  test('several times at once succeeds once, and counts each request once', async () => {
     const ids = many(30);
 
     const settled = await Promise.allSettled([remove(), remove(), remove()]);
@@ -169,7 +169,7 @@ describe('removing an end-user', () => {
 describe('a cascade too large for one call', () => {
   const refusal = { code: 'temporarily_unavailable', retryAfterSeconds: 1 };
 
-  test('removes for 20 s and asks to be called again, keeping the end-user out meanwhile', async () => {
+  test('stops after 20 s and asks to be repeated; the end-user cannot create until then', async () => {
     const ids = many(100);
     takingSeconds(1);
 
@@ -177,12 +177,12 @@ describe('a cascade too large for one call', () => {
 
     const gone = 100 - left(ids).length;
     expect(gone).toBeGreaterThanOrEqual(20);
-    // Those that were under way when the time was up are finished.
+    // Deletions in progress when the time is up are finished.
     expect(gone).toBeLessThanOrEqual(20 + 16);
     expect(endUser()).toMatchObject({ deletingAt: NOW.toISOString() });
   });
 
-  test('goes on where it stopped, and the last call counts its own part', async () => {
+  test('continues where it stopped, and the last call counts its own part', async () => {
     const ids = many(100);
     takingSeconds(1);
     let calls = 0;
@@ -217,7 +217,7 @@ describe('a cascade too large for one call', () => {
     expect(left(ids)).toEqual(count === 0 ? [] : [ids[0]]);
   });
 
-  test('can be called again after an error of the table', async () => {
+  test('can be repeated after an error of the table', async () => {
     const ids = many(5);
     memory.client.on(BatchWriteCommand).rejectsOnce(new Error('no table')).resolves({});
 

@@ -35,7 +35,7 @@ beforeEach(() => {
   warn.mockReset();
 });
 
-/** A request that succeeded with two files and one output that was not stored, gone at `ttl`. */
+/** A succeeded request with two files and one output that was not stored. */
 const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest =>
   anImageRequest({
     status: 'succeeded',
@@ -44,7 +44,7 @@ const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest =>
     ttl: NOW.getTime() / 1000 + 100,
     ...overrides,
   });
-/** Puts a request with its files, three provider calls and how it waited. */
+/** Puts a request with its files, three provider calls and its wait. */
 const given = (request: ImageRequest = aSucceeded()): void => {
   putRequest(memory, request);
   for (const { objectKey } of request.outputs ?? []) if (objectKey) bucket.put(objectKey);
@@ -65,7 +65,7 @@ const left = () => ({
 });
 
 describe('deleting a request', () => {
-  test('removes its files, its record and all that was kept beside it, and counts the files', async () => {
+  test('removes its files, its record and everything stored with it, and counts the files', async () => {
     given();
     bucket.put('outputs/another');
 
@@ -80,7 +80,7 @@ describe('deleting a request', () => {
     ]);
   });
 
-  test('removes the record before the files, so that no reader is given a URL of a file that is gone', async () => {
+  test('removes the record before the files, so that no read returns the URL of a removed file', async () => {
     given();
     let recordAtRemoval: unknown = 'not looked at';
     bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
@@ -93,7 +93,7 @@ describe('deleting a request', () => {
     expect(recordAtRemoval).toBeUndefined();
   });
 
-  test('that cannot be removed keeps its files, and can be deleted later', async () => {
+  test('whose record cannot be removed keeps its files, and can be deleted later', async () => {
     given();
     memory.client.on(TransactWriteCommand).rejectsOnce(new Error('no table')).resolves({});
 
@@ -106,7 +106,7 @@ describe('deleting a request', () => {
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
   const open = openWorkListing(REQUEST_ID, atSeconds(5).toISOString());
 
-  test('leaves a mark that it was deleted, for the ledger entries that name it, and nothing else to do', async () => {
+  test('leaves a mark for the ledger entries that name it, and no open work', async () => {
     given();
     await remove(atSeconds(5));
 
@@ -118,7 +118,7 @@ describe('deleting a request', () => {
     });
   });
 
-  test('whose files cannot be removed leaves their names and stays open work', async () => {
+  test('whose files cannot be removed keeps their names and stays open work', async () => {
     given();
     bucket.client.on(DeleteObjectsCommand).rejects(new Error('no bucket'));
 
@@ -131,7 +131,7 @@ describe('deleting a request', () => {
     expect(left()).toEqual({ attempts: 0, files: 2 });
   });
 
-  test('that breaks off before all is gone stays open work, and is gone for its caller', async () => {
+  test('that is interrupted stays open work, and is gone for its caller', async () => {
     given();
     memory.client.on(BatchWriteCommand).rejects(new Error('no table'));
 
@@ -142,7 +142,7 @@ describe('deleting a request', () => {
     expect(await remove()).toEqual({ outcome: 'not_found' });
   });
 
-  test('takes files along that nobody recorded, and counts them', async () => {
+  test('removes files that were not recorded, and counts them', async () => {
     given();
     bucket.put(outputObjectKey(ACCOUNT_ID, REQUEST_ID, 7, 'png'));
 
@@ -191,13 +191,13 @@ describe('deleting a request', () => {
     expect(left()).toEqual(NOTHING_DONE);
   });
 
-  test("that is another's says nothing of its state", async () => {
+  test('of another account does not reveal its state', async () => {
     given(aSucceeded({ status: 'queued' }));
 
     expect(await remove(NOW, 'acc_01JD4KXQ8M0000000000000009')).toEqual({ outcome: 'not_found' });
   });
 
-  test('by everyone at once counts for one', async () => {
+  test('many times at once counts once', async () => {
     given();
 
     const outcomes = (await Promise.all(Array.from({ length: 8 }, () => remove()))).map(
@@ -208,7 +208,7 @@ describe('deleting a request', () => {
     expect(await remove()).toEqual({ outcome: 'not_found' });
   });
 
-  test('that is past its retention is not found, and what was left of it goes', async () => {
+  test('past its retention is not found, and what is left of it is removed', async () => {
     given();
 
     expect(await remove(atSeconds(100))).toEqual({ outcome: 'not_found' });
@@ -216,7 +216,7 @@ describe('deleting a request', () => {
     expect(everything()).toEqual([]);
   });
 
-  test('goes on when files cannot be removed, counts those that could and logs the others', async () => {
+  test('continues when files cannot be removed, counts the removed ones and logs the others', async () => {
     given();
     const [failed, gone] = [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey];
     bucket.client
@@ -243,7 +243,7 @@ describe('deleting many requests', () => {
   const idOf = (index: number): string => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`;
   const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => idOf(index));
 
-  test('tells of each, in the order given', async () => {
+  test('returns the outcome of each, in order', async () => {
     given(aSucceeded({ requestId: idOf(2) }));
     given(aSucceeded({ requestId: idOf(0), status: 'queued' }));
 
@@ -257,12 +257,12 @@ describe('deleting many requests', () => {
     expect(complete).toBe(true);
   });
 
-  test('of nothing is done at once', async () => {
+  test('without ids does nothing', async () => {
     expect(await deleteRequests(ACCOUNT_ID, [], NOW)).toEqual({ deletions: new Map(), complete: true });
     expect(memory.calls()).toEqual({});
   });
 
-  test('works on several at once, never on more than sixteen', async () => {
+  test('works on at most sixteen at once', async () => {
     let [underWay, most] = [0, 0];
     bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
       most = Math.max(most, ++underWay);
@@ -278,7 +278,7 @@ describe('deleting many requests', () => {
     expect(most).toBe(16);
   });
 
-  test('takes no more once it is told to stop, and finishes what it took', async () => {
+  test('takes no more once keepGoing returns false, and finishes what it took', async () => {
     for (const requestId of ids(40)) given(aSucceeded({ requestId, outputs: [] }));
     let asked = 0;
 
@@ -290,7 +290,7 @@ describe('deleting many requests', () => {
     expect(ids(40).filter((id) => memory.get(requestKey(id)))).toEqual(ids(40).slice(20));
   });
 
-  test('lets errors of the table through', async () => {
+  test('throws errors of the table', async () => {
     given();
     memory.client.rejects(new Error('no table'));
 

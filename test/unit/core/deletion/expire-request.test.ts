@@ -22,7 +22,7 @@ beforeEach(() => {
   given();
 });
 
-/** A request with two files whose time is over 100 s after `NOW`. */
+/** A request with two files that expire 100 s after `NOW`. */
 const given = (overrides: Partial<ImageRequest> = {}): void => {
   const outputs = [aStoredOutput(0), { index: 1 }, aStoredOutput(2)];
   const expiresAt = atSeconds(100).toISOString();
@@ -38,7 +38,7 @@ const untouched = () => {
 };
 
 describe('expiring a request', () => {
-  test('removes its files and marks its record, which keeps all else', async () => {
+  test('removes its files and marks its record, which is otherwise unchanged', async () => {
     const before = structuredClone(record());
 
     await expire(100);
@@ -47,7 +47,7 @@ describe('expiring a request', () => {
     expect(record()).toEqual({ ...before, expiredAt: atSeconds(100).toISOString() });
   });
 
-  test('comes not a millisecond too early', async () => {
+  test('is refused a millisecond too early', async () => {
     await expect(expire(99.999)).rejects.toThrow(NotExpiredYetError);
     untouched();
   });
@@ -70,7 +70,7 @@ describe('expiring a request', () => {
     untouched();
   });
 
-  test('has nothing to do for one that was deleted', async () => {
+  test('does nothing for one that was deleted', async () => {
     memory.reset();
 
     await expire(1000);
@@ -78,7 +78,7 @@ describe('expiring a request', () => {
     expect(bucket.objects.size).toBe(3);
   });
 
-  test('takes files along that nobody recorded, and marks one that has none', async () => {
+  test('removes files that were not recorded, and marks a request without files', async () => {
     given({ outputs: [] });
     await expire(100);
     expect([...bucket.objects.keys()]).toEqual(['outputs/another']);
@@ -90,7 +90,7 @@ describe('expiring a request', () => {
     expect(record()).toHaveProperty('expiredAt');
   });
 
-  test('asks to come again while files remain, and is done when they are gone', async () => {
+  test('throws while files remain, and succeeds once they are removed', async () => {
     const [failed] = [aStoredOutput(0).objectKey];
     bucket.client
       .on(DeleteObjectsCommand)
@@ -105,7 +105,7 @@ describe('expiring a request', () => {
     expect(record()).toMatchObject({ expiredAt: atSeconds(280).toISOString() });
   });
 
-  test('that is deleted meanwhile is not brought back', async () => {
+  test('does not bring back one that was deleted', async () => {
     bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
       memory.remove(requestKey(REQUEST_ID));
       return {};

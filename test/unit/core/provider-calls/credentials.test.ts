@@ -15,7 +15,7 @@ let start = NOW.getTime();
 beforeEach(() => {
   clearCaches();
   secrets.reset();
-  // What is cached is cached for 5 min: each test starts an hour later.
+  // Secrets are cached for 5 min, so each test starts an hour later.
   start += 3_600_000;
 });
 afterEach(() => {
@@ -24,7 +24,7 @@ afterEach(() => {
 const later = (seconds: number): Date => new Date(start + seconds * 1000);
 
 describe('the providers that have a credential', () => {
-  test('are those whose secret has a value, which is never read', async () => {
+  test('are those whose secret has a value; the value is never read', async () => {
     secrets.set('arn:modelark-key', 'secret');
     secrets.set('arn:modelstudio-key', undefined);
 
@@ -44,7 +44,7 @@ describe('the providers that have a credential', () => {
     expect(await listCredentials(later(300))).toEqual(new Set(['modelark', 'modelstudio']));
   });
 
-  test('are not taken for none when the look-up fails', async () => {
+  test('are not reported as none when the look-up fails', async () => {
     secrets.client.rejects(new Error('no secrets'));
 
     await expect(listCredentials(later(0))).rejects.toThrow('no secrets');
@@ -64,13 +64,13 @@ describe('a secret', () => {
     expect(await readSecret('arn:x')).toBe('new');
   });
 
-  test('that has no value is told of', async () => {
+  test('without a value is an error', async () => {
     await expect(readSecret('arn:none')).rejects.toThrow();
   });
 });
 
-describe('the upstream of a model', () => {
-  test('is its provider, with its own address and credential, and the name it has there', async () => {
+describe('the route of a model', () => {
+  test('is its provider, with base URL and credential, and the provider’s name for it', async () => {
     const server = await new LoopbackServer().start();
     server.answer(429, '');
     secrets.set('arn:modelark-key', 'ark-key');

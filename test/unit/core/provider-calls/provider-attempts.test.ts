@@ -26,8 +26,8 @@ const DONE: AttemptOutcome = { kind: 'done', outputs: [{ url: 'https://up.exampl
 const ACCEPTED: AttemptOutcome = { kind: 'accepted', taskId: 'task-1' };
 const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } };
 
-describe('claiming a call', () => {
-  test('writes it down before it is made, unless somebody did', async () => {
+describe('claiming an attempt', () => {
+  test('stores it before the call, unless it is claimed already', async () => {
     expect(await claimAttempt(REQUEST_ID, 2, 1, NOW)).toStrictEqual(anAttempt({ call: 2, attempt: 1 }));
     expect(memory.client.commandCalls(PutCommand)[0]?.args[0].input).toStrictEqual({
       TableName: 'table',
@@ -43,7 +43,7 @@ describe('claiming a call', () => {
     });
   });
 
-  test('holds when the answer was lost and what refuses the repeated write is the claim itself', async () => {
+  test('succeeds when the response was lost and the retried write meets its own claim', async () => {
     memory.client.on(PutCommand).callsFakeOnce(async ({ Item }) => {
       throw new ConditionalCheckFailedException({
         message: 'The conditional request failed',
@@ -55,13 +55,13 @@ describe('claiming a call', () => {
     expect(await claimAttempt(REQUEST_ID, 0, 0, NOW)).toStrictEqual(anAttempt());
   });
 
-  test('is possible for one alone', async () => {
+  test('succeeds for one of many', async () => {
     const claims = await Promise.all([1, 2, 3].map(() => claimAttempt(REQUEST_ID, 0, 0, NOW)));
 
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
-  test('lets errors of the table through', async () => {
+  test('throws errors of the table', async () => {
     memory.client.on(PutCommand).rejects(new Error('no table'));
 
     await expect(claimAttempt(REQUEST_ID, 0, 0, NOW)).rejects.toThrow('no table');
@@ -71,7 +71,7 @@ describe('claiming a call', () => {
 describe('the outcome of a call', () => {
   beforeEach(() => memory.put(key, anAttempt()));
 
-  test('is recorded over nothing, with when it came', async () => {
+  test('is recorded with its time', async () => {
     const recorded = await recordOutcome(anAttempt(), DONE, atSeconds(3));
 
     expect(recorded).toStrictEqual(anAttempt({ outcome: DONE, finishedAt: atSeconds(3).toISOString() }));
@@ -92,7 +92,7 @@ describe('the outcome of a call', () => {
     ]);
   });
 
-  test('replaces an accepted task, whose id stays', async () => {
+  test('replaces an accepted task but keeps its id', async () => {
     const open = await recordOutcome(anAttempt(), ACCEPTED, atSeconds(1));
     expect(open).toStrictEqual(anAttempt({ outcome: ACCEPTED, taskId: 'task-1' }));
 
@@ -114,7 +114,7 @@ describe('the outcome of a call', () => {
     },
   );
 
-  test('is never mixed up with that of another call or another try', async () => {
+  test('is stored with its own call and attempt only', async () => {
     memory.put(providerAttemptKey(REQUEST_ID, 1, 1), anAttempt({ call: 1, attempt: 1, outcome: FAILED }));
     memory.put(providerAttemptKey(REQUEST_ID, 0, 1), anAttempt({ call: 0, attempt: 1, outcome: FAILED }));
     memory.put(providerAttemptKey(REQUEST_ID, 1, 0), anAttempt({ call: 1, attempt: 0, outcome: DONE }));
@@ -124,7 +124,7 @@ describe('the outcome of a call', () => {
     );
   });
 
-  test('is not recorded for a call that nobody claimed', async () => {
+  test('is not recorded for an attempt that was not claimed', async () => {
     memory.reset();
 
     await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('The conditional request failed');
@@ -132,7 +132,7 @@ describe('the outcome of a call', () => {
   });
 });
 
-test('whoever makes a call says that it is alive', async () => {
+test('an attempt is marked alive', async () => {
   memory.put(key, anAttempt());
   await keepAttemptAlive(anAttempt(), atSeconds(5));
 
@@ -149,7 +149,7 @@ test('whoever makes a call says that it is alive', async () => {
 });
 
 describe('the calls of a request', () => {
-  test('are listed by their place in the plan, then by their tries, over all pages', async () => {
+  test('are listed in plan order, then by attempt, over all pages', async () => {
     const [first, second, third] = [anAttempt(), anAttempt({ attempt: 1 }), anAttempt({ call: 1 })];
     memory.client
       .on(QueryCommand)

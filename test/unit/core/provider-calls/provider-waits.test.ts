@@ -21,8 +21,8 @@ beforeEach(() => memory.reset());
 const stored = () => memory.get(providerWaitKey(VIDEO_ID));
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 
-describe('how a request waits', () => {
-  test('is not known before anything has happened, and is read consistently', async () => {
+describe('the wait of a request', () => {
+  test('is undefined before the first event, and is read consistently', async () => {
     expect(await findProviderWait(VIDEO_ID)).toBeUndefined();
     expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
       TableName: 'table',
@@ -31,7 +31,7 @@ describe('how a request waits', () => {
     });
   });
 
-  test('is kept beside the request, for as long as its provider calls: 100 days', async () => {
+  test('is stored with the request for 100 days, as its provider attempts are', async () => {
     await keepTaskToken(VIDEO_ID, 'token-1', NOW);
 
     expect(stored()).toEqual({
@@ -44,7 +44,7 @@ describe('how a request waits', () => {
     });
   });
 
-  test('gathers what happens, in whatever order, and every note gives all that is known', async () => {
+  test('collects events in any order, and every write returns the whole item', async () => {
     expect(await noteCallback(VIDEO_ID, atSeconds(1))).toEqual({ requestId: VIDEO_ID, calledBackAt: at(1) });
     await noteQuery(VIDEO_ID, atSeconds(2));
     const all = await keepTaskToken(VIDEO_ID, 'token-1', atSeconds(3));
@@ -59,7 +59,7 @@ describe('how a request waits', () => {
     expect(await findProviderWait(VIDEO_ID)).toEqual(all);
   });
 
-  test('is under the last token: an earlier one wakes nobody any more', async () => {
+  test('keeps the last token only', async () => {
     await keepTaskToken(VIDEO_ID, 'token-1', NOW);
     await keepTaskToken(VIDEO_ID, 'token-2', atSeconds(300));
 
@@ -67,8 +67,8 @@ describe('how a request waits', () => {
   });
 });
 
-describe('the right to ask the provider', () => {
-  test('is given to the first who claims it, and notes the question', async () => {
+describe('claiming a query', () => {
+  test('succeeds the first time, and notes the query', async () => {
     await keepTaskToken(VIDEO_ID, 'token-1', NOW);
 
     expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({
@@ -89,7 +89,7 @@ describe('the right to ask the provider', () => {
     expect(stored()).toMatchObject({ queriedAt: at(given ? seconds : 0) });
   });
 
-  test('is given to one of many who claim it at once', async () => {
+  test('succeeds for one of many at once', async () => {
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, index) => claimQuery(VIDEO_ID, 10, atSeconds(index / 10))),
     );
@@ -97,7 +97,7 @@ describe('the right to ask the provider', () => {
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
-  test('is not refused for an error of the table', async () => {
+  test('throws errors of the table', async () => {
     memory.client.on(UpdateCommand).rejects(new Error('no table'));
 
     await expect(claimQuery(VIDEO_ID, 10, NOW)).rejects.toThrow('no table');

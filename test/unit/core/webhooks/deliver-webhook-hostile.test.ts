@@ -16,7 +16,7 @@ import { MemoryTable } from '../../fakes/memory-table.ts';
 import { MemorySecrets } from '../../fakes/secrets.ts';
 import { WebhookReceiver } from '../../fakes/webhook-receiver.ts';
 
-/** What every name leads to: the code under test is loaded with this resolver in place of the machine's. */
+/** The addresses of every name: the code under test is loaded with this resolver instead of the system's. */
 const resolve = jest.fn<ResolveAll>();
 jest.unstable_mockModule('node:dns', () => ({ ...dns, lookup: resolve }));
 const { deliverWebhook } = await import('../../../../core/webhooks/deliver-webhook.ts');
@@ -26,7 +26,7 @@ Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECOND
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
 const receiver = await new WebhookReceiver().start();
-/** A server below HTTP, which does with each connection what the test says. */
+/** A TCP server that treats each connection as the test says. */
 let onConnection: (socket: Socket) => void = () => undefined;
 const sockets = new Set<Socket>();
 const rawServer = createServer((socket) => {
@@ -63,7 +63,7 @@ const deliverTo = (webhookUrl: string) => {
   return deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock(), () => 0.5);
 };
 const made = async () => (await listWebhookAttempts(REQUEST_ID)).map(({ status, error }) => status ?? error);
-const TRY_AGAIN = { next: 'wait', waitSeconds: 5 };
+const ATTEMPT_AGAIN = { next: 'wait', waitSeconds: 5 };
 const leadTo = (...addresses: string[]) =>
   resolve.mockImplementation((_name, _options, callback) =>
     process.nextTick(
@@ -73,16 +73,16 @@ const leadTo = (...addresses: string[]) =>
     ),
   );
 
-/** Lets the time that a receiver has for its answer be over when the test says so. */
+/** Lets the test end the time a receiver has to answer. */
 const outOfTime = (): (() => void) => {
   const controller = new AbortController();
   jest.spyOn(AbortSignal, 'timeout').mockReturnValue(controller.signal);
   return () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
 };
-/** Resolves when the sender has let go of a connection. */
+/** Resolves when the sender has closed a connection. */
 const released = (socket: Socket): Promise<void> => new Promise((done) => socket.once('close', () => done()));
 
-describe('a receiver that does not answer in time is tried again', () => {
+describe('a receiver that does not answer in time gets another attempt', () => {
   test('and is given 15 s', async () => {
     const given = jest.spyOn(AbortSignal, 'timeout');
 
@@ -92,10 +92,10 @@ describe('a receiver that does not answer in time is tried again', () => {
   });
 
   test.each([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['begins a status line and stops', 'HTTP/1.1 2'],
     ['sends headers without an end', 'HTTP/1.1 200 OK\r\nx-slow: 1\r\n'],
-    ['only says that it goes on working', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['sends informational responses only', 'HTTP/1.1 102 Processing\r\n\r\n'],
   ])('when it %s', async (_what, said) => {
     const expire = outOfTime();
     let closed: Promise<void> | undefined;
@@ -104,19 +104,19 @@ describe('a receiver that does not answer in time is tried again', () => {
       socket.once('data', () => socket.write(said, () => setImmediate(expire)));
     };
 
-    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual(['timeout']);
     await closed;
   });
 });
 
 describe('an answer costs no more than its status and headers', () => {
-  // The connection is let go of at once, not at the end of the time for an answer.
+  // The connection is closed at once, not when the time to answer is up.
   beforeEach(() => {
     outOfTime();
   });
 
-  /** Writes until the other side lets go, and then tells how many bytes it took. */
+  /** Writes until the other side closes; resolves to the number of bytes it accepted. */
   const flood = (socket: Socket, head: string, more: string): Promise<number> => {
     const chunk = Buffer.from(more.repeat(Math.ceil(65_536 / more.length)));
     socket.write(head);
@@ -127,10 +127,10 @@ describe('an answer costs no more than its status and headers', () => {
     push();
     return released(socket).then(() => socket.bytesWritten - socket.writableLength);
   };
-  /** What the kernels of both sides may hold of a connection; a receiver of these tests would send without end. */
+  /** The most bytes the kernels of both sides may buffer; these receivers would send without end. */
   const SOCKET_BUFFERS = 32 * 2 ** 20;
 
-  test('when its body never ends: it is delivered, and the rest is not taken', async () => {
+  test('when its body never ends: it is delivered, and the rest is not read', async () => {
     const sent = Promise.withResolvers<number>();
     onConnection = (socket) =>
       socket.once('data', () =>
@@ -151,12 +151,12 @@ describe('an answer costs no more than its status and headers', () => {
         sent.resolve(flood(socket, 'HTTP/1.1 500 No\r\ncontent-length: 1000000000000\r\n\r\n', 'x')),
       );
 
-    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual([500]);
     expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
   });
 
-  test('when its body does not come: nobody waits for it', async () => {
+  test('when its body never comes: it is not waited for', async () => {
     let closed: Promise<void> | undefined;
     onConnection = (socket) => {
       closed = released(socket);
@@ -167,22 +167,22 @@ describe('an answer costs no more than its status and headers', () => {
     await closed;
   });
 
-  test('when its headers never end: they are no answer', async () => {
+  test('when its headers never end: it is no answer', async () => {
     const sent = Promise.withResolvers<number>();
     onConnection = (socket) =>
       socket.once('data', () =>
         sent.resolve(flood(socket, 'HTTP/1.1 200 OK\r\n', `x-more: ${'y'.repeat(50)}\r\n`)),
       );
 
-    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual(['UND_ERR_HEADERS_OVERFLOW']);
     expect(await sent.promise).toBeLessThan(SOCKET_BUFFERS);
   });
 });
 
-describe('a failure below HTTP is kept by its class, and tried again:', () => {
-  test('nobody listens', async () => {
-    expect(await deliverTo(await aClosedUrl())).toEqual(TRY_AGAIN);
+describe('a failure below HTTP is recorded by its class, and attempted again:', () => {
+  test('the connection is refused', async () => {
+    expect(await deliverTo(await aClosedUrl())).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual(['ECONNREFUSED']);
   });
 
@@ -193,16 +193,16 @@ describe('a failure below HTTP is kept by its class, and tried again:', () => {
   ])('%s', async (_what, act, error) => {
     onConnection = (socket) => socket.once('data', () => act(socket));
 
-    expect(await deliverTo(rawUrl)).toEqual(TRY_AGAIN);
+    expect(await deliverTo(rawUrl)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual([error]);
   });
 
   test('the receiver speaks no TLS', async () => {
-    expect(await deliverTo(receiver.url.replace('http:', 'https:'))).toEqual(TRY_AGAIN);
+    expect(await deliverTo(receiver.url.replace('http:', 'https:'))).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual([expect.stringMatching(/^ERR_SSL_/)]);
   });
 
-  test('the name leads nowhere', async () => {
+  test('the name does not resolve', async () => {
     resolve.mockImplementation((name, _options, callback) =>
       process.nextTick(
         callback,
@@ -211,7 +211,7 @@ describe('a failure below HTTP is kept by its class, and tried again:', () => {
       ),
     );
 
-    expect(await deliverTo('https://nobody.example/hook')).toEqual(TRY_AGAIN);
+    expect(await deliverTo('https://nobody.example/hook')).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual(['ENOTFOUND']);
   });
 });
@@ -226,12 +226,12 @@ describe('a refused target ends the delivery without a connection', () => {
   };
 
   test.each([
-    ['the own machine over http', `http://127.0.0.1:${port}/hook`],
-    ['the own machine', `https://127.0.0.1:${port}/hook`],
-    ['the own machine in other words', `https://[::ffff:127.0.0.1]:${port}/hook`],
-    ['the metadata of its own instance', 'https://169.254.169.254/latest/meta-data/'],
-    ['a name with a secret', `https://user:secret@receiver.example:${port}/hook`],
-    ['a port of another service', 'https://receiver.example:25/hook'],
+    ['its own machine over http', `http://127.0.0.1:${port}/hook`],
+    ['its own machine', `https://127.0.0.1:${port}/hook`],
+    ['its own machine as a mapped IPv6 address', `https://[::ffff:127.0.0.1]:${port}/hook`],
+    ['the instance metadata', 'https://169.254.169.254/latest/meta-data/'],
+    ['a URL with credentials', `https://user:secret@receiver.example:${port}/hook`],
+    ['the port of another service', 'https://receiver.example:25/hook'],
   ])('when it is %s', async (_what, url) => {
     await publicly(() => expectRefused(url));
     expect(resolve).not.toHaveBeenCalled();
@@ -249,7 +249,7 @@ describe('a refused target ends the delivery without a connection', () => {
     expect(resolve).toHaveBeenCalledTimes(1);
   });
 
-  test('which a name that leads to the receiver here would have opened', async () => {
+  test('which is made when the name leads to an allowed receiver', async () => {
     leadTo('127.0.0.1');
 
     expect(await deliverTo(`http://receiver.example:${port}/hook`)).toEqual({ next: 'stop' });

@@ -68,7 +68,7 @@ const failed = {
 const anEndedRequest = () =>
   anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)], webhookUrl: receiver.url });
 
-/** Makes the next try of the request's own delivery, in the middle of the jitter. */
+/** Makes the next attempt of the request's first delivery, without jitter. */
 const deliver = (
   request: StoredRequest = anEndedRequest(),
   { clock = new StoppedClock(), delivery = request.requestId }: { clock?: Clock; delivery?: string } = {},
@@ -77,7 +77,7 @@ const deliver = (
   return deliverWebhook(request.requestId, delivery, clock, () => 0.5);
 };
 
-/** What the official library says at an instant: the event, or why it is refused. */
+/** The official library's verdict at an instant: the event, or why it is refused. */
 const verify = (webhook: ReceivedWebhook | undefined, secret: string, at = NOW): unknown => {
   if (!webhook) throw new Error('Nothing was received.');
   const now = jest.spyOn(Date, 'now').mockReturnValue(at.getTime());
@@ -141,7 +141,7 @@ describe('what a receiver gets', () => {
     },
   );
 
-  test('is one POST of JSON, named by the request', async () => {
+  test('is one POST of JSON, with the request’s webhook id', async () => {
     await deliver();
 
     expect(receiver.received).toMatchObject([
@@ -153,7 +153,7 @@ describe('what a receiver gets', () => {
     ]);
   });
 
-  test('says nothing of the sender beside what it is for', async () => {
+  test('has no other headers about the sender', async () => {
     await deliver();
 
     const names = Object.keys(receiver.received[0]?.headers ?? {});
@@ -174,7 +174,7 @@ describe('what a receiver gets', () => {
     expect(() => verify(after, OLD_SECRET, atSeconds(86_400))).toThrow('No matching signature found');
   });
 
-  test('is rendered and signed anew on every try, under the same id', async () => {
+  test('is rendered and signed anew in every attempt, under the same id', async () => {
     receiver.respond = answering(503);
     await deliver();
     await deliver(undefined, { clock: new StoppedClock(atSeconds(300)) });
@@ -198,8 +198,8 @@ describe('what a receiver gets', () => {
   });
 });
 
-describe('a try', () => {
-  test.each([200, 201, 202, 204, 299])('answered %i has delivered it', async (status) => {
+describe('an attempt', () => {
+  test.each([200, 201, 202, 204, 299])('answered %i delivers it', async (status) => {
     receiver.respond = answering(status);
 
     expect(await deliver()).toEqual({ next: 'stop' });
@@ -222,14 +222,14 @@ describe('a try', () => {
     expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status: 410 }]);
   });
 
-  test.each([301, 302, 303, 307, 308])('answered %i is not sent elsewhere', async (status) => {
+  test.each([301, 302, 303, 307, 308])('answered %i does not follow the redirect', async (status) => {
     receiver.respond = answering(status, { location: `${receiver.url}/elsewhere` });
 
     expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 
-  test('is kept with when it began and how long it took', async () => {
+  test('is recorded with its start and duration', async () => {
     await deliver(undefined, { clock: tickingClock(250) });
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
@@ -238,8 +238,8 @@ describe('a try', () => {
   });
 });
 
-describe('the tries of a delivery', () => {
-  test('are ten, by the schedule, whatever the receiver answers', async () => {
+describe('the attempts of a delivery', () => {
+  test('are ten, on schedule, whatever the receiver answers', async () => {
     receiver.respond = answering(500);
     const steps = [];
     for (let number = 1; number <= 10; number++) steps.push(await deliver());
@@ -256,7 +256,7 @@ describe('the tries of a delivery', () => {
     ]);
   });
 
-  test('are counted for each delivery, so that one an operator starts has the whole schedule', async () => {
+  test('are counted per delivery, so that one started by an operator has the whole schedule', async () => {
     for (let number = 1; number <= 9; number++) await putWebhookAttempt(aWebhookTry({ number, status: 500 }));
     receiver.respond = answering(500);
 
@@ -266,14 +266,14 @@ describe('the tries of a delivery', () => {
     });
   });
 
-  test('go on counting when a step is repeated whose answer was lost: that try was made', async () => {
+  test('include one whose step was repeated because its result was lost', async () => {
     receiver.respond = answering(500);
     await deliver();
 
     expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 300 });
   });
 
-  test('do not count one that ended before it was recorded', async () => {
+  test('do not include one that broke off before it was recorded', async () => {
     receiver.respond = answering(500);
     const lost = new Error('the process died');
     memory.beforeCall = () => {
@@ -287,14 +287,14 @@ describe('the tries of a delivery', () => {
   });
 });
 
-describe('nothing is sent, and nothing kept,', () => {
+describe('nothing is sent or recorded', () => {
   const expectNothing = async (step: unknown) => {
     expect(step).toEqual({ next: 'stop' });
     expect(receiver.connections).toBe(0);
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
   };
 
-  test('of a request that was deleted', async () => {
+  test('for a request that was deleted', async () => {
     await expectNothing(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock()));
   });
 
@@ -306,7 +306,7 @@ describe('nothing is sent, and nothing kept,', () => {
     await expectNothing(await deliver(anImageRequest(overrides)));
   });
 
-  test('when the account it would be signed for cannot be read: the step fails', async () => {
+  test('when the account with the secret cannot be read: the step fails', async () => {
     memory.remove(accountKey(ACCOUNT_ID));
 
     await expect(deliver()).rejects.toThrow(ACCOUNT_ID);

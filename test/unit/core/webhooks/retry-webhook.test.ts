@@ -43,7 +43,7 @@ describe('sending a webhook again', () => {
     ]);
   });
 
-  test('starts another one each time, however the first delivery stands', async () => {
+  test('starts another delivery each time, whatever the first one’s state', async () => {
     putRequest(memory, anImageRequest(failed));
     executions.put('webhook-delivery', REQUEST_ID, 'FAILED');
 
@@ -53,7 +53,7 @@ describe('sending a webhook again', () => {
     expect(new Set(started().map(({ name }) => name)).size).toBe(3);
   });
 
-  test('leaves the request itself as it is', async () => {
+  test('does not change the request', async () => {
     putRequest(memory, anImageRequest(failed));
 
     await retryWebhook(REQUEST_ID, clock);
@@ -74,7 +74,7 @@ describe('sending a webhook again', () => {
     expect(executions.started).toEqual([]);
   });
 
-  test('is told when it could not be started', async () => {
+  test('throws when it cannot be started', async () => {
     putRequest(memory, anImageRequest(failed));
     executions.refuseStarts(new Error('throttled'));
 

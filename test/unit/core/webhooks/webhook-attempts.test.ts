@@ -14,8 +14,8 @@ beforeEach(() => memory.reset());
 
 const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
 
-describe('a try', () => {
-  test('is kept with its request for as long as provider calls are', async () => {
+describe('an attempt', () => {
+  test('is stored with its request for as long as provider attempts are', async () => {
     await putWebhookAttempt(aWebhookTry({ number: 2, status: 503 }));
 
     expect(memory.client.commandCalls(PutCommand).map(({ args }) => args[0].input)).toStrictEqual([
@@ -31,7 +31,7 @@ describe('a try', () => {
     ]);
   });
 
-  test('that a repeated step makes again stands in place of the first', async () => {
+  test('of a repeated step overwrites the first', async () => {
     await putWebhookAttempt(aWebhookTry({ status: 500 }));
     await putWebhookAttempt(aWebhookTry({ status: 204, startedAt: atSeconds(3).toISOString() }));
 
@@ -40,7 +40,7 @@ describe('a try', () => {
     ]);
   });
 
-  test('may have ended with a class of error in place of a status', async () => {
+  test('may have an error class instead of a status', async () => {
     const { status: _, ...rest } = aWebhookTry();
     await putWebhookAttempt({ ...rest, error: 'ECONNREFUSED' });
 
@@ -48,17 +48,17 @@ describe('a try', () => {
   });
 });
 
-describe('the tries of a request', () => {
+describe('the attempts of a request', () => {
   test('are listed in time order over all its deliveries and all pages', async () => {
-    // Given in the order of their keys, which is not that of time.
-    const tries = [
+    // In key order, which is not time order.
+    const attempts = [
       aWebhookTry({ number: 1, startedAt: atSeconds(0).toISOString() }),
       aWebhookTry({ number: 2, startedAt: atSeconds(200).toISOString() }),
       aWebhookTry({ number: 3, startedAt: atSeconds(400).toISOString() }),
       aWebhookTry({ delivery: AGAIN, number: 1, startedAt: atSeconds(100).toISOString() }),
       aWebhookTry({ delivery: AGAIN, number: 2, startedAt: atSeconds(300).toISOString() }),
     ];
-    for (const made of tries) await putWebhookAttempt(made);
+    for (const attempt of attempts) await putWebhookAttempt(attempt);
     memory.itemsPerQuery = 2;
 
     const listed = await listWebhookAttempts(REQUEST_ID);
@@ -69,7 +69,7 @@ describe('the tries of a request', () => {
     expect(memory.calls().QueryCommand).toBeGreaterThan(1);
   });
 
-  test('can be those of one delivery, whose name may begin another one', async () => {
+  test('can be those of one delivery, even when its name begins another one’s', async () => {
     await putWebhookAttempt(aWebhookTry());
     await putWebhookAttempt(aWebhookTry({ delivery: AGAIN }));
 
@@ -77,7 +77,7 @@ describe('the tries of a request', () => {
     expect(await listWebhookAttempts(REQUEST_ID, AGAIN)).toEqual([aWebhookTry({ delivery: AGAIN })]);
   });
 
-  test('are no other item of the request, and no other request', async () => {
+  test('include no other item of the request, and no other request’s', async () => {
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' }, { requestId: REQUEST_ID });
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' }, { requestId: REQUEST_ID });
     memory.put(
@@ -88,7 +88,7 @@ describe('the tries of a request', () => {
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
   });
 
-  test('are read consistently, so that a step sees what the step before wrote', async () => {
+  test('are read consistently, so that a step sees the attempt before it', async () => {
     await listWebhookAttempts(REQUEST_ID);
     await listWebhookAttempts(REQUEST_ID, AGAIN);
 

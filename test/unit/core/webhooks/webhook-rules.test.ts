@@ -16,7 +16,7 @@ import { anAccount, anImageRequest, aVideoRequest, REQUEST_ID, VIDEO_ID } from '
 
 const CURRENT = newWebhookSecret();
 const PREVIOUS = newWebhookSecret();
-/** The official library compares with its own clock, so what it is to accept is signed now. */
+/** The official library uses its own clock, so what it should accept is signed with the current time. */
 const signedNow = (body: string, secrets: readonly string[], secondsAgo = 0) =>
   signatureHeaders(webhookIdOf(REQUEST_ID), body, secrets, new Date(Date.now() - secondsAgo * 1000));
 const verify = (body: string, headers: Record<string, string>, secret: string): unknown =>
@@ -35,11 +35,11 @@ describe('the event of a request', () => {
     expect(webhookEventOf(request, data)).toStrictEqual({ type, timestamp: finishedAt, data });
   });
 
-  test.each(['queued', 'processing'] as const)('is none while it is %s', (status) => {
+  test.each(['queued', 'processing'] as const)('does not exist while it is %s', (status) => {
     expect(() => webhookEventOf(anImageRequest({ status }), data)).toThrow(status);
   });
 
-  test('has an id that its kind and its requests share with no other', () => {
+  test('has an id that no other request shares', () => {
     expect(webhookIdOf(REQUEST_ID)).toBe(`msg_${REQUEST_ID}`);
     expect(webhookIdOf(VIDEO_ID)).toBe(`msg_${VIDEO_ID}`);
   });
@@ -119,25 +119,25 @@ describe('a signature', () => {
   });
 });
 
-describe('the schedule of tries', () => {
+describe('the schedule of attempts', () => {
   const schedule = StackContext.shape.webhookRetrySeconds.parse(undefined).split(',').map(Number);
   const waits = (random: number) =>
     schedule.map((_, index) => nextAttemptSeconds(index + 1, schedule, random));
   const sum = (numbers: readonly (number | undefined)[]) =>
     numbers.reduce<number>((total, each = Number.NaN) => total + each, 0);
 
-  test('makes ten tries over about 75 h', () => {
+  test('makes ten attempts over about 75 h', () => {
     expect(waits(0.5)).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
     expect(nextAttemptSeconds(10, schedule, 0.5)).toBeUndefined();
     expect(sum(waits(0.5)) / 3600).toBeCloseTo(75.6, 1);
   });
 
-  test('is over soon after 83 h at the latest, and takes 68 h at least', () => {
+  test('takes between 68 h and 83 h', () => {
     expect(sum(waits(0)) / 3600).toBeGreaterThan(68);
     expect(sum(waits(1)) / 3600).toBeLessThan(83.2);
   });
 
-  test('waits at most a tenth less or more than planned, in whole seconds, and reaches both ends', () => {
+  test('varies each wait by up to a tenth, in whole seconds, including both bounds', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 86_400 }),
@@ -153,7 +153,7 @@ describe('the schedule of tries', () => {
     expect([0, 1].map((random) => nextAttemptSeconds(1, [1000], random))).toEqual([900, 1100]);
   });
 
-  test('waits the longer, the greater the chance says, so that failures of one moment spread', () => {
+  test('grows with the random number, so that simultaneous failures spread out', () => {
     const chances = [0, 0.25, 0.5, 0.75, 1];
 
     expect(chances.map((random) => nextAttemptSeconds(1, [1000], random))).toEqual([
@@ -161,7 +161,7 @@ describe('the schedule of tries', () => {
     ]);
   });
 
-  test('of no pauses makes one try', () => {
+  test('without waits makes one attempt', () => {
     expect(nextAttemptSeconds(1, [], 0.5)).toBeUndefined();
   });
 });

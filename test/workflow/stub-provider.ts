@@ -2,18 +2,18 @@ import type { RequestKind } from '../../core/ids.ts';
 import type { ProviderAnswer, ProviderPlan, ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { NOW } from '../unit/builders/clocks.ts';
 
-/** Answers to be given in turn, the last one for all that follow; or whatever a function says each time. */
+/** Answers in turn, the last one repeated; or a function called each time. */
 type Answers = readonly ProviderAnswer[] | (() => ProviderAnswer);
 
-/** A provider that answers what it is told to, and remembers when it was asked for a task, in seconds from `NOW`. */
-export const stubUpstream = (
+/** A provider with the given answers. `queries` lists when its task was queried, in seconds from `NOW`. */
+export const stubProvider = (
   mode: ProviderPlan['mode'],
   answers: { submit: Answers; query?: Answers },
   callsBack: (kind: RequestKind) => boolean = () => false,
-): (() => Promise<ProviderRoute>) & { asked: number[] } => {
+): (() => Promise<ProviderRoute>) & { queries: number[] } => {
   const submitted = inTurn(answers.submit);
   const queried = inTurn(answers.query ?? []);
-  const asked: number[] = [];
+  const queries: number[] = [];
   const providerRouteOf = async (): Promise<ProviderRoute> => ({
     upstreamModel: 'upstream-model',
     provider: {
@@ -28,12 +28,12 @@ export const stubUpstream = (
       },
       submit: async () => submitted(),
       query: async () => {
-        asked.push((Date.now() - NOW.getTime()) / 1000);
+        queries.push((Date.now() - NOW.getTime()) / 1000);
         return queried();
       },
     },
   });
-  return Object.assign(providerRouteOf, { asked });
+  return Object.assign(providerRouteOf, { queries });
 };
 
 const inTurn = (answers: Answers): (() => ProviderAnswer) => {
@@ -41,11 +41,11 @@ const inTurn = (answers: Answers): (() => ProviderAnswer) => {
   let next = 0;
   return () => {
     const answer = answers[Math.min(next++, answers.length - 1)];
-    if (!answer) throw new Error('The provider is asked what it has no answer for.');
+    if (!answer) throw new Error('The provider has no answer left.');
     return answer;
   };
 };
 
-/** The answers for a task that is over so many seconds after `NOW`, with this. */
-export const taskOverAt = (seconds: number, answer: ProviderAnswer) => (): ProviderAnswer =>
+/** The answers of a task that finishes with `answer` so many seconds after `NOW`. */
+export const taskFinishedAt = (seconds: number, answer: ProviderAnswer) => (): ProviderAnswer =>
   Date.now() - NOW.getTime() >= seconds * 1000 ? answer : { kind: 'waiting' };
