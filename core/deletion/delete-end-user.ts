@@ -40,7 +40,7 @@ export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): 
   const requestIds = createdUntil(claimedAt, listRequestIdsOfEndUser(id.accountId, id.email));
   const { deletions, complete } = await deleteRequests(id.accountId, requestIds, now, keepGoing);
   if (!complete) {
-    const message = 'There was more to remove than one call can: call again to go on.';
+    const message = 'One call could not remove everything: repeat it to continue.';
     throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
   }
   await removePauses(id);

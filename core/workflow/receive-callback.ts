@@ -38,7 +38,7 @@ export const receiveCallback = async (
   const wait = await noteCallback(requestId, clock.now());
   const { answered } = await catchUp(request, wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
   if (answered) return;
-  throw new ServiceError('temporarily_unavailable', 'The provider could not be asked for the task.', {
+  throw new ServiceError('temporarily_unavailable', 'The provider could not be queried.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 };

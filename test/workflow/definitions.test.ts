@@ -21,7 +21,7 @@ const WITHOUT_CATCH: Record<string, string> = {
   'Settle request':
     'The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.',
   'Fail request': 'Every other catch leads here, so its own error fails the execution.',
-  'Expire request': 'The caller sees no difference: operators look at files that cannot be removed.',
+  'Expire request': 'The caller sees no difference: operators handle files that cannot be removed.',
 };
 
 /** Our own transient errors. Any other error of ours is a decision and is never retried. */

@@ -66,7 +66,7 @@ describe('the expiry of a request', () => {
     ['in fractions of a second', atSeconds(0.5).toISOString(), 0.5],
     ['that is past', atSeconds(-3_600).toISOString(), 0],
     ['that is now', atSeconds(0).toISOString(), 0],
-  ])('takes an instant %s', async (_, instant, seconds) => {
+  ])('accepts an instant %s', async (_, instant, seconds) => {
     const execution = await run({ 'expire-request': [done] }, { requestId: REQUEST_ID, expiresAt: instant });
 
     expect(execution.status).toBe('SUCCEEDED');

@@ -103,7 +103,7 @@ describe('a task whose function never answers', () => {
 
 describe('a task that ends a request', () => {
   test.each(LAST)(
-    '%s that fails ends the execution as failed: nobody else may end the request',
+    '%s that fails also fails the execution: no other state may end the request',
     async (state, task, script) => {
       const execution = await runGeneration({ ...script, [task]: [fails('TypeError', 'no')] });
 
@@ -142,7 +142,7 @@ describe('the execution', () => {
   test.each([
     ['a time limit, which has no cause', { Error: 'States.Timeout' }, 'provider_timeout'],
     ['an error with an empty cause', { Error: 'Lambda.Unknown', Cause: '' }, 'internal_error'],
-  ])('takes %s as Step Functions words it', async (_what, failure, code) => {
+  ])('accepts %s as Step Functions passes it', async (_what, failure, code) => {
     await failRequest({ requestId: REQUEST_ID, failure });
 
     expect(storedRequest()).toMatchObject({ status: 'failed', error: { code } });

@@ -144,7 +144,7 @@ describe('a step that says "fail"', () => {
         ...['Wait for provider', 'Query provider', 'Choose next step'],
       ],
     ],
-  ])('at %s fails and refunds the request with the reason it gave', async (_step, script, path) => {
+  ])('at %s fails and refunds the request with the given error', async (_step, script, path) => {
     const execution = await runGeneration({ ...script, 'fail-request': failRequest });
 
     expect(execution.status).toBe('SUCCEEDED');
@@ -166,7 +166,7 @@ describe('a step that says "stop"', () => {
       { 'dispatch-request': [wait(5)], 'await-provider': [done], 'query-provider': [stop] },
       ['dispatch-request', 'await-provider', 'query-provider'],
     ],
-  ])('at %s ends the execution and touches the request no more', async (_step, script, functions) => {
+  ])('at %s ends the execution without a further call', async (_step, script, functions) => {
     const execution = await runGeneration(script);
 
     expect(execution.status).toBe('SUCCEEDED');

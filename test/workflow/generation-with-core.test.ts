@@ -144,7 +144,7 @@ describe('with the real functions', () => {
   });
 
   test.each(['synchronous', 'asynchronous'] as const)(
-    'a %s provider that is busy twice takes the third call',
+    'a %s provider that is busy twice accepts the third call',
     async (mode) => {
       const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.' };
       const last = mode === 'synchronous' ? finished : accepted;
@@ -177,7 +177,7 @@ describe('with the real functions', () => {
   test.each([
     ['at once', 'synchronous', 'submit'],
     ['at the end of its task', 'asynchronous', 'query'],
-  ] as const)('what a provider refuses %s is recorded as it says', async (_when, mode, where) => {
+  ] as const)('a provider’s refusal %s is recorded with its reason', async (_when, mode, where) => {
     const failure = { code: 'content_policy', message: 'The content filter refused the request.' } as const;
     const refused: ProviderAnswer = { kind: 'failed', failure };
     const provider = stubProvider(mode, { submit: [accepted], [where]: [refused] });

@@ -48,7 +48,7 @@ describe('a video whose caller reads it', () => {
   );
 
   test.each(cases)(
-    '%s takes at most twelve transitions, over in %i s, read from %p s on',
+    '%s takes at most twelve transitions, finished in %i s, read from %p s on',
     async (_, seconds, first, kind) => {
       const provider = finishedAfter(seconds, kind);
 
@@ -115,16 +115,13 @@ describe('a video that is only polled', () => {
     // From here on every 5 min.
     [1_080, 8],
     [3_480, 16],
-  ])(
-    'that takes %i s is looked at %i times: the logarithm of its time, then every 5 min',
-    async (seconds, count) => {
-      const execution = await runVideo(finishedAfter(seconds, POLLED));
+  ])('that takes %i s is queried %i times: logarithmically, then every 5 min', async (seconds, count) => {
+    const execution = await runVideo(finishedAfter(seconds, POLLED));
 
-      expectSucceededAt(execution, seconds);
-      expect(looks(execution)).toBe(count);
-      expect(execution.transitions).toBe(4 + 3 * count);
-    },
-  );
+    expectSucceededAt(execution, seconds);
+    expect(looks(execution)).toBe(count);
+    expect(execution.transitions).toBe(4 + 3 * count);
+  });
 
   test('is found finished at most as late as it took, and at most 5 min late', async () => {
     for (const seconds of [1, 16, 100, 250, 700, 2_000]) {

@@ -85,7 +85,7 @@ describe('the state machine', () => {
   });
 
   test.each(['gone', 'refused', 'spent'] as const)(
-    'ends as failed when the webhook is given up: %s',
+    'fails when the webhook is given up: %s',
     async (reason) => {
       const execution = await run(sends(step({ next: 'give-up', reason })));
 
@@ -96,7 +96,7 @@ describe('the state machine', () => {
   );
 
   test.each(LAMBDA_TRANSIENT_ERRORS)(
-    'makes a try again that %s ended, and goes on as if nothing had been',
+    'repeats an attempt that %s ended, and continues normally',
     async (error) => {
       const execution = await run(sends(fails(error), fails(error), stop));
 
@@ -113,7 +113,7 @@ describe('the state machine', () => {
     ['cannot be started', Array(7).fill(fails('Lambda.ServiceException'))],
     ['cannot reach the table', [fails('ProvisionedThroughputExceededException')]],
     ['does not come back', [hangs]],
-  ])("outlasts hours in which the function %s: that is not the receiver's fault", async (_what, faults) => {
+  ])("survives hours in which the function %s: that is not the receiver's fault", async (_what, faults) => {
     const execution = await run(sends(...faults, ...faults, ...faults, ...faults, stop));
 
     expect(execution.status).toBe('SUCCEEDED');

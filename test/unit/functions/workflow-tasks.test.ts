@@ -73,7 +73,7 @@ describe('a task of the workflow', () => {
     ['throttling', Object.assign(new Error('slow down'), { name: 'ThrottlingException' })],
     ['a server error', Object.assign(new Error('oops'), { $metadata: { httpStatusCode: 500 } })],
     ['a connection that timed out', Object.assign(new Error('late'), { name: 'TimeoutError' })],
-  ])('tells the state machine by one name that time may heal %s', async (_, error) => {
+  ])('throws TransientError for %s', async (_, error) => {
     memory.client.rejects(error);
 
     await expect(settleRequest(input, aLambdaContext())).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('a task of the workflow', () => {
     ['missing rights', 'AccessDeniedException'],
     ['an invalid call of ours', 'ValidationException'],
     ['a provider that is busy', 'ProviderBusyError'],
-  ])('leaves its name to %s: time does not heal it, or the state machine knows it', async (_, name) => {
+  ])('keeps the name of %s: it is not transient, or the state machine knows it', async (_, name) => {
     memory.client.rejects(Object.assign(new Error('no'), { name, $metadata: { httpStatusCode: 400 } }));
 
     await expect(settleRequest(input, aLambdaContext())).rejects.toMatchObject({ name });
@@ -96,7 +96,7 @@ describe('a task of the workflow', () => {
   test.each([
     ['dispatchRequest', dispatchRequest],
     ['queryProvider', queryProvider],
-  ] as const)('%s says to stop when the request is gone', async (_, task) => {
+  ] as const)('%s returns "stop" when the request is gone', async (_, task) => {
     memory.reset();
 
     expect(await task(input, aLambdaContext())).toEqual({ next: 'stop' });

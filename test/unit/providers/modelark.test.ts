@@ -67,7 +67,7 @@ describe('images of ModelArk', () => {
   test.each([
     ['beside an empty list', { data: [] }],
     ['alone', {}],
-  ])('come as none with a reason for the whole call, %s', async (_, rest) => {
+  ])('fail with the error of the whole call, %s', async (_, rest) => {
     server.answer(200, { model: 'seedream', ...rest, ...blocked });
 
     expect(await submit()).toEqual({ kind: 'failed', failure: FAILURE.content });
@@ -196,7 +196,7 @@ describe('a task of ModelArk', () => {
     ],
     ['failed', { error: { code: 'InternalServiceError' } }, { kind: 'failed', failure: FAILURE.error }],
     ['failed', { error: { code: 'AccountOverdueError' } }, { kind: 'failed', failure: FAILURE.access }],
-  ])('that is %s with %j is answered so', async (status, rest, answer) => {
+  ])('that is %s with %j is classified', async (status, rest, answer) => {
     server.answer(200, task(status, rest));
 
     expect(await query()).toEqual(answer);

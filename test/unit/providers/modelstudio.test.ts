@@ -44,7 +44,7 @@ describe('images of Model Studio', () => {
     ],
     ['none in any choice', [choice(), choice()], NONE],
     ['no choice', [], NONE],
-  ])('come in the call as %s', async (_, choices, answer) => {
+  ])('are returned by the call as %s', async (_, choices, answer) => {
     server.answer(200, { request_id: 'r-1', output: { choices }, usage: { image_count: 1 } });
 
     expect(await submit()).toEqual(answer);
@@ -139,7 +139,7 @@ describe('a task of Model Studio', () => {
       { kind: 'done', outputs: [{ url: VIDEO_URL }] },
     ],
     ['SUCCEEDED', { video_url: '' }, NONE],
-  ])('that is %s with %j is answered so', async (task_status, output, answer) => {
+  ])('that is %s with %j is classified', async (task_status, output, answer) => {
     server.answer(200, task({ task_status, ...output }));
 
     expect(await query()).toEqual(answer);

@@ -125,7 +125,7 @@ describe('a call to Model Studio', () => {
     ['1.5K', 'landscape', '1920*1080'],
     ['2K', 'portrait', '1440*2560'],
     ['1600x900', 'auto', '1600*900'],
-  ])('of size %s and ratio %s always says %s', (size, aspectRatio, text) => {
+  ])('of size %s and ratio %s always sends %s', (size, aspectRatio, text) => {
     expect(plan('qwen-image', { size, aspectRatio }).calls[0]?.body.parameters).toMatchObject({ size: text });
   });
 });
@@ -224,7 +224,7 @@ describe('a call to Model Studio for a video', () => {
   test.each([
     ['480p', '480P'],
     ['1080p', '1080P'],
-  ])('names the resolution %s as %s', (resolution, label) => {
+  ])('sends the resolution %s as %s', (resolution, label) => {
     expect(plan({ resolution }).calls[0]?.body.parameters).toMatchObject({ resolution: label });
   });
 

@@ -206,7 +206,7 @@ describe('a cascade too large for one call', () => {
   test.each([
     [19.999, { removedRequests: 17, removedObjects: 17 }, 0],
     [20, refusal.code, 1],
-  ])('takes up one more %p s after it began, or not', async (seconds, expected, count) => {
+  ])('starts another deletion %p s after it began, or not', async (seconds, expected, count) => {
     const ids = many(17);
     bucket.client
       .on(DeleteObjectsCommand)

@@ -162,16 +162,19 @@ describe('deleting a request', () => {
     [9.999, 2],
     [10, 0],
     [99.999, 0],
-  ])('%p s on counts %p files: those of an expired one are gone anyway', async (seconds, removedObjects) => {
-    given();
+  ])(
+    'after %p s counts %p files: those of an expired request do not count',
+    async (seconds, removedObjects) => {
+      given();
 
-    expect(await remove(atSeconds(seconds))).toEqual({ outcome: 'deleted', removedObjects });
-    expect(everything()).toEqual([]);
-    expect(bucket.objects.size).toBe(0);
-  });
+      expect(await remove(atSeconds(seconds))).toEqual({ outcome: 'deleted', removedObjects });
+      expect(everything()).toEqual([]);
+      expect(bucket.objects.size).toBe(0);
+    },
+  );
 
   test.each(['queued', 'processing'] as const)(
-    'that is %s is a conflict and touches nothing',
+    'that is %s is a conflict and changes nothing',
     async (status) => {
       given(aSucceeded({ status }));
 
@@ -184,7 +187,7 @@ describe('deleting a request', () => {
   test.each<[string, () => ReturnType<typeof remove>]>([
     ["is another account's", () => remove(NOW, 'acc_01JD4KXQ8M0000000000000009')],
     ['is gone', () => deleteRequest(ACCOUNT_ID, 'img_01JD4KXQ8M0000000000000007', NOW)],
-  ])('that %s is not found and touches nothing', async (_, act) => {
+  ])('that %s is not found and changes nothing', async (_, act) => {
     given();
 
     expect(await act()).toEqual({ outcome: 'not_found' });
@@ -280,9 +283,9 @@ describe('deleting many requests', () => {
 
   test('takes no more once keepGoing returns false, and finishes what it took', async () => {
     for (const requestId of ids(40)) given(aSucceeded({ requestId, outputs: [] }));
-    let asked = 0;
+    let calls = 0;
 
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(40), NOW, () => ++asked <= 20);
+    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(40), NOW, () => ++calls <= 20);
 
     expect(complete).toBe(false);
     expect([...deletions.keys()]).toEqual(ids(20));

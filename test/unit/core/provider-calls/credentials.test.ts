@@ -107,7 +107,7 @@ describe('the route of a model', () => {
     '{"xSD4.5":{"provider":"modelark"}}',
     '{"xSD4.5":"modelark"}',
     'none',
-  ])('is not guessed from the configuration %s', async (MODEL_ROUTES) => {
+  ])('is refused under the invalid configuration %s', async (MODEL_ROUTES) => {
     await expect(withEnvironment({ MODEL_ROUTES }, () => findModelRoute('xSD4.5'))).rejects.toThrow();
   });
 });

@@ -102,7 +102,7 @@ describe('the outcome of a call', () => {
   });
 
   test.each([FAILED, DONE, { kind: 'busy', reason: 'full' } as const])(
-    'stands once it is final: $kind is not replaced, and answered instead',
+    'stands once it is final: $kind is not replaced, and is returned',
     async (first) => {
       const recorded = await recordOutcome(anAttempt(), first, atSeconds(1));
 

@@ -82,7 +82,7 @@ describe('claiming a query', () => {
     [9.999, false],
     [10, true],
     [600, true],
-  ])('is given again %p s after the last question: %p', async (seconds, given) => {
+  ])('succeeds %p s after the last query: %p', async (seconds, given) => {
     await noteQuery(VIDEO_ID, NOW);
 
     expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
@@ -110,7 +110,7 @@ test.each([
   [{ queriedAt: at(0) }, 9.999, true],
   [{ queriedAt: at(0) }, 10, false],
   [{ queriedAt: at(0), calledBackAt: at(9) }, 10, false],
-])('a provider asked as in %j was, %p s later, asked within 10 s: %p', (wait, seconds, expected) => {
+])('for %j, %p s later, the provider was queried within 10 s: %p', (wait, seconds, expected) => {
   const known = wait && { requestId: VIDEO_ID, ...wait };
 
   expect(queriedWithin(known, 10, atSeconds(seconds))).toBe(expected);

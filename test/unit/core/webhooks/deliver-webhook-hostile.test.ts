@@ -242,7 +242,7 @@ describe('a refused target ends the delivery without a connection', () => {
     ['receiver.example', ['10.0.0.7']],
     ['receiver.example', ['93.184.215.14', '127.0.0.1']],
     ['localhost', ['127.0.0.1']],
-  ])('when its name, %s, leads to %p', async (name, addresses) => {
+  ])('when its name, %s, resolves to %p', async (name, addresses) => {
     leadTo(...addresses);
 
     await publicly(() => expectRefused(`https://${name}:${port}/hook`));

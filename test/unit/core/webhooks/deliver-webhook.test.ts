@@ -131,15 +131,12 @@ describe('what a receiver gets', () => {
       { ...video, status: 'succeeded', videos: [videoItem], cost: 4, finishedAt },
     ],
     ['video.failed', aVideoRequest(failed), { ...video, status: 'failed', error, finishedAt }],
-  ])(
-    'is %s with the record as it reads, signed as the official library wants it',
-    async (type, request, data) => {
-      await deliver({ ...request, webhookUrl: receiver.url });
+  ])('is %s with the current record, signed as the official library expects', async (type, request, data) => {
+    await deliver({ ...request, webhookUrl: receiver.url });
 
-      expect(receiver.received).toHaveLength(1);
-      expect(verify(receiver.received[0], SECRET)).toStrictEqual({ type, timestamp: finishedAt, data });
-    },
-  );
+    expect(receiver.received).toHaveLength(1);
+    expect(verify(receiver.received[0], SECRET)).toStrictEqual({ type, timestamp: finishedAt, data });
+  });
 
   test('is one POST of JSON, with the request’s webhook id', async () => {
     await deliver();
@@ -206,7 +203,7 @@ describe('an attempt', () => {
   });
 
   test.each([300, 304, 400, 401, 403, 404, 408, 409, 422, 429, 451, 500, 502, 503, 504, 599])(
-    'answered %i is followed by another one',
+    'answered %i is followed by another',
     async (status) => {
       receiver.respond = answering(status);
 
@@ -301,8 +298,8 @@ describe('nothing is sent or recorded', () => {
   test.each([
     ['that has no webhook', { ...succeeded }],
     ['that is not over', { status: 'processing', webhookUrl: receiver.url } as const],
-    ['whose retention is over', { ...succeeded, webhookUrl: receiver.url, ttl: NOW.getTime() / 1000 }],
-  ])('of a request %s', async (_what, overrides) => {
+    ['past its retention', { ...succeeded, webhookUrl: receiver.url, ttl: NOW.getTime() / 1000 }],
+  ])('for a request %s', async (_what, overrides) => {
     await expectNothing(await deliver(anImageRequest(overrides)));
   });
 

@@ -26,7 +26,7 @@ describe('sending a webhook again', () => {
   test.each([
     [REQUEST_ID, anImageRequest({ ...failed, status: 'succeeded' })],
     [VIDEO_ID, aVideoRequest(failed)],
-  ])('starts a delivery of its own for %s, under the same webhook id', async (requestId, request) => {
+  ])('starts another delivery for %s, under the same webhook id', async (requestId, request) => {
     putRequest(memory, request);
 
     expect(await retryWebhook(requestId, clock)).toStrictEqual({
@@ -63,7 +63,7 @@ describe('sending a webhook again', () => {
 
   test.each([
     ['of a request that is not there', undefined, 'not_found'],
-    ['of one whose retention is over', { ...failed, ttl: NOW.getTime() / 1000 }, 'not_found'],
+    ['for one past its retention', { ...failed, ttl: NOW.getTime() / 1000 }, 'not_found'],
     ['of one without a webhook', { status: 'succeeded' }, 'conflict'],
     ['of one that is queued', { status: 'queued', webhookUrl }, 'conflict'],
     ['of one that is processing', { status: 'processing', webhookUrl }, 'conflict'],

@@ -60,7 +60,7 @@ describe('the secrets that sign', () => {
     ['at once', 0, [CURRENT, PREVIOUS]],
     ['to its last millisecond', 86_399.999, [CURRENT, PREVIOUS]],
     ['not from its end on', 86_400, [CURRENT]],
-  ])('are the previous one too for a day after a rotation: %s', (_when, seconds, secrets) => {
+  ])('include the previous one for a day after a rotation: %s', (_when, seconds, secrets) => {
     expect(liveSecrets(rotated, atSeconds(seconds))).toEqual(secrets);
   });
 });

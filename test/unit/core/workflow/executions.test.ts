@@ -89,7 +89,7 @@ describe('starting an execution', () => {
 
 describe('the status of the execution of a request', () => {
   test.each(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'PENDING_REDRIVE'] as const)(
-    'is what Step Functions says: %s',
+    'is that of Step Functions: %s',
     async (status) => {
       executions.put('generation', 'img_1', status);
 

@@ -62,7 +62,7 @@ describe('querying the tasks of a request', () => {
   test.each<[string, ProviderAnswer]>([
     ['is at work', { kind: 'waiting' }],
     ['does not answer', { kind: 'busy', reason: 'down' }],
-  ])('waits on, and changes nothing, while the provider %s', async (_, answer) => {
+  ])('keeps waiting and changes nothing when the provider %s', async (_, answer) => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 10, timeoutSeconds: 561 });
     expect(attempt()).toMatchObject(open('task-1'));
     expect(attempt()).not.toHaveProperty('finishedAt');

@@ -36,7 +36,7 @@ describe('querying the tasks of a request', () => {
     [{ kind: 'waiting' }, true],
     [{ kind: 'accepted', taskId: 'other' }, true],
     [{ kind: 'busy', reason: 'down' }, false],
-  ])('changes nothing for the answer %j, and says whether it was one: %p', async (answer, answered) => {
+  ])('changes nothing for %j; it counts as answered: %p', async (answer, answered) => {
     const found = await look(answering(answer));
 
     expect(found).toMatchObject({ answered, attempts: [accepted()] });

@@ -67,7 +67,7 @@ const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO
 
 describe('reconciling all open work', () => {
   const always = () => true;
-  const lookAround = (seconds: number, answer: ProviderAnswer = { kind: 'waiting' }, keepGoing = always) => {
+  const reconcileAt = (seconds: number, answer: ProviderAnswer = { kind: 'waiting' }, keepGoing = always) => {
     const provider = answering(answer);
     return reconcileAll(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
   };
@@ -84,7 +84,7 @@ describe('reconciling all open work', () => {
     given(-30);
     given(0);
 
-    await lookAround(0);
+    await reconcileAt(0);
 
     expect(executions.names('generation').sort()).toEqual(old.sort());
   });
@@ -94,7 +94,7 @@ describe('reconciling all open work', () => {
     for (const name of running) executions.put('generation', name, 'RUNNING');
     const lost = given(-80);
 
-    await lookAround(0);
+    await reconcileAt(0);
 
     const commands = executions.client.calls().map(({ args }) => args[0].constructor.name);
     expect(commands.sort()).toEqual([
@@ -109,7 +109,7 @@ describe('reconciling all open work', () => {
     const ids = [given(-100), given(-90), given(-80)];
     memory.patch(requestKey(ids[1] ?? ''), { images: 'none' });
 
-    await lookAround(0);
+    await reconcileAt(0);
 
     expect(executions.names('generation').sort()).toEqual([ids[0], ids[2]]);
     expect(logged.mock.calls).toEqual([
@@ -120,9 +120,9 @@ describe('reconciling all open work', () => {
 
   test('takes no more work once keepGoing returns false', async () => {
     for (let count = 0; count < 40; count++) given(-100);
-    let asked = 0;
+    let calls = 0;
 
-    await lookAround(0, undefined, () => ++asked <= 20);
+    await reconcileAt(0, undefined, () => ++calls <= 20);
 
     expect(executions.names('generation')).toHaveLength(20);
   });
@@ -136,7 +136,7 @@ describe('reconciling all open work', () => {
       atOnce--;
     };
 
-    await lookAround(0);
+    await reconcileAt(0);
 
     expect(executions.names('generation')).toHaveLength(40);
     // The list of open work is read at the same time.
@@ -158,30 +158,30 @@ describe('reconciling all open work', () => {
       ['queried as long ago as the limit', { waitingSince: at(0), queriedAt: at(10) }, 310, true],
       ['again, for less than the limit', { waitingSince: at(20), queriedAt: at(10) }, 319.999, false],
       ['again, for as long as the limit', { waitingSince: at(20), queriedAt: at(10) }, 320, true],
-    ])('%s (%j) is asked for %p s later: %p', async (_, wait, seconds, asked) => {
+    ])('%s (%j) is queried %p s later: %p', async (_, wait, seconds, queried) => {
       waiting(wait);
 
-      const provider = await lookAround(seconds, aDone('a'));
+      const provider = await reconcileAt(seconds, aDone('a'));
 
-      expect(provider.query).toHaveBeenCalledTimes(asked ? 1 : 0);
-      expect(executions.woken).toHaveLength(asked ? 1 : 0);
+      expect(provider.query).toHaveBeenCalledTimes(queried ? 1 : 0);
+      expect(executions.woken).toHaveLength(queried ? 1 : 0);
     });
 
     test('gets a heartbeat while its task is unfinished, and is queried again after the same time', async () => {
       waiting({ waitingSince: at(0) });
 
-      await lookAround(300);
+      await reconcileAt(300);
       expect(executions.heartbeats).toEqual(['token-1']);
-      expect((await lookAround(599)).query).not.toHaveBeenCalled();
-      expect((await lookAround(600)).query).toHaveBeenCalledTimes(1);
+      expect((await reconcileAt(599)).query).not.toHaveBeenCalled();
+      expect((await reconcileAt(600)).query).toHaveBeenCalledTimes(1);
     });
 
     test('waits as long as the deployment configures', async () => {
       waiting({ waitingSince: at(0) });
 
       await withEnvironment({ CALLBACK_WAIT_SECONDS: '40' }, async () => {
-        expect((await lookAround(39)).query).not.toHaveBeenCalled();
-        expect((await lookAround(40)).query).toHaveBeenCalledTimes(1);
+        expect((await reconcileAt(39)).query).not.toHaveBeenCalled();
+        expect((await reconcileAt(40)).query).toHaveBeenCalledTimes(1);
       });
     });
 
@@ -189,11 +189,11 @@ describe('reconciling all open work', () => {
       ['has no execution waiting yet', () => memory.remove(providerWaitKey(VIDEO_ID))],
       ['is being dispatched', () => request.given({ status: 'queued' })],
       ['has ended', () => request.given(ended) && stillOpen()],
-    ])('is not asked for when it %s', async (_, change) => {
+    ])('is not queried when it %s', async (_, change) => {
       waiting({ waitingSince: at(0) });
       change();
 
-      expect((await lookAround(4000)).query).not.toHaveBeenCalled();
+      expect((await reconcileAt(4000)).query).not.toHaveBeenCalled();
     });
   });
 
@@ -206,9 +206,9 @@ describe('reconciling all open work', () => {
     bucket.client.on(DeleteObjectsCommand).rejectsOnce(new Error('no bucket')).resolves({});
     const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
 
-    await lookAround(100);
+    await reconcileAt(100);
     expect(left()).toMatchObject({ files, ...openWorkListing(VIDEO_ID, at(0)) });
-    await lookAround(160);
+    await reconcileAt(160);
 
     expect(left()).toEqual({
       ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID),
@@ -224,7 +224,7 @@ describe('reconciling all open work', () => {
     putRequest(memory, aVideoRequest(ended));
     stillOpen();
 
-    await lookAround(100);
+    await reconcileAt(100);
 
     expect(executions.names('expiry')).toEqual([VIDEO_ID]);
   });

@@ -231,7 +231,7 @@ describe('a lost expiry execution', () => {
     ['has expired', { ...ended, expiredAt: at(1000) }],
     ['has failed', { status: 'failed' }],
     ['is under way', { status: 'processing' }],
-  ])('is not started for one that %s', async (_, was) => {
+  ])('is not replaced when the request %s', async (_, was) => {
     request.given(was);
 
     await again();

@@ -74,7 +74,7 @@ describe('an output that cannot be stored', () => {
   });
 
   test.each(['<html>no image</html>', '', '\x89PNG\r\n\x1a\n'])(
-    'because it is no image (%j) is given up at once',
+    'because it is not an image (%j) is given up at once',
     async (body) => {
       produced.serve({ '/a': file(Buffer.from(body, 'latin1')) });
       produced.given(['/a']);
@@ -96,7 +96,7 @@ describe('an output that cannot be stored', () => {
   test.each([
     ['in its header', 20],
     ['after its header', 100],
-  ])('because the connection breaks %s is asked for again, and nothing of it is stored', async (_, bytes) => {
+  ])('because the connection breaks %s is attempted again, and nothing of it is stored', async (_, bytes) => {
     produced.serve({
       '/a': (response) => {
         response.writeHead(200, { 'content-length': String(png.byteLength) });
@@ -202,9 +202,9 @@ describe('an output that cannot be stored', () => {
   });
 
   test.each([
-    ['it is no image', 200],
+    ['it is not an image', 200],
     ['it is not there', 404],
-  ])('because %s is let go of, however much more its server would send', async (_, code) => {
+  ])('because %s is aborted, however much more its server would send', async (_, code) => {
     const closed = Promise.withResolvers<void>();
     server.respond = (_request, response) => {
       response.on('close', closed.resolve);

@@ -31,7 +31,7 @@ describe('storing a video', () => {
     [{ layout: 'fragments' }, 'outputs/0.mp4', 'video/mp4'],
     [{ container: 'mov' }, 'outputs/0.mov', 'video/quicktime'],
     [{ container: 'webm' }, 'outputs/0.webm', 'video/webm'],
-  ])('of %j gives what its bytes say', async (options, objectKey, contentType) => {
+  ])('of %j returns what its bytes say', async (options, objectKey, contentType) => {
     const file = await aVideo({ ...options, seconds: 6.5, width: 1920, height: 1080 });
 
     const stored = await store(file);
@@ -85,7 +85,7 @@ describe('a video that is not stored', () => {
     ['an HTML page', Buffer.from('<!DOCTYPE html><html></html>')],
     ['a PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['a megabyte of zeros', Buffer.alloc(1024 * 1024)],
-  ])('because it is %s is final, and nothing is uploaded', async (_, file) => {
+  ])('because it is %s is refused for good, and nothing is uploaded', async (_, file) => {
     await expect(store(file)).rejects.toMatchObject({ name: 'FileUnavailableError', retryable: false });
     expect(bucket.client.calls()).toHaveLength(0);
   });

@@ -40,7 +40,7 @@ describe('a waiting execution', () => {
   });
 
   test.each([TaskTimedOut, TaskDoesNotExist, InvalidToken])(
-    'need not wait any more: %p is no error',
+    'may have gone: %p is no error',
     async (Refusal) => {
       const refusal = new Refusal({ message: 'no', $metadata: {} });
       executions.client.on(SendTaskSuccessCommand).rejects(refusal);

@@ -13,8 +13,8 @@ const produced = await new ProducedOutputs().start();
 const { bucket, memory, server, png } = produced;
 const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
 const keys = () => [...bucket.objects.keys()].sort();
-/** Lets this happen while the last of two files is being copied. */
-const meanwhile = (change: () => void): void => {
+/** Makes this change while the last of two files is being copied. */
+const duringCopy = (change: () => void): void => {
   produced.serve({
     '/a': file(png),
     '/b': (response, time) => {
@@ -35,8 +35,8 @@ describe('storing the outputs of a request', () => {
   test.each<[string, () => void]>([
     ['was failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
     ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
-  ])('that %s meanwhile leaves no file behind, as nobody would ever hear of it', async (_, change) => {
-    meanwhile(change);
+  ])('that %s during the copy leaves no file behind', async (_, change) => {
+    duringCopy(change);
 
     await store();
 
@@ -47,7 +47,7 @@ describe('storing the outputs of a request', () => {
 
   test('that another run has settled keeps its files: they are the same', async () => {
     const outputs = [aStoredOutput(0), aStoredOutput(1)];
-    meanwhile(() => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded', outputs }));
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded', outputs }));
 
     await store();
 
@@ -57,7 +57,7 @@ describe('storing the outputs of a request', () => {
 
   test('that another run recorded during the copy keeps its files and that recording', async () => {
     const outputs = [aStoredOutput(0), { index: 1 }];
-    meanwhile(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
+    duringCopy(() => memory.patch(requestKey(REQUEST_ID), { outputs }));
 
     await store();
 
