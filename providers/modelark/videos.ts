@@ -5,6 +5,7 @@ import { failureOf, lost, refusal, unknownState } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 
+/** Where tasks are created, and queried by `/<id>`. */
 export const TASKS_PATH = '/contents/generations/tasks';
 
 const image = (url: string, role: string) => ({ type: 'image_url', image_url: { url }, role });
