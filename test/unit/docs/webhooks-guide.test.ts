@@ -11,7 +11,7 @@ import { StackContext } from '../../../lib/context.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
-/** The code blocks of the guide in a language. */
+/** The guide's code blocks in one language. */
 const snippets = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code);
 
@@ -61,10 +61,10 @@ describe('the receiver in TypeScript', () => {
     expect(await post(headers, body)).toBe(401);
   });
 
-  test('takes a webhook, twice, and works on it once', async () => {
+  test('accepts a webhook sent twice and handles it once', async () => {
     expect(await post(signed())).toBe(204);
     expect(await post(signed())).toBe(204);
-    // One that the receiver prints after whatever it printed for those two.
+    // Another event: the receiver prints it after any line for the first two.
     expect(await post(signatureHeaders('msg_last', BODY, [newWebhookSecret(), SECRET], new Date()))).toBe(
       204,
     );
@@ -76,7 +76,7 @@ describe('the receiver in TypeScript', () => {
 });
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
-if (!hasPython) console.warn("There is no python3 here: the guide's Python is not tested.");
+if (!hasPython) console.warn("python3 is not installed: the guide's Python is not tested.");
 
 (hasPython ? describe : describe.skip)('verification by hand in Python', () => {
   const code = snippets('python').find((snippet) => snippet.includes('import hmac')) ?? '';
@@ -87,7 +87,7 @@ if (!hasPython) console.warn("There is no python3 here: the guide's Python is no
     return JSON.parse(execFileSync('python3', ['-c', `${code}\n${call}`], { env, input }).toString());
   };
 
-  test('takes a webhook, also during a rotation', () => {
+  test('accepts a webhook, also during a rotation', () => {
     expect(verify(signed(), BODY)).toEqual(JSON.parse(BODY));
     expect(verify(signed([newWebhookSecret(), SECRET]), BODY)).toEqual(JSON.parse(BODY));
   });
@@ -107,7 +107,7 @@ describe('the guide', () => {
     for (const { timestamp, data } of events) expect(timestamp).toBe(data.finishedAt);
   });
 
-  test('tells the schedule that is deployed', () => {
+  test('states the deployed schedule', () => {
     const seconds = { s: 1, min: 60, h: 3600 };
     const pauses = [...guide.matchAll(/^\| (\d+) \| (\d+) (s|min|h) \|/gm)].map(
       ([, , pause, unit]) => Number(pause) * seconds[unit as keyof typeof seconds],
