@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { paddingOf } from '../packages/sandbox/src/mp4-padding.ts';
+import { paddingOf } from '@generation-service/sandbox';
 import { aVideo } from '../test/unit/builders/videos.ts';
 import { type DiscardingBucket, startDiscardingBucket } from './discarding-bucket.ts';
 import { addedBytes, holdsLimit, reportOf, type Way, type WayFigures } from './store-video-report.ts';

@@ -58,7 +58,7 @@ export interface LocalRun extends LocalRunFile {
 
 /** Loaded when needed, so that they load while the stack is synthesized. */
 const REAL_PARTS: LocalRunParts = {
-  startSandbox: async (options) => (await import('../packages/sandbox/src/server.ts')).startSandbox(options),
+  startSandbox: async (options) => (await import('@generation-service/sandbox')).startSandbox(options),
   startAwsEndpoint: async (options) =>
     (await import('../packages/local-aws/src/aws/endpoint.ts')).startAwsEndpoint(options),
   synthesize,

@@ -1,9 +1,9 @@
-/** Counts calls by key: each call of `next` answers how often that key was asked before. */
+/** Counts calls by key. `next` returns how often it was called with that key before. */
 export type CallCounter = { next(key: string): number };
 
 /**
- * A counter that remembers at most `capacity` keys and forgets the one that was longest not asked for, so that a long
- * run with ever new prompts does not grow without end.
+ * Creates a counter of at most `capacity` keys. It evicts the least recently used key, so a long run with many prompts
+ * does not leak memory.
  */
 export const createCallCounter = (capacity = 10_000): CallCounter => {
   const counts = new Map<string, number>();
@@ -13,8 +13,8 @@ export const createCallCounter = (capacity = 10_000): CallCounter => {
       counts.delete(key);
       counts.set(key, count + 1);
       if (counts.size > capacity) {
-        const [longestUnused = key] = counts.keys();
-        counts.delete(longestUnused);
+        const [leastRecentlyUsed = key] = counts.keys();
+        counts.delete(leastRecentlyUsed);
       }
       return count;
     },

@@ -3,50 +3,50 @@ import type { Directives } from './directives.ts';
 import { isObject } from './http.ts';
 import type { CallbackAttempt, TaskJournal } from './task-journal.ts';
 
-/** How long the deliveries of callbacks take; tests shorten them. */
+/** When callbacks are sent. Tests shorten these times. */
 export type CallbackTiming = {
-  /** A delivery without a 2xx within this time is made again. ModelArk: 5 s. */
+  /** An attempt without a 2xx within this time is repeated. ModelArk: 5 s. */
   acknowledgeMilliseconds: number;
-  /** How long after a task's end `[callback=late]` sends the last callback. */
+  /** Delay of the last callback under `[callback=late]`, from the end of the task. */
   lateMilliseconds: number;
 };
 
 const UPSTREAM_TIMING: CallbackTiming = { acknowledgeMilliseconds: 5_000, lateMilliseconds: 8_000 };
 
-/** ModelArk makes the call up to three times in all. */
+/** ModelArk makes up to three attempts. */
 const ATTEMPTS = 3;
 
-/** Timers may fire a moment early; a callback must not be sent before a query would say the same. */
+/** Timers may fire slightly early. A callback must not arrive before a query would return the same status. */
 const TIMER_SLACK_MILLISECONDS = 2;
 
-/** A task to announce. */
-export type FollowedTask = {
+/** A task that has a callback URL. */
+export type CallbackTask = {
   id: string;
   url: string;
   mode: Directives['callback'];
-  /** When the task changes its status, in epoch milliseconds and in order. */
+  /** When the task changes status: epoch milliseconds, ascending. */
   changesAt: readonly number[];
-  /** What a query answers at such an instant; undefined once the upstream knows nothing of the task. */
-  lookAt: (instant: number) => { status: string } | undefined;
+  /** What a query returns at that instant (epoch milliseconds); undefined when the upstream has no such task. */
+  query: (instant: number) => { status: string } | undefined;
 };
 
+/** Sends the callbacks of tasks. */
 export type Callbacks = {
-  /** POSTs what a query would answer at each change of a task's status, as its mode says. */
-  follow(task: FollowedTask): void;
-  /** Gives up every delivery, under way or to come. */
+  /** Schedules a POST of the task object for each status change, as the task's mode says. Returns at once. */
+  schedule(task: CallbackTask): void;
+  /** Aborts all callbacks, in flight or scheduled. */
   close(): void;
 };
 
-/** The code of what went wrong below, such as `ECONNREFUSED`, else the name of the fault, such as `TimeoutError`. */
-const nameOf = (fault: unknown): string => {
-  const { name, cause } = isObject(fault) ? fault : {};
-  return String((isObject(cause) ? cause.code : undefined) ?? name ?? fault);
+/** The code of the error's cause, such as `ECONNREFUSED`, or else the error's name, such as `TimeoutError`. */
+const nameOf = (error: unknown): string => {
+  const { name, cause } = isObject(error) ? error : {};
+  return String((isObject(cause) ? cause.code : undefined) ?? name ?? error);
 };
 
 /**
- * Sends callbacks and notes every attempt in the journal. An attempt that is not answered with a 2xx is followed by the
- * next one 5 s after it began, up to three in all; each sends the same body. Deliveries of different statuses do
- * not wait for each other.
+ * Sends callbacks and records every attempt in the journal. An attempt without a 2xx is repeated with the same body
+ * 5 s after it began, up to three attempts. Callbacks of different statuses are independent of each other.
  */
 export const createCallbacks = ({
   journal,
@@ -80,12 +80,12 @@ export const createCallbacks = ({
     }
   };
 
-  const deliver = async ({ id, url }: FollowedTask, task: { status: string }) => {
+  const deliver = async ({ id, url }: CallbackTask, task: { status: string }) => {
     const body = JSON.stringify(task);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const startedAt = now();
       const answer = await post(url, body);
-      journal.called(id, {
+      journal.addCallback(id, {
         status: task.status,
         attempt,
         sentAt: new Date(startedAt).toISOString(),
@@ -96,17 +96,17 @@ export const createCallbacks = ({
     }
   };
 
-  const announce = async (task: FollowedTask, changesAt: number, isLast: boolean) => {
-    const lateness = isLast && task.mode === 'late' ? lateMilliseconds : 0;
-    await waitUntil(changesAt + lateness + TIMER_SLACK_MILLISECONDS);
-    const seen = task.lookAt(changesAt);
-    if (!seen) return;
+  const announce = async (task: CallbackTask, changesAt: number, isLast: boolean) => {
+    const delayMilliseconds = isLast && task.mode === 'late' ? lateMilliseconds : 0;
+    await waitUntil(changesAt + delayMilliseconds + TIMER_SLACK_MILLISECONDS);
+    const body = task.query(changesAt);
+    if (!body) return;
     const copies = task.mode === 'twice' ? 2 : 1;
-    await Promise.all(Array.from({ length: copies }, () => deliver(task, seen)));
+    await Promise.all(Array.from({ length: copies }, () => deliver(task, body)));
   };
 
   return {
-    follow(task) {
+    schedule(task) {
       if (task.mode === 'off') return;
       for (const [index, changesAt] of task.changesAt.entries()) {
         announce(task, changesAt, index === task.changesAt.length - 1).catch((error) => {

@@ -1,47 +1,33 @@
 /**
- * What a prompt asks of the sandbox, written anywhere in it in square brackets. Only the sandbox understands these;
- * a real upstream would draw them.
- *
- * | directive | for | effect |
- * |---|---|---|
- * | `[delay=5]` | both | answers, or finishes the task, after 5 s (decimals allowed) |
- * | `[fail=content_policy]`, `[fail=provider_error]` | both | the upstream's own refusal or 5xx, or a task that failed with it |
- * | `[fail=timeout]` | both | never finishes |
- * | `[flaky=2]` | both | the first two calls with this prompt fail with a retryable error, the others work |
- * | `[images=3]` | images | a sequential request yields 3 |
- * | `[broken=1]`, `[broken=all]` | both | the URL of that output (from 0), or of every output, answers 404; may be repeated |
- * | `[callback=off]` | videos | no callback is sent |
- * | `[callback=twice]` | videos | every callback is sent twice at the same moment |
- * | `[callback=late]` | videos | the last callback is sent 8 s after the task finished |
- * | `[status=THROTTLED]` | videos | the task has that status word until it is done |
- * | `[empty]` | videos | the task succeeds without an output |
- * | `[forget]` | videos | the task is accepted, but the upstream knows nothing of it afterwards and sends no callback |
- * | `[megabytes=200]` | videos | the file is filled up to that many million bytes (1 to 999), if it is smaller |
+ * What a prompt tells the sandbox to do, in square brackets anywhere in the text. Real upstreams know none of these.
+ * The README lists them.
  */
 export type Directives = {
   /** The prompt without its directives. */
   text: string;
-  /** Absent when the prompt does not say. */
+  /** Absent when the prompt has no `[delay]`. */
   delaySeconds?: number;
   fail?: Failure;
-  /** How many calls with this prompt fail before one works. */
+  /** How many calls with this prompt fail before one succeeds. */
   flakyCalls: number;
-  /** How many images a sequential request yields; absent when the prompt does not say. */
+  /** Size of a sequential group; absent when the prompt has no `[images]`. */
   images?: number;
+  /** Indexes (from 0) of the outputs whose URL returns 404. */
   brokenOutputs: 'all' | ReadonlySet<number>;
-  /** Absent when callbacks are sent as the upstream does. */
+  /** Absent for the upstream's normal callbacks. */
   callback?: 'off' | 'twice' | 'late';
-  /** What an unfinished task is said to be instead of the upstream's own word. */
+  /** Replaces the upstream's status word while the task is unfinished. */
   statusWord?: string;
   isEmpty: boolean;
   isForgotten: boolean;
-  /** Absent when the file is as large as it is. */
+  /** Minimum file size in millions of bytes; absent for no minimum. */
   megabytes?: number;
 };
 
+/** The values of `[fail=…]`. */
 export type Failure = 'content_policy' | 'provider_error' | 'timeout';
 
-/** The directives with a value, and what the value may be. */
+/** The directives that take a value, and the pattern of that value. */
 const VALUES = {
   delay: String.raw`\d+(?:\.\d+)?`,
   fail: 'content_policy|provider_error|timeout',
@@ -57,8 +43,8 @@ const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${na
 const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget))\]`, 'g');
 
 /**
- * Reads the directives of a prompt. Where one is repeated the last counts, except `broken`, which adds up. Brackets
- * that hold anything else stay part of the text.
+ * Parses the directives in a prompt. The last one wins when repeated, except `broken`, which accumulates. Other text in
+ * brackets stays in the text.
  */
 export const parseDirectives = (prompt: string): Directives => {
   const directives: Directives = {
@@ -91,6 +77,6 @@ export const parseDirectives = (prompt: string): Directives => {
   };
 };
 
-/** Whether the output of this index (from 0) must answer 404. */
+/** Whether the URL of the output at this index (from 0) must return 404. */
 export const isBroken = ({ brokenOutputs }: Directives, index: number): boolean =>
   brokenOutputs === 'all' || brokenOutputs.has(index);

@@ -1,28 +1,29 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** One request to an upstream, after its key was checked and its body read. */
+/** A request to an upstream, with its key checked and its body parsed. */
 export type Call = {
   headers: IncomingHttpHeaders;
-  /** The parsed body of a POST that has one, else an empty object. */
+  /** The parsed JSON body, or an empty object when there is none. */
   body: Record<string, unknown>;
   /** The named groups of the route's path. */
   params: Record<string, string>;
   requestId: string;
-  /** Aborted when the client gives up or the sandbox closes. */
+  /** Aborted when the client disconnects or the sandbox closes. */
   signal: AbortSignal;
 };
 
-/** What a route answers with status 200. */
+/** Returns the JSON body of a 200 response. Throws `UpstreamError` for any other status. */
 export type Handler = (call: Call) => unknown;
 
+/** A method and path, and the handler of calls to it. */
 export type Route = { method: string; path: RegExp; handle: Handler };
 
-/** A refusal in an upstream's own terms. Each upstream renders it into its own body. */
+/** An error response. Each upstream renders it in its own format. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly status: number;
   readonly code: string;
-  /** The request field that was refused, where there is one. */
+  /** The rejected request field; empty when no field is to blame. */
   readonly param: string;
 
   constructor(status: number, code: string, message: string, param = '') {
@@ -33,16 +34,16 @@ export class UpstreamError extends Error {
   }
 }
 
-/** One upstream: its routes, and how it says no. */
+/** One upstream: its routes and its error format. */
 export type Upstream = {
-  /** Every path that begins with this is the upstream's. */
+  /** All paths with this prefix belong to the upstream. */
   prefix: string;
   routes: readonly Route[];
   newRequestId(): string;
-  /** Throws the upstream's refusal of a missing or wrong key. */
+  /** Throws `UpstreamError` when the key is missing or wrong. */
   checkKey(headers: IncomingHttpHeaders): void;
   renderError(error: UpstreamError, requestId: string): unknown;
-  faults: {
+  errors: {
     unknownRoute(method: string, path: string): UpstreamError;
     malformedBody(): UpstreamError;
     bodyTooLarge(): UpstreamError;
@@ -50,13 +51,16 @@ export type Upstream = {
   };
 };
 
-/** Less than the upstreams take in (ten references of 30 MB), but more than anyone sends to a stand-in. */
-export const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
+/** Lower than the upstreams' own limit (ten references of 30 MB each), but enough for tests. */
+const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
-/** Reads a request's JSON object. A body over the limit is read to its end without being kept, so that the refusal arrives. */
+/**
+ * Reads the request body as a JSON object; an absent body is an empty object. Throws the upstream's error for other
+ * JSON or more than 32 MiB. An oversized body is drained without being kept, so the client gets the error response.
+ */
 export const readBody = async (
   request: IncomingMessage,
-  faults: Upstream['faults'],
+  errors: Upstream['errors'],
 ): Promise<Record<string, unknown>> => {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -65,10 +69,10 @@ export const readBody = async (
     if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
     else chunks.length = 0;
   }
-  if (size > BODY_LIMIT_BYTES) throw faults.bodyTooLarge();
+  if (size > BODY_LIMIT_BYTES) throw errors.bodyTooLarge();
   if (size === 0) return {};
   const body = parseJson(Buffer.concat(chunks).toString('utf8'));
-  if (!isObject(body)) throw faults.malformedBody();
+  if (!isObject(body)) throw errors.malformedBody();
   return body;
 };
 
@@ -81,6 +85,6 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Whether a value is a JSON object (not null, not an array). */
+/** Whether a value is a JSON object, not null or an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

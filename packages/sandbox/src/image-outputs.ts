@@ -1,8 +1,8 @@
 import { type Directives, isBroken } from './directives.ts';
-import { drawImage } from './draw-image.ts';
+import { drawImage } from './media/draw-image.ts';
 import type { Outputs } from './outputs.ts';
 
-/** One image of a call, as an upstream describes it. */
+/** An image request, common to both upstreams. */
 export type ImageRequest = {
   model: string;
   directives: Directives;
@@ -12,7 +12,7 @@ export type ImageRequest = {
   watermark: boolean;
 };
 
-/** Draws the output of this index (from 0) now. */
+/** Draws the image at this index (from 0) and returns the encoded bytes. */
 export const drawOutput = (
   { model, directives, width, height, format, watermark }: ImageRequest,
   index: number,
@@ -27,7 +27,10 @@ export const drawOutput = (
     caption: `${model} ${width}x${height} #${index}`,
   });
 
-/** The URL of the output of this index (from 0), drawn when it is first fetched. `madeAt` is in epoch milliseconds. */
+/**
+ * Adds the image at this index (from 0) to the outputs and returns its URL. It is drawn on the first fetch. `madeAt` is
+ * in epoch milliseconds.
+ */
 export const addImageOutput = (
   outputs: Outputs,
   image: ImageRequest,

@@ -1,11 +1,11 @@
-/** Runs jobs so that at most `limit` are under way at once; the others start in the order they came. */
+/** Creates a function that runs at most `limit` jobs at once. The others wait and start in order of arrival. */
 export const createLimiter = (limit: number) => {
   const waiting: (() => void)[] = [];
   let running = 0;
 
   return async <Result>(job: () => Promise<Result>): Promise<Result> => {
     if (running >= limit) {
-      // The job that ends hands its place over, so that a newcomer cannot slip in between.
+      // A finished job hands its slot to the next in line, so a new job cannot take it first.
       await new Promise<void>((start) => waiting.push(start));
     } else {
       running += 1;

@@ -1,4 +1,4 @@
-/** Runs the sandbox providers alone: `node sandbox/main.ts [--port N]`, until Ctrl-C or SIGTERM. */
+/** Runs the sandbox until Ctrl-C or SIGTERM: `npm start --workspace @generation-service/sandbox -- [--port N]`. */
 import { parseArgs } from 'node:util';
 import { startSandbox } from './server.ts';
 

@@ -1,40 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import type { Padding } from './mp4-padding.ts';
+import type { Padding } from './media/mp4-padding.ts';
 
-/** A result file an upstream would keep for its caller. */
+/** An output file and how to produce it. */
 export type OutputSource = {
   contentType: string;
-  /** Of the file name, without the dot. */
+  /** File name extension, without the dot. */
   extension: string;
-  /** Makes the bytes: called when they are first fetched, and again when they have left memory since. Always gives the same. */
+  /** Produces the bytes, always the same ones. Called on the first fetch, and again after they left the cache. */
   produce: () => Promise<Buffer>;
-  /** What is sent after so many bytes; nothing when absent. */
+  /** Bytes to send after the file, given its size; none when absent. */
   padding?: (fileBytes: number) => Padding;
 };
 
-/** An output as it is served. */
+/** An output that can be served. */
 export type StoredOutput = { contentType: string; etag: string; read: () => Promise<OutputContent> };
 
-/** The bytes of an output, in the pieces they are sent in. */
+/** The bytes of an output, in chunks. */
 export type OutputContent = { sizeBytes: number; chunks(): Iterable<Buffer> };
 
+/** The store of output files. */
 export type Outputs = {
   /**
-   * Keeps an output and answers its URL, which works until `lifetimeSeconds` after `madeAt` (epoch milliseconds, default
-   * now). The URL of a broken one answers 404 from the start.
+   * Adds an output and returns its URL, which is valid for 24 hours from `madeAt` (epoch milliseconds, default now).
+   * The URL of a broken output always returns 404.
    */
   add(source: OutputSource, options?: { isBroken?: boolean; madeAt?: number }): string;
-  /** By file name (`<id>.<extension>`); undefined when there is none or its link has ended. */
+  /** Finds an output by file name (`<id>.<extension>`); undefined when unknown or expired. */
   find(fileName: string): StoredOutput | undefined;
 };
 
-/** Both upstreams end their links after 24 hours. */
+/** Result URLs of both upstreams expire after 24 hours. */
 const LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** How much of what was made stays in memory for the next fetch. */
-const KEPT_BYTES = 32 * 1024 * 1024;
+/** Capacity of the cache of produced files. */
+const CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Keeps the newest results up to a number of bytes; callers that ask at the same time share one making. */
+/** Caches the newest results up to `capacityBytes`. Concurrent callers of one key share one `produce` call. */
 const createByteCache = (capacityBytes: number) => {
   const making = new Map<string, Promise<Buffer>>();
   const kept = new Map<string, Buffer>();
@@ -65,33 +66,33 @@ const createByteCache = (capacityBytes: number) => {
   };
 };
 
-/** The store of result files. `now` is in epoch milliseconds; `baseUrl` is what every file's URL begins with. */
+/** Creates an empty store. Every URL is `baseUrl`, a slash and the file name. `now` returns epoch milliseconds. */
 export const createOutputs = ({ baseUrl, now }: { baseUrl: string; now: () => number }): Outputs => {
-  const outputs = new Map<string, OutputSource & { endsAt: number }>();
-  const bytesOf = createByteCache(KEPT_BYTES);
+  const outputs = new Map<string, OutputSource & { expiresAt: number }>();
+  const bytesOf = createByteCache(CACHE_BYTES);
 
-  // Outputs are kept in the order they were added, which is close to the order their links end in.
-  const forgetEnded = () => {
-    for (const [fileName, { endsAt }] of outputs) {
-      if (endsAt > now()) return;
+  // The order of insertion is close enough to the order of expiry.
+  const deleteExpired = () => {
+    for (const [fileName, { expiresAt }] of outputs) {
+      if (expiresAt > now()) return;
       outputs.delete(fileName);
     }
   };
 
   return {
     add(source, { isBroken = false, madeAt = now() } = {}) {
-      forgetEnded();
+      deleteExpired();
       const fileName = `${randomUUID()}.${source.extension}`;
-      if (!isBroken) outputs.set(fileName, { ...source, endsAt: madeAt + LIFETIME_SECONDS * 1000 });
+      if (!isBroken) outputs.set(fileName, { ...source, expiresAt: madeAt + LIFETIME_SECONDS * 1000 });
       return `${baseUrl}/${fileName}`;
     },
 
     find(fileName) {
       const output = outputs.get(fileName);
-      if (!output || output.endsAt <= now()) return undefined;
+      if (!output || output.expiresAt <= now()) return undefined;
       return {
         contentType: output.contentType,
-        // A file name stands for one content for good, so it names the version too.
+        // The content behind a file name never changes.
         etag: `"${fileName}"`,
         read: async () => {
           const bytes = await bytesOf(fileName, output.produce);

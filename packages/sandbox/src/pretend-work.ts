@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Directives } from './directives.ts';
 
-/** Never resolves; rejects with the signal's reason once it is aborted. */
+/** Never resolves. Rejects with the signal's reason when it is aborted. */
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     const stop = () => reject(signal.reason);
@@ -10,8 +10,8 @@ const untilAborted = (signal: AbortSignal) =>
   });
 
 /**
- * Takes the time a synchronous call is asked to take: `[delay=…]` seconds, or for ever under `[fail=timeout]`. Rejects
- * when the signal is aborted, so that nothing waits for a client that has gone.
+ * Holds a synchronous call for `[delay=…]` seconds, or forever under `[fail=timeout]`. Rejects when the signal is
+ * aborted, that is, when the client disconnects.
  */
 export const pretendToWork = async (
   { fail, delaySeconds = 0 }: Directives,

@@ -11,7 +11,7 @@ import { createTaskJournal, type TaskJournal } from './task-journal.ts';
 const OUTPUTS_PATH = '/outputs';
 const JOURNAL_PATH = '/sandbox/tasks';
 
-/** Longer than clients keep an idle connection, so that a reused one is not closed under a request. */
+/** Longer than clients keep idle connections, so the server never closes one that a client is about to reuse. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
 
 const sendJson = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
@@ -24,7 +24,7 @@ const sendJson = (response: ServerResponse, status: number, body: unknown, heade
   response.end(bytes);
 };
 
-/** Aborted when the connection ends before the response does. */
+/** Aborted when the connection closes before the response is complete. */
 const signalOf = (response: ServerResponse): AbortSignal => {
   const controller = new AbortController();
   response.once('close', () => {
@@ -47,22 +47,22 @@ const callUpstream = async (
     const route = upstream.routes.find(
       (candidate) => candidate.method === method && candidate.path.test(path),
     );
-    if (!route) throw upstream.faults.unknownRoute(method, path);
-    const body = await readBody(request, upstream.faults);
+    if (!route) throw upstream.errors.unknownRoute(method, path);
+    const body = await readBody(request, upstream.errors);
     const params = route.path.exec(path)?.groups ?? {};
     const answer = await route.handle({ headers: request.headers, body, params, requestId, signal });
     sendJson(response, 200, answer, { 'X-Request-Id': requestId });
   } catch (error) {
-    // Nobody is left to answer.
+    // The client has disconnected.
     if (signal.aborted) return;
     if (!(error instanceof UpstreamError)) console.error('sandbox: a request failed unexpectedly', error);
-    const refusal = error instanceof UpstreamError ? error : upstream.faults.internal();
+    const refusal = error instanceof UpstreamError ? error : upstream.errors.internal();
     const answer = upstream.renderError(refusal, requestId);
     sendJson(response, refusal.status, answer, { 'X-Request-Id': requestId });
   }
 };
 
-/** Sends an output piece by piece, as fast as the client takes it, so that a large file is never held in memory. */
+/** Streams an output at the client's pace, so a large file is never held in memory. */
 const sendOutput = async (
   outputs: Outputs,
   request: IncomingMessage,
@@ -83,19 +83,19 @@ const sendOutput = async (
       'Content-Length': content.sizeBytes,
       ETag: output.etag,
     });
-    // The server would drop the bytes anyway, but only after they were made.
+    // For a HEAD, `writeHead` is all; piping would generate the padding for nothing.
     if (request.method === 'HEAD') response.end();
     else await pipeline(Readable.from(content.chunks()), response);
   } catch (error) {
-    // The client left before the end.
+    // The client disconnected during the download.
     if (response.headersSent) return;
-    console.error('sandbox: an output could not be made', error);
+    console.error('sandbox: failed to produce an output', error);
     response.writeHead(500, { 'Content-Type': 'application/xml' });
     response.end('<Error><Code>InternalError</Code></Error>');
   }
 };
 
-/** What no upstream has: `GET /sandbox/tasks/<id>` and `GET /sandbox/tasks?prompt=<part of it>`, for tests, without a key. */
+/** The journal, which no upstream has: `GET /sandbox/tasks/<id>` and `GET /sandbox/tasks?prompt=<substring>`, without a key. */
 const sendJournal = (journal: TaskJournal, request: IncomingMessage, response: ServerResponse) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
   if (pathname === JOURNAL_PATH) {
@@ -106,23 +106,36 @@ const sendJournal = (journal: TaskJournal, request: IncomingMessage, response: S
   sendJson(response, record ? 200 : 404, record ?? { error: 'there is no such task' });
 };
 
+/** Settings of a sandbox. */
+export type SandboxOptions = {
+  /** Default 0: any free port. */
+  port?: number;
+  /** The address to listen on. Default 127.0.0.1. */
+  host?: string;
+  /** The key both upstreams accept. Default `sandbox-key`. */
+  apiKey?: string;
+  /** Defaults: 5 s to acknowledge a callback, 8 s for a late one. */
+  callbackTiming?: Partial<CallbackTiming>;
+};
+
+/** A running sandbox. */
+export type Sandbox = {
+  /** The origin of all routes and output URLs, such as `http://127.0.0.1:4000`. */
+  url: string;
+  /** Closes open connections, aborts callbacks and drops all data. */
+  close(): Promise<void>;
+};
+
 /**
- * Starts the stand-in for BytePlus ModelArk (`/api/v3`) and Alibaba Model Studio (`/api/v1`) on one port, with the
- * outputs of both under `/outputs`, and what became of their tasks under `/sandbox/tasks`. Everything is kept in memory
- * and gone after `close`, which ends held connections and gives up callbacks at once. Port 0 takes any free one;
- * links to outputs begin with the `url` it answers.
+ * Starts ModelArk (`/api/v3`) and Model Studio (`/api/v1`) on one port, with the outputs of both under `/outputs` and the
+ * journal of their tasks under `/sandbox/tasks`. All data is in memory. Rejects when the port is taken.
  */
 export const startSandbox = async ({
   port = 0,
   host = '127.0.0.1',
   apiKey = 'sandbox-key',
   callbackTiming = {},
-}: {
-  port?: number;
-  host?: string;
-  apiKey?: string;
-  callbackTiming?: Partial<CallbackTiming>;
-} = {}): Promise<{ url: string; close(): Promise<void> }> => {
+}: SandboxOptions = {}): Promise<Sandbox> => {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -144,7 +157,7 @@ export const startSandbox = async ({
     if (path === JOURNAL_PATH || path.startsWith(`${JOURNAL_PATH}/`)) {
       return sendJournal(journal, request, response);
     }
-    // A path of neither is answered as ModelArk would.
+    // ModelArk answers paths that belong to neither upstream.
     const upstream = path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
     void callUpstream(upstream, request, response, path);
   });

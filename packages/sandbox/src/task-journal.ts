@@ -1,56 +1,57 @@
 /** One POST to a callback URL. */
 export type CallbackAttempt = {
-  /** The status word it announced. */
+  /** The task status it carried. */
   status: string;
   /** From 1. */
   attempt: number;
   /** ISO 8601. */
   sentAt: string;
-  /** The HTTP status it was answered with, or the name of the fault that kept it from an answer. */
+  /** The HTTP status of the response, or the name of the error when there was none. */
   answer: number | string;
 };
 
-/** What happened to one task, for tests to look at. */
+/** What happened to one task. */
 export type TaskRecord = {
   id: string;
   upstream: 'modelark' | 'modelstudio';
   model: string;
-  /** As it arrived, with its directives. */
+  /** As received, with its directives. */
   prompt: string;
   callbackUrl?: string;
-  /** How often the task was asked for. */
+  /** How often the task was queried. */
   queries: number;
-  /** Every attempt that is over, in the order they ended. */
+  /** The finished attempts, in the order they finished. */
   callbacks: readonly CallbackAttempt[];
 };
 
+/** Records tasks, their queries and their callbacks. */
 export type TaskJournal = {
-  opened(task: Omit<TaskRecord, 'queries' | 'callbacks'>): void;
-  /** Does nothing for a task that was never opened. */
-  queried(id: string): void;
-  /** Does nothing for a task that was never opened. */
-  called(id: string, attempt: CallbackAttempt): void;
+  add(task: Omit<TaskRecord, 'queries' | 'callbacks'>): void;
+  /** Ignores unknown tasks. */
+  countQuery(id: string): void;
+  /** Ignores unknown tasks. */
+  addCallback(id: string, attempt: CallbackAttempt): void;
   find(id: string): TaskRecord | undefined;
-  /** The tasks whose prompt contains a text, newest first. */
+  /** The tasks whose prompt contains this text, newest first. */
   list(promptPart: string): TaskRecord[];
 };
 
-/** Remembers the newest `capacity` tasks of all upstreams, including those an upstream has forgotten. */
+/** Creates a journal of the newest `capacity` tasks of both upstreams, including forgotten ones. */
 export const createTaskJournal = (capacity = 10_000): TaskJournal => {
   const records = new Map<string, TaskRecord>();
-  const change = (id: string, changed: (record: TaskRecord) => TaskRecord) => {
+  const update = (id: string, change: (record: TaskRecord) => TaskRecord) => {
     const record = records.get(id);
-    if (record) records.set(id, changed(record));
+    if (record) records.set(id, change(record));
   };
   return {
-    opened(task) {
+    add(task) {
       records.set(task.id, { ...task, queries: 0, callbacks: [] });
       const [oldest = task.id] = records.keys();
       if (records.size > capacity) records.delete(oldest);
     },
-    queried: (id) => change(id, (record) => ({ ...record, queries: record.queries + 1 })),
-    called: (id, attempt) =>
-      change(id, (record) => ({ ...record, callbacks: [...record.callbacks, attempt] })),
+    countQuery: (id) => update(id, (record) => ({ ...record, queries: record.queries + 1 })),
+    addCallback: (id, attempt) =>
+      update(id, (record) => ({ ...record, callbacks: [...record.callbacks, attempt] })),
     find: (id) => records.get(id),
     list: (promptPart) => [...records.values()].filter(({ prompt }) => prompt.includes(promptPart)).reverse(),
   };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-/** Why a task failed, in the words of the upstream it belongs to. */
+/** Why a task failed, with the upstream's own code and message. */
 export type TaskError = { code: string; message: string };
 
-/** How a task ends: what it made, or why it failed. */
+/** The result of a task, or its error. */
 export type TaskOutcome<Result> = { result: Result } | { error: TaskError };
 
-/** Where a task stands, in no upstream's own words, and what it is about. Instants are epoch milliseconds. */
+/** The state of a task at some instant, common to both upstreams. Instants are epoch milliseconds. */
 export type TaskView<About, Result> = { id: string; about: About; submittedAt: number } & (
   | { phase: 'waiting' }
   | { phase: 'running'; startedAt: number }
@@ -15,27 +15,25 @@ export type TaskView<About, Result> = { id: string; about: About; submittedAt: n
   | { phase: 'cancelled'; endedAt: number }
 );
 
-/** A task to take in. */
+/** A task to submit. */
 export type NewTask<About, Result> = {
-  /** What the upstream has to remember of it. */
+  /** What the upstream stores with the task. */
   about: About;
-  /** It finishes after this time, of which it waits for the first part; `Infinity` never finishes. */
+  /** Time from submission to the end, first waiting, then running; `Infinity` never ends. */
   seconds: number;
-  /** Called once, when the task is first looked at after its end, with the instant it ended. */
+  /** Called at most once, when the task is first read after its end. `endedAt` is in epoch milliseconds. */
   finish: (endedAt: number) => TaskOutcome<Result>;
-  /** The task gets an id and is not heard of again. */
+  /** The task gets an id but is not stored. */
   isForgotten?: boolean;
 };
 
+/** The tasks of one upstream. */
 export type Tasks<About, Result> = {
-  /** Answers the id, and the instants (epoch milliseconds) at which the task changes, in order, each once. */
+  /** Returns the id, and when the task changes status: epoch milliseconds, ascending, without duplicates. */
   submit(task: NewTask<About, Result>): { id: string; changesAt: number[] };
-  /**
-   * Where a task stands now, or stood at an earlier instant. Undefined for an unknown id and for a task older than the
-   * upstream keeps.
-   */
+  /** The task's state now or at an earlier instant; undefined when unknown or past the upstream's retention. */
   find(id: string, instant?: number): TaskView<About, Result> | undefined;
-  /** Cancels a task that is still waiting; false when there is none. */
+  /** Cancels a waiting task. Returns false when there is none. */
   cancel(id: string): boolean;
 };
 
@@ -48,15 +46,15 @@ type Task<About, Result> = Pick<NewTask<About, Result>, 'about' | 'finish'> & {
   outcome?: TaskOutcome<Result>;
 };
 
-/** How long a task takes whose prompt does not say: enough for each of its statuses to be seen. */
+/** Duration of a task without `[delay]`: long enough to observe every status. */
 export const DEFAULT_TASK_SECONDS = 0.5;
 
-/** A task waits for a fifth of its time, but no longer than this. */
-const LONGEST_WAIT_MILLISECONDS = 1_000;
+/** A task waits for a fifth of its duration, up to this long. */
+const MAX_WAIT_MILLISECONDS = 1_000;
 
 /**
- * The tasks of one upstream. Nothing runs in the background: where a task stands follows from the clock whenever it is
- * looked at, so there is nothing to stop on closing. `newId` gives ids in the upstream's own form.
+ * Creates the tasks of one upstream. Nothing runs in the background: a task's state is computed from the clock on each
+ * read, so there is nothing to stop. `now` returns epoch milliseconds; `newId` returns an id in the upstream's format.
  */
 export const createTasks = <About, Result>({
   now,
@@ -69,12 +67,12 @@ export const createTasks = <About, Result>({
 }): Tasks<About, Result> => {
   const tasks = new Map<string, Task<About, Result>>();
 
-  const isForgotten = ({ submittedAt }: Task<About, Result>) =>
+  const isPastRetention = ({ submittedAt }: Task<About, Result>) =>
     submittedAt + retentionSeconds * 1000 <= now();
 
-  const forgetOld = () => {
+  const deletePastRetention = () => {
     for (const [id, task] of tasks) {
-      if (!isForgotten(task)) return;
+      if (!isPastRetention(task)) return;
       tasks.delete(id);
     }
   };
@@ -94,15 +92,15 @@ export const createTasks = <About, Result>({
 
   const find = (id: string) => {
     const task = tasks.get(id);
-    return task && !isForgotten(task) ? task : undefined;
+    return task && !isPastRetention(task) ? task : undefined;
   };
 
   return {
     submit({ about, seconds, finish, isForgotten = false }) {
-      forgetOld();
+      deletePastRetention();
       const id = newId();
       const submittedAt = now();
-      const startsAt = submittedAt + Math.min(LONGEST_WAIT_MILLISECONDS, (seconds * 1000) / 5);
+      const startsAt = submittedAt + Math.min(MAX_WAIT_MILLISECONDS, (seconds * 1000) / 5);
       const endsAt = submittedAt + seconds * 1000;
       if (!isForgotten) tasks.set(id, { id, about, submittedAt, startsAt, endsAt, finish });
       const changesAt = [...new Set([submittedAt, startsAt, endsAt])].filter(Number.isFinite);

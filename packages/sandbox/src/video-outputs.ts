@@ -1,10 +1,10 @@
 import { type Directives, isBroken } from './directives.ts';
-import { encodeVideo } from './encode-video.ts';
-import { paddingOf } from './mp4-padding.ts';
+import { encodeVideo } from './media/encode-video.ts';
+import { paddingOf } from './media/mp4-padding.ts';
+import { type Ratio, type Resolution, videoSizeOf } from './media/video-size.ts';
 import type { Outputs } from './outputs.ts';
-import { type Ratio, type Resolution, videoSizeOf } from './video-size.ts';
 
-/** The video of a task, in no upstream's own words. */
+/** A video request, common to both upstreams. */
 export type VideoRequest = {
   model: string;
   directives: Directives;
@@ -14,7 +14,10 @@ export type VideoRequest = {
   watermark: boolean;
 };
 
-/** The URL of a task's only video (index 0), made when it is first fetched. `madeAt` is in epoch milliseconds. */
+/**
+ * Adds a task's video (its only output, index 0) to the outputs and returns its URL. It is encoded on the first fetch.
+ * `madeAt` is in epoch milliseconds.
+ */
 export const addVideoOutput = (outputs: Outputs, video: VideoRequest, madeAt: number): string => {
   const { model, directives, resolution, ratio, seconds, watermark } = video;
   const { width, height } = videoSizeOf(resolution, ratio);

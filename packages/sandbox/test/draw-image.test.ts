@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { drawImage } from '../src/draw-image.ts';
-import { glyphsOf, widthOf } from '../src/stroke-font.ts';
-import { setText } from '../src/text-block.ts';
+import { drawImage } from '../src/media/draw-image.ts';
+import { glyphsOf, widthOf } from '../src/media/stroke-font.ts';
+import { setText } from '../src/media/text-block.ts';
 
 const aDrawing = (overrides: Partial<Parameters<typeof drawImage>[0]> = {}) => ({
   width: 320,

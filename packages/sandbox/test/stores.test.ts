@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCallCounter } from '../src/call-counter.ts';
 import { createLimiter } from '../src/limiter.ts';
-import { paddingOf } from '../src/mp4-padding.ts';
+import { paddingOf } from '../src/media/mp4-padding.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
 import { createTasks } from '../src/tasks.ts';
@@ -187,15 +187,15 @@ describe('the task journal', () => {
   test('counts the queries of each task and keeps its callbacks in order', () => {
     const journal = createTaskJournal();
     const attempt = { status: 'queued', attempt: 1, sentAt: '2026-11-20T09:00:00.000Z', answer: 200 };
-    journal.opened(aTask('one'));
-    journal.opened(aTask('two'));
+    journal.add(aTask('one'));
+    journal.add(aTask('two'));
 
-    journal.queried('one');
-    journal.queried('one');
-    journal.queried('unknown');
-    journal.called('one', attempt);
-    journal.called('one', { ...attempt, attempt: 2 });
-    journal.called('unknown', attempt);
+    journal.countQuery('one');
+    journal.countQuery('one');
+    journal.countQuery('unknown');
+    journal.addCallback('one', attempt);
+    journal.addCallback('one', { ...attempt, attempt: 2 });
+    journal.addCallback('unknown', attempt);
 
     expect(journal.find('one')).toEqual({
       ...aTask('one'),
@@ -214,7 +214,7 @@ describe('the task journal', () => {
       ['3', 'a bear'],
       ['4', 'two foxes'],
     ] as const) {
-      journal.opened(aTask(id, prompt));
+      journal.add(aTask(id, prompt));
     }
 
     expect(journal.list('fox').map(({ id }) => id)).toEqual(['4', '2']);

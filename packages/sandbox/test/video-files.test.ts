@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
-import { RATIOS, type Resolution, videoSizeOf } from '../src/video-size.ts';
+import { RATIOS, type Resolution, videoSizeOf } from '../src/media/video-size.ts';
 import { anArkVideo, aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
 
 let sandbox: Awaited<ReturnType<typeof aSandbox>>;

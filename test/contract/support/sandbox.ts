@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = createRequire(import.meta.url).resolve('@generation-service/sandbox/main');
 
 /** Sandbox providers in a process of their own: unlike those of a local run they outlive it, as real ones do. */
 export interface SandboxProcess {
@@ -16,10 +16,7 @@ export interface SandboxProcess {
 
 /** Starts sandbox providers on a free port. Rejects when they end before they serve. */
 export const startSandboxProcess = async (): Promise<SandboxProcess> => {
-  const child = spawn(process.execPath, ['packages/sandbox/src/main.ts'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),

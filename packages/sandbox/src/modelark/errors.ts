@@ -1,7 +1,7 @@
 import { UpstreamError } from '../http.ts';
 import type { TaskError } from '../tasks.ts';
 
-/** The `type` ModelArk gives beside the code, by HTTP status. */
+/** The `type` that ModelArk sends with the code, by HTTP status. */
 const TYPES: Record<number, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -11,15 +11,15 @@ const TYPES: Record<number, string> = {
   500: 'InternalServerError',
 };
 
-/** ModelArk's error body; its message ends with the request id. */
+/** ModelArk's error body. Its message ends with the request id. */
 export const renderError = ({ status, code, message, param }: UpstreamError, requestId: string) => ({
   error: { code, message: `${message} Request id: ${requestId}`, param, type: TYPES[status] ?? '' },
 });
 
-/** An error as a failed task carries it. */
+/** The error of a failed task. */
 export const taskErrorOf = ({ code, message }: UpstreamError): TaskError => ({ code, message });
 
-/** 400: a field has a value it must not have. */
+/** 400: invalid value of a field. */
 export const invalidParameter = (param: string, reason: string) =>
   new UpstreamError(
     400,
@@ -28,7 +28,7 @@ export const invalidParameter = (param: string, reason: string) =>
     param,
   );
 
-/** 400: a required field is absent. */
+/** 400: missing required field. */
 export const missingParameter = (param: string) =>
   new UpstreamError(
     400,
@@ -37,11 +37,11 @@ export const missingParameter = (param: string) =>
     param,
   );
 
-/** 401: no key, or not ours. */
+/** 401: missing or wrong key. */
 export const authenticationError = () =>
   new UpstreamError(401, 'AuthenticationError', 'The API key in the request is missing or invalid.');
 
-/** 404: no such model. */
+/** 404: unknown model. */
 export const modelNotFound = (model: string) =>
   new UpstreamError(
     404,
@@ -49,7 +49,7 @@ export const modelNotFound = (model: string) =>
     `The model or endpoint ${model} does not exist or you do not have access to it.`,
   );
 
-/** 400: the prompt was refused before any work. */
+/** 400: moderation rejected the prompt. */
 export const inputTextSensitive = () =>
   new UpstreamError(
     400,
@@ -57,7 +57,7 @@ export const inputTextSensitive = () =>
     'The request failed because the input text may contain sensitive information.',
   );
 
-/** 400: the picture was refused after it was made. */
+/** 400: moderation rejected the generated image. */
 export const outputImageSensitive = () =>
   new UpstreamError(
     400,
@@ -65,7 +65,7 @@ export const outputImageSensitive = () =>
     'The request failed because the output image may contain sensitive information.',
   );
 
-/** 400: the video was refused after it was made. */
+/** 400: moderation rejected the generated video. */
 export const outputVideoSensitive = () =>
   new UpstreamError(
     400,
@@ -73,11 +73,11 @@ export const outputVideoSensitive = () =>
     'The request failed because the output video may contain sensitive information.',
   );
 
-/** 404: no such task. ModelArk documents the code as `NotFound.` and the parameter's name. */
+/** 404: unknown task. ModelArk documents the code as `NotFound.` plus the parameter's name. */
 export const taskNotFound = (id: string) =>
   new UpstreamError(404, 'NotFound.id', `The specified task ${id} is not found.`, 'id');
 
-/** 429: retry later. */
+/** 429: overload; retryable. */
 export const serverOverloaded = () =>
   new UpstreamError(
     429,
@@ -85,11 +85,11 @@ export const serverOverloaded = () =>
     'The service is currently unable to handle additional requests due to server overload.',
   );
 
-/** 500: something broke upstream. */
+/** 500: internal error of the upstream. */
 export const internalServiceError = () =>
   new UpstreamError(500, 'InternalServiceError', 'The service encountered an unexpected internal error.');
 
-/** 404: no such route. */
+/** 404: unknown route. */
 export const unknownRoute = (method: string, path: string) =>
   new UpstreamError(404, 'NotFound', `There is no route ${method} ${path}.`);
 
@@ -97,6 +97,6 @@ export const unknownRoute = (method: string, path: string) =>
 export const malformedBody = () =>
   new UpstreamError(400, 'InvalidParameter', 'The request body is not a valid JSON object.');
 
-/** 413: the body is larger than the sandbox takes. */
+/** 413: the body exceeds the sandbox's limit. */
 export const bodyTooLarge = () =>
   new UpstreamError(413, 'InvalidParameter', 'The request body is too large.');

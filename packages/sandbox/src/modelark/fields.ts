@@ -2,7 +2,7 @@ import { invalidParameter, missingParameter } from './errors.ts';
 
 type Body = Record<string, unknown>;
 
-/** A text that must be there and not empty. */
+/** Reads a required, non-empty string. Throws `MissingParameter` or `InvalidParameter`. */
 export const requiredText = (body: Body, field: string): string => {
   const value = body[field];
   if (value === undefined || value === '') throw missingParameter(field);
@@ -10,11 +10,11 @@ export const requiredText = (body: Body, field: string): string => {
   return value;
 };
 
-/** A text that may be absent. */
+/** Reads a non-empty string; undefined when absent. Throws `MissingParameter` when empty, else `InvalidParameter`. */
 export const optionalText = (body: Body, field: string): string | undefined =>
   body[field] === undefined ? undefined : requiredText(body, field);
 
-/** One of some words. */
+/** Reads one of `choices`. Throws `InvalidParameter`. */
 export const optionalChoice = <Choice extends string>(
   body: Body,
   field: string,
@@ -27,14 +27,14 @@ export const optionalChoice = <Choice extends string>(
   return choice;
 };
 
-/** True or false. */
+/** Reads a boolean. Throws `InvalidParameter`. */
 export const optionalFlag = (body: Body, field: string, fallback: boolean): boolean => {
   const value = body[field] ?? fallback;
   if (typeof value !== 'boolean') throw invalidParameter(field, 'a boolean is required');
   return value;
 };
 
-/** A whole number from `min` to `max`. */
+/** Reads an integer from `min` to `max`, inclusive. Throws `InvalidParameter`. */
 export const optionalInteger = (
   body: Body,
   field: string,

@@ -1,17 +1,17 @@
-/** What one image model of ModelArk accepts. */
+/** The limits of an image model. */
 export type ImageModel = {
-  /** The side of the square a size token stands for, by token. */
+  /** Size tokens and the side of their square, in pixels. */
   tokenSides: Readonly<Record<string, number>>;
   minPixels: number;
   maxPixels: number;
   maxReferences: number;
-  /** Whether `sequential_image_generation: auto` is taken. */
+  /** Whether the model accepts `sequential_image_generation: auto`. */
   isSequential: boolean;
-  /** Whether `output_format` counts; otherwise the output is always a JPEG. */
+  /** Whether `output_format` has an effect; otherwise the output is always a JPEG. */
   hasOutputFormat: boolean;
 };
 
-/** Applied when a request names no size; every model takes it. */
+/** The size of a request without one. Every model accepts it. */
 export const DEFAULT_SIZE = '2K';
 
 const SEEDREAM_4_5: ImageModel = {
@@ -32,7 +32,7 @@ const SEEDREAM_5_0_PRO: ImageModel = {
   hasOutputFormat: true,
 };
 
-/** Any other model of the families: the widest limits, so that a new id works before its limits are written here. */
+/** Any other model of the families gets the widest limits, so a new id works without a change here. */
 const OTHER: ImageModel = {
   tokenSides: { '1K': 1024, '1.5K': 1536, '2K': 2048, '4K': 4096 },
   minPixels: 1,
@@ -42,7 +42,7 @@ const OTHER: ImageModel = {
   hasOutputFormat: true,
 };
 
-/** The limits of a model by its id, with any of the prefixes of the two surfaces; undefined when there is no such model. */
+/** Finds a model by its id, with the prefixes of BytePlus or Volcengine; undefined when unknown. */
 export const findImageModel = (id: string): ImageModel | undefined => {
   if (!/^(?:seedream|dola-seedream|dreamina|doubao)-/.test(id)) return undefined;
   if (id.includes('seedream-4-5')) return SEEDREAM_4_5;

@@ -3,7 +3,7 @@ import { invalidParameter, modelNotFound } from './errors.ts';
 import { optionalChoice, optionalFlag, requiredText } from './fields.ts';
 import { DEFAULT_SIZE, findImageModel, type ImageModel } from './image-models.ts';
 
-/** A checked request for images. */
+/** A validated image request. */
 export type ArkImageRequest = {
   model: string;
   prompt: string;
@@ -12,20 +12,21 @@ export type ArkImageRequest = {
   format: 'png' | 'jpeg';
   watermark: boolean;
   referencesCount: number;
-  /** The most images a group may hold; absent when one image is asked for. */
+  /** Maximum size of the group; absent for a request of one image. */
   maxImages?: number;
   responseFormat: 'url' | 'b64_json';
   hasOutputFormat: boolean;
 };
 
-/** References and results of one group count together. */
+/** Maximum of references and results of a group together. */
 const GROUP_LIMIT = 15;
 
-/** Sides have to be longer than this, and the longer one at most 16 times the other. */
-const SHORTEST_SIDE = 14;
-const LARGEST_RATIO = 16;
+/** Both sides must be longer than this, in pixels. */
+const MIN_SIDE_EXCLUSIVE = 14;
+/** Maximum of the longer side over the shorter one. */
+const MAX_RATIO = 16;
 
-/** Only the beginning is looked at: matching megabytes of base64 would exhaust the expression's own stack. */
+/** Matches the start only: matching megabytes of base64 would overflow the regular expression engine's stack. */
 const DATA_URL = /^data:image\/(?:jpeg|png|webp|bmp|tiff|gif|heic|heif);base64,[A-Za-z0-9+/]/;
 
 const readSize = (value: unknown, model: ImageModel) => {
@@ -44,7 +45,7 @@ const readSize = (value: unknown, model: ImageModel) => {
     throw invalidParameter('size', `image size must be at most ${model.maxPixels} pixels`);
   }
   const [shorter, longer] = width < height ? [width, height] : [height, width];
-  if (shorter <= SHORTEST_SIDE || longer > LARGEST_RATIO * shorter) {
+  if (shorter <= MIN_SIDE_EXCLUSIVE || longer > MAX_RATIO * shorter) {
     throw invalidParameter('size', 'the aspect ratio must be within 1/16 and 16');
   }
   return { width, height };
@@ -86,7 +87,7 @@ const readMaxImages = (body: Record<string, unknown>, model: ImageModel, referen
   return maxImages;
 };
 
-/** Checks the body of `POST /images/generations`. Throws ModelArk's refusal; fields it does not know are ignored. */
+/** Validates the body of `POST /images/generations`. Throws `UpstreamError`. Ignores unknown fields. */
 export const readImageRequest = (body: Record<string, unknown>): ArkImageRequest => {
   const modelId = requiredText(body, 'model');
   const model = findImageModel(modelId);
@@ -96,7 +97,7 @@ export const readImageRequest = (body: Record<string, unknown>): ArkImageRequest
   const referencesCount = countReferences(body.image, model);
   const maxImages = readMaxImages(body, model, referencesCount);
   const format = optionalChoice(body, 'output_format', ['jpeg', 'png'], 'jpeg');
-  // Events are not drawn up here; refusing is what the newest model does too.
+  // Streaming is not implemented. The newest model rejects it as well.
   if (optionalFlag(body, 'stream', false))
     throw invalidParameter('stream', 'it is not supported for this model');
   return {

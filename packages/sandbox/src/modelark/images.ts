@@ -14,18 +14,17 @@ import { type ArkImageRequest, readImageRequest } from './image-request.ts';
 
 const refusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
   if (fail === 'provider_error') return internalServiceError();
-  // A refusal after some work is one of the picture, a refusal at once one of the prompt.
+  // With a delay moderation rejects the image, without one the prompt.
   if (fail === 'content_policy') return delaySeconds > 0 ? outputImageSensitive() : inputTextSensitive();
   return undefined;
 };
 
 /**
- * `POST /api/v3/images/generations`: answers when the images are ready.
+ * `POST /api/v3/images/generations`: responds when the images are ready.
  *
- * ModelArk makes one image a call, so a caller that wants several sends the same prompt several times. `[flaky=…]`
- * therefore counts calls by model and prompt, and the k-th successful single-image call of a model and prompt in this
- * process makes the output of index k (from 0), which is what `[broken=k]` speaks of. In a group (`sequential…: auto`)
- * the index is the position in the group.
+ * Outside groups ModelArk makes one image per call, so a caller repeats a prompt to get several. `[flaky=…]` therefore
+ * counts calls by model and prompt, and the k-th successful call of a model and prompt (from 0) makes the output with
+ * index k, for `[broken=k]`. In a group (`sequential_image_generation: auto`) the index is the position in the group.
  */
 export const createImageHandler = ({ outputs, now }: { outputs: Outputs; now: () => number }): Handler => {
   const earlierCalls = createCallCounter();

@@ -7,7 +7,7 @@ import * as errors from './errors.ts';
 import { createImageHandler } from './images.ts';
 import { createVideoHandlers } from './videos.ts';
 
-/** BytePlus ModelArk, under its base path `/api/v3`. */
+/** Creates BytePlus ModelArk, with its base path `/api/v3`. */
 export const createModelArk = (options: {
   apiKey: string;
   outputs: Outputs;
@@ -29,7 +29,7 @@ export const createModelArk = (options: {
       if (authorization !== `Bearer ${options.apiKey}`) throw errors.authenticationError();
     },
     renderError: errors.renderError,
-    faults: {
+    errors: {
       unknownRoute: errors.unknownRoute,
       malformedBody: errors.malformedBody,
       bodyTooLarge: errors.bodyTooLarge,

@@ -4,7 +4,7 @@ import type { VideoModel } from './video-models.ts';
 
 type MediaType = 'image_url' | 'video_url' | 'audio_url';
 
-/** The roles an item of each type may have; one that names none has the first. */
+/** The roles of each type; the first is the default. */
 const ROLES = {
   image_url: ['first_frame', 'last_frame', 'reference_image'],
   video_url: ['reference_video'],
@@ -13,7 +13,7 @@ const ROLES = {
 
 type Role = (typeof ROLES)[MediaType][number];
 
-/** Only the beginning is looked at: matching megabytes of base64 would exhaust the expression's own stack. */
+/** Matches the start only: matching megabytes of base64 would overflow the regular expression engine's stack. */
 const MEDIA_URL =
   /^(?:https?:\/\/\S|asset:\/\/\S|data:(?:image|video|audio)\/[a-z0-9+.-]+;base64,[A-Za-z0-9+/])/;
 
@@ -67,9 +67,9 @@ const checkRoles = (roles: readonly Role[], { maxReferences, takesAudioAlone }: 
 };
 
 /**
- * Checks the `content` of a video task: at least one item, every medium with a role of its type, and no roles together
- * that exclude each other. Answers the texts as one. Durations and sizes of the media are not looked at. Throws
- * ModelArk's refusal.
+ * Validates the `content` of a video task: at least one item, each medium with a role of its type, and a valid
+ * combination of roles. Returns the texts joined by newlines. The media themselves are not fetched. Throws
+ * `UpstreamError`.
  */
 export const readVideoContent = (content: unknown, model: VideoModel): { prompt: string } => {
   if (content === undefined) throw missingParameter('content');

@@ -1,13 +1,13 @@
-import type { Resolution } from '../video-size.ts';
+import type { Resolution } from '../media/video-size.ts';
 
-/** What one video model of ModelArk accepts. */
+/** The limits of a video model. */
 export type VideoModel = {
   resolutions: readonly Resolution[];
   defaultResolution: Resolution;
   minSeconds: number;
   maxSeconds: number;
   maxReferences: { reference_image: number; reference_video: number; reference_audio: number };
-  /** Whether audio may be the only kind of reference. */
+  /** Whether audio may be the only reference. */
   takesAudioAlone: boolean;
 };
 
@@ -20,7 +20,7 @@ const MODELS: Readonly<Record<string, VideoModel>> = {
     maxReferences: { reference_image: 9, reference_video: 3, reference_audio: 3 },
     takesAudioAlone: false,
   },
-  // No upstream has it: it stands in for a model of the catalog whose upstream is not confirmed.
+  // Made up: no provider is confirmed yet to offer a model with these limits.
   'sandbox-xw3-pro': {
     resolutions: ['1080p', '2k', '4k'],
     defaultResolution: '1080p',
@@ -31,6 +31,6 @@ const MODELS: Readonly<Record<string, VideoModel>> = {
   },
 };
 
-/** The limits of a model by its id; undefined when there is no such model. */
+/** Finds a model by its id; undefined when unknown. */
 export const findVideoModel = (id: string): VideoModel | undefined =>
   Object.hasOwn(MODELS, id) ? MODELS[id] : undefined;

@@ -1,17 +1,17 @@
-import { ADAPTIVE_RATIO, RATIOS, type Ratio, type Resolution } from '../video-size.ts';
+import { ADAPTIVE_RATIO, RATIOS, type Ratio, type Resolution } from '../media/video-size.ts';
 import { invalidParameter, modelNotFound } from './errors.ts';
 import { optionalChoice, optionalFlag, optionalInteger, optionalText, requiredText } from './fields.ts';
 import { readVideoContent } from './video-content.ts';
 import { findVideoModel, type VideoModel } from './video-models.ts';
 
-/** A checked request for a video. */
+/** A validated video request. */
 export type ArkVideoRequest = {
   model: string;
   prompt: string;
   resolution: Resolution;
-  /** The real one: `adaptive` is resolved. */
+  /** `adaptive` is resolved. */
   ratio: Ratio;
-  /** The real ones: `-1` is resolved. */
+  /** `-1` is resolved. */
   seconds: number;
   generateAudio: boolean;
   watermark: boolean;
@@ -21,10 +21,10 @@ export type ArkVideoRequest = {
 };
 
 const DEFAULT_SECONDS = 5;
-const LONGEST_SAFETY_IDENTIFIER = 64;
+const MAX_SAFETY_IDENTIFIER_LENGTH = 64;
 
 const readSeconds = (body: Record<string, unknown>, { minSeconds, maxSeconds }: VideoModel) =>
-  // The model decides, and this one is not inventive.
+  // -1 lets the model decide; this one always takes the default.
   body.duration === -1
     ? DEFAULT_SECONDS
     : optionalInteger(body, 'duration', { min: minSeconds, max: maxSeconds, fallback: DEFAULT_SECONDS });
@@ -39,16 +39,16 @@ const readCallbackUrl = (body: Record<string, unknown>) => {
 
 const readSafetyIdentifier = (body: Record<string, unknown>) => {
   const identifier = optionalText(body, 'safety_identifier');
-  if (identifier !== undefined && identifier.length > LONGEST_SAFETY_IDENTIFIER) {
+  if (identifier !== undefined && identifier.length > MAX_SAFETY_IDENTIFIER_LENGTH) {
     throw invalidParameter(
       'safety_identifier',
-      `at most ${LONGEST_SAFETY_IDENTIFIER} characters are supported`,
+      `at most ${MAX_SAFETY_IDENTIFIER_LENGTH} characters are supported`,
     );
   }
   return identifier;
 };
 
-/** Checks the body of `POST /contents/generations/tasks`. Throws ModelArk's refusal; fields it does not know are ignored. */
+/** Validates the body of `POST /contents/generations/tasks`. Throws `UpstreamError`. Ignores unknown fields. */
 export const readVideoRequest = (body: Record<string, unknown>): ArkVideoRequest => {
   const modelId = requiredText(body, 'model');
   const model = findVideoModel(modelId);

@@ -1,23 +1,21 @@
 import { randomInt } from 'node:crypto';
 import type { Directives } from '../directives.ts';
-import type { Tasks, TaskView } from '../tasks.ts';
-import { videoSizeOf } from '../video-size.ts';
+import { videoSizeOf } from '../media/video-size.ts';
+import type { TaskView } from '../tasks.ts';
 import type { ArkVideoRequest } from './video-request.ts';
 
-/** What a task of ModelArk is about. */
+/** What ModelArk stores with a task. */
 export type ArkTaskAbout = { request: ArkVideoRequest; directives: Directives; seed: number };
 
-/** How a task of ModelArk ends when it does not fail: with a video (perhaps without its URL), or too late. */
+/** The result of a task that did not fail. `videoUrl` is absent under `[empty]`. */
 export type ArkTaskResult = { status: 'succeeded'; videoUrl?: string } | { status: 'expired' };
 
-export type ArkTasks = Tasks<ArkTaskAbout, ArkTaskResult>;
-
-/** As the upstream says; the sandbox's own files have one frame a second. */
+/** As ModelArk reports it. The sandbox's files have one frame a second. */
 const FRAMES_PER_SECOND = 24;
 
 const ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** An id of ModelArk's form: `cgt-`, the second (UTC here), `-` and five letters or digits. */
+/** Creates an id in ModelArk's format: `cgt-`, the time to the second (here UTC), `-` and five letters or digits. */
 export const newArkTaskId = (epochMilliseconds: number): string => {
   const second = new Date(epochMilliseconds).toISOString().replace(/\D/g, '').slice(0, 14);
   const suffix = Array.from({ length: 5 }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('');
@@ -56,7 +54,7 @@ const productOf = (task: TaskView<ArkTaskAbout, ArkTaskResult>) => {
   };
 };
 
-/** The task object, which a query answers and a callback carries. */
+/** The task object of query responses and callbacks. */
 export const renderArkTask = (task: TaskView<ArkTaskAbout, ArkTaskResult>) => {
   const { request, seed } = task.about;
   return {

@@ -18,27 +18,27 @@ import {
 import { type ArkVideoRequest, readVideoRequest } from './video-request.ts';
 import { type ArkTaskAbout, type ArkTaskResult, newArkTaskId, renderArkTask } from './video-tasks.ts';
 
-/** Task records live seven days. */
+/** Tasks are kept for seven days. */
 const TASK_RETENTION_SECONDS = 7 * 24 * 60 * 60;
 
-const LARGEST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 
-/** A failure that the prompt asks for without a delay comes at once, in answer to the creation. */
-const earlyRefusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
+/** Without a delay, `[fail=…]` rejects the creation. */
+const creationErrorOf = ({ fail, delaySeconds = 0 }: Directives) => {
   if (delaySeconds > 0) return undefined;
   if (fail === 'provider_error') return internalServiceError();
   if (fail === 'content_policy') return inputTextSensitive();
   return undefined;
 };
 
-/** A failure with a delay is found while the task is worked on. */
-const lateRefusalOf = ({ fail }: Directives) => {
+/** With a delay, `[fail=…]` fails the task. */
+const taskFailureOf = ({ fail }: Directives) => {
   if (fail === 'provider_error') return internalServiceError();
   if (fail === 'content_policy') return outputVideoSensitive();
   return undefined;
 };
 
-/** `POST /api/v3/contents/generations/tasks` and the query of such a task, with callbacks where a task asks for them. */
+/** `POST` and `GET /api/v3/contents/generations/tasks`, with callbacks for tasks that have a `callback_url`. */
 export const createVideoHandlers = ({
   outputs,
   journal,
@@ -62,8 +62,8 @@ export const createVideoHandlers = ({
     directives: Directives,
     endedAt: number,
   ): TaskOutcome<ArkTaskResult> => {
-    const refusal = lateRefusalOf(directives);
-    if (refusal) return { error: taskErrorOf(refusal) };
+    const failure = taskFailureOf(directives);
+    if (failure) return { error: taskErrorOf(failure) };
     if (directives.isEmpty) return { result: { status: 'succeeded' } };
     const videoUrl = addVideoOutput(outputs, { ...request, directives }, endedAt);
     return { result: { status: 'succeeded', videoUrl } };
@@ -74,7 +74,7 @@ export const createVideoHandlers = ({
     const seconds = fail === 'timeout' ? Infinity : delaySeconds;
     const expiresInSeconds = request.expiresAfterSeconds;
     return tasks.submit({
-      about: { request, directives, seed: randomInt(LARGEST_SEED) },
+      about: { request, directives, seed: randomInt(MAX_SEED) },
       isForgotten,
       seconds: Math.min(seconds, expiresInSeconds),
       finish: (endedAt) =>
@@ -89,11 +89,11 @@ export const createVideoHandlers = ({
       const directives = parseDirectives(prompt);
       const { flakyCalls } = directives;
       if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw serverOverloaded();
-      const refusal = earlyRefusalOf(directives);
-      if (refusal) throw refusal;
+      const creationError = creationErrorOf(directives);
+      if (creationError) throw creationError;
 
       const { id, changesAt } = submit(request, directives);
-      journal.opened({
+      journal.add({
         id,
         upstream: 'modelark',
         model,
@@ -101,12 +101,12 @@ export const createVideoHandlers = ({
         ...(callbackUrl !== undefined && { callbackUrl }),
       });
       if (callbackUrl !== undefined) {
-        callbacks.follow({
+        callbacks.schedule({
           id,
           url: callbackUrl,
           mode: directives.callback,
           changesAt,
-          lookAt: (instant) => {
+          query: (instant) => {
             const task = tasks.find(id, instant);
             return task && renderArkTask(task);
           },
@@ -116,7 +116,7 @@ export const createVideoHandlers = ({
     },
 
     query: ({ params: { taskId = '' } }) => {
-      journal.queried(taskId);
+      journal.countQuery(taskId);
       const task = tasks.find(taskId);
       if (!task) throw taskNotFound(taskId);
       return renderArkTask(task);

@@ -9,27 +9,27 @@ export const renderError = ({ code, message }: UpstreamError, requestId: string)
   request_id: requestId,
 });
 
-/** An error as a failed task carries it. */
+/** The error of a failed task. */
 export const taskErrorOf = ({ code, message }: UpstreamError): TaskError => ({ code, message });
 
-/** 400: a field has a value it must not have, or is absent. */
+/** 400: invalid or missing field. */
 export const invalidParameter = (message: string) => new UpstreamError(400, 'InvalidParameter', message);
 
-/** 400: the model exists, but not on this route. */
+/** 400: the model belongs to another route. */
 export const wrongRoute = () => invalidParameter('url error, please check url!');
 
-/** 401: no key, or not ours. */
+/** 401: missing or wrong key. */
 export const invalidApiKey = () => new UpstreamError(401, 'InvalidApiKey', 'Invalid API-key provided.');
 
-/** 403: the route is asynchronous only, and the call did not say so. */
+/** 403: a synchronous call to an asynchronous route. */
 export const synchronousNotSupported = () =>
   new UpstreamError(403, 'AccessDenied', 'current user api does not support synchronous calls.');
 
-/** 403: the route is synchronous only, and the call asked otherwise. */
+/** 403: an asynchronous call to a synchronous route. */
 export const asynchronousNotSupported = () =>
   new UpstreamError(403, 'AccessDenied', 'current user api does not support asynchronous calls.');
 
-/** 404: no such model. */
+/** 404: unknown model. */
 export const modelNotFound = (model: string) =>
   new UpstreamError(
     404,
@@ -37,19 +37,19 @@ export const modelNotFound = (model: string) =>
     `The model \`${model}\` does not exist or you do not have access to it.`,
   );
 
-/** 400: moderation said no. */
+/** 400: moderation rejected the input or the output. */
 export const dataInspectionFailed = () =>
   new UpstreamError(400, 'DataInspectionFailed', 'Input or output data may contain inappropriate content.');
 
-/** 429: retry later. */
+/** 429: rate limit; retryable. */
 export const rateQuota = () =>
   new UpstreamError(429, 'Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.');
 
-/** 500: something broke upstream. */
+/** 500: internal error of the upstream. */
 export const internalError = () =>
   new UpstreamError(500, 'InternalError', 'An internal error has occurred, please try again later.');
 
-/** 400: only a task that still waits can be cancelled. */
+/** 400: the task is not PENDING, so it cannot be cancelled. */
 export const cannotCancel = () =>
   new UpstreamError(
     400,
@@ -57,7 +57,7 @@ export const cannotCancel = () =>
     'Failed to cancel the task, please confirm if the task is in PENDING status.',
   );
 
-/** 404: no such route. */
+/** 404: unknown route. */
 export const unknownRoute = (method: string, path: string) =>
   new UpstreamError(404, 'NotFound', `There is no route ${method} ${path}.`);
 
@@ -65,12 +65,12 @@ export const unknownRoute = (method: string, path: string) =>
 export const malformedBody = () =>
   invalidParameter('Required body invalid, please check the request body format.');
 
-/** 413: the body is larger than the sandbox takes. */
+/** 413: the body exceeds the sandbox's limit. */
 export const bodyTooLarge = () =>
   new UpstreamError(413, 'InvalidParameter', 'The request body is too large.');
 
-/** The refusal a prompt asks for, once the call was accepted; undefined when it asks for none. */
-export const refusalOf = ({ fail }: Pick<Directives, 'fail'>): UpstreamError | undefined => {
+/** The error that `[fail=…]` asks for; undefined when there is none. */
+export const failureOf = ({ fail }: Pick<Directives, 'fail'>): UpstreamError | undefined => {
   if (fail === 'provider_error') return internalError();
   if (fail === 'content_policy') return dataInspectionFailed();
   return undefined;

@@ -1,8 +1,8 @@
 import { isObject } from '../http.ts';
 import { invalidParameter, modelNotFound } from './errors.ts';
-import { isFlag, isIntegerWithin, LARGEST_SEED } from './fields.ts';
+import { isFlag, isIntegerWithin, MAX_SEED } from './fields.ts';
 
-/** A checked request for images. */
+/** A validated image request. */
 export type StudioImageRequest = {
   family: 'qwen-image' | 'z-image';
   model: string;
@@ -11,7 +11,7 @@ export type StudioImageRequest = {
   height: number;
   watermark: boolean;
   inputImagesCount: number;
-  /** How many images are asked for. */
+  /** Number of images. */
   n: number;
 };
 
@@ -21,8 +21,9 @@ type Limits = {
   minSide: number;
   minPixels: number;
   maxPixels: number;
+  /** Maximum of the longer side over the shorter one. */
   maxRatio: number;
-  /** Drawn when the request names no size. */
+  /** The size of a request without one. */
   defaultSize: { width: number; height: number };
 };
 
@@ -36,7 +37,7 @@ const LIMITS: Record<StudioImageRequest['family'], Limits> = {
     maxRatio: 8,
     defaultSize: { width: 2048, height: 2048 },
   },
-  // The documented area is 512*512 to 2048*2048; these wider bounds also hold a 256 to 2560 px square.
+  // The documented area is 512*512 to 2048*2048. These bounds are wider, to allow squares of 256 to 2560 px.
   'z-image': {
     maxInputImages: 0,
     maxImages: 1,
@@ -59,7 +60,7 @@ const isImageInput = (value: unknown) =>
   typeof value === 'string' &&
   /^(?:https?:\/\/\S|oss:\/\/\S|data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/])/.test(value);
 
-/** The text and the images of the one message a request may hold. */
+/** The text and the images of the request's only message. */
 const readMessage = (input: unknown) => {
   const messages = isObject(input) ? input.messages : undefined;
   if (!Array.isArray(messages) || messages.length !== 1) {
@@ -101,7 +102,7 @@ const readSize = (value: unknown, limits: Limits) => {
   return { width, height };
 };
 
-/** Checks the body of an image call, the same on both routes. Throws Model Studio's refusal. */
+/** Validates the body of an image call; both routes take the same. Throws `UpstreamError`. */
 export const readImageRequest = (body: Record<string, unknown>): StudioImageRequest => {
   const family = familyOf(body.model);
   const limits = LIMITS[family];
@@ -115,8 +116,8 @@ export const readImageRequest = (body: Record<string, unknown>): StudioImageRequ
   if (!isIntegerWithin(n, 1, limits.maxImages)) {
     throw invalidParameter(`parameters.n must be an integer from 1 to ${limits.maxImages}`);
   }
-  if (!isIntegerWithin(seed, 0, LARGEST_SEED)) {
-    throw invalidParameter(`parameters.seed must be an integer from 0 to ${LARGEST_SEED}`);
+  if (!isIntegerWithin(seed, 0, MAX_SEED)) {
+    throw invalidParameter(`parameters.seed must be an integer from 0 to ${MAX_SEED}`);
   }
   if (!isFlag(watermark)) throw invalidParameter('parameters.watermark must be a boolean');
   return {

@@ -8,8 +8,8 @@ import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS } from '../tasks.ts';
 import {
   asynchronousNotSupported,
+  failureOf,
   rateQuota,
-  refusalOf,
   synchronousNotSupported,
   taskErrorOf,
   wrongRoute,
@@ -17,14 +17,14 @@ import {
 import { readImageRequest, type StudioImageRequest } from './image-request.ts';
 import type { StudioTasks } from './tasks.ts';
 
-/** Up to this area an image is metered as 1k, above it as 2k. */
-const LARGEST_1K_PIXELS = 2_250_000;
+/** Larger images are metered as 2k. */
+const MAX_1K_PIXELS = 2_250_000;
 
 const usageOf = ({ family, width, height, n, inputImagesCount }: StudioImageRequest) => {
   if (family === 'z-image') {
     return { image_count: n, width, height, input_tokens: 0, output_tokens: 0, total_tokens: 0 };
   }
-  const tier = width * height <= LARGEST_1K_PIXELS ? '1k' : '2k';
+  const tier = width * height <= MAX_1K_PIXELS ? '1k' : '2k';
   return {
     output_image_count: n,
     output_image_type: `qima_output_${tier}`,
@@ -43,8 +43,8 @@ const choiceOf = (content: readonly ContentItem[], extra: Record<string, string>
 });
 
 /**
- * The two image routes. Several images of one call come as several content items of one choice on the synchronous
- * route, and as one choice each on the asynchronous one: both occur upstream.
+ * The two image routes. The synchronous route returns several images as content items of one choice, the asynchronous
+ * one as one choice each. Model Studio does both.
  */
 export const createImageHandlers = ({
   outputs,
@@ -57,7 +57,7 @@ export const createImageHandlers = ({
 }): Record<'synchronous' | 'asynchronous', Handler> => {
   const earlierCalls = createCallCounter();
 
-  /** Reads a request and its directives; throws the retryable refusal while `[flaky=…]` asks for it. */
+  /** Validates a request and parses its directives. Throws the retryable error of `[flaky=…]`. */
   const accept = (body: Record<string, unknown>) => {
     const request = readImageRequest(body);
     const directives = parseDirectives(request.prompt);
@@ -73,13 +73,13 @@ export const createImageHandlers = ({
     }));
 
   return {
-    /** `POST …/multimodal-generation/generation`: answers when the images are ready. */
+    /** `POST …/multimodal-generation/generation`: responds when the images are ready. */
     synchronous: async ({ body, headers, requestId, signal }) => {
       if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
       const { request, directives } = accept(body);
       await pretendToWork(directives, signal);
-      const refusal = refusalOf(directives);
-      if (refusal) throw refusal;
+      const failure = failureOf(directives);
+      if (failure) throw failure;
       const images = addImages(request, directives);
       const choice =
         request.family === 'z-image'
@@ -88,7 +88,7 @@ export const createImageHandlers = ({
       return { request_id: requestId, output: { choices: [choice] }, usage: usageOf(request) };
     },
 
-    /** `POST …/image-generation/generation`: answers with a task at once. */
+    /** `POST …/image-generation/generation`: responds with a task at once. */
     asynchronous: ({ body, headers, requestId }) => {
       if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
       const { request, directives } = accept(body);
@@ -97,13 +97,13 @@ export const createImageHandlers = ({
         about: directives,
         seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
         finish: (endedAt) => {
-          const refusal = refusalOf(directives);
-          if (refusal) return { error: taskErrorOf(refusal) };
+          const failure = failureOf(directives);
+          if (failure) return { error: taskErrorOf(failure) };
           const choices = addImages(request, directives, endedAt).map((image) => choiceOf([image]));
           return { result: { output: { choices }, usage: usageOf(request) } };
         },
       });
-      journal.opened({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
+      journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
       return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
     },
   };

@@ -8,10 +8,10 @@ import { createImageHandlers } from './images.ts';
 import { createTaskCancel, createTaskQuery, type StudioTasks } from './tasks.ts';
 import { createVideoHandler } from './videos.ts';
 
-/** Task data can be asked for during 24 hours. */
+/** Tasks are kept for 24 hours. */
 const TASK_RETENTION_SECONDS = 24 * 60 * 60;
 
-/** Alibaba Cloud Model Studio, under its base path `/api/v1`. */
+/** Creates Alibaba Cloud Model Studio, with its base path `/api/v1`. */
 export const createModelStudio = ({
   apiKey,
   outputs,
@@ -60,7 +60,7 @@ export const createModelStudio = ({
       if (authorization !== `Bearer ${apiKey}`) throw errors.invalidApiKey();
     },
     renderError: errors.renderError,
-    faults: {
+    errors: {
       unknownRoute: errors.unknownRoute,
       malformedBody: errors.malformedBody,
       bodyTooLarge: errors.bodyTooLarge,

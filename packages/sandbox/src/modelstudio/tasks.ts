@@ -4,10 +4,10 @@ import type { TaskJournal } from '../task-journal.ts';
 import type { Tasks } from '../tasks.ts';
 import { cannotCancel } from './errors.ts';
 
-/** What a finished task adds to its `output`, and its `usage`. */
+/** The fields a succeeded task adds to its `output`, and its `usage`. */
 export type StudioResult = { output: Record<string, unknown>; usage: Record<string, unknown> };
 
-/** The tasks of Model Studio, with what their prompt asks of the sandbox. */
+/** The tasks of Model Studio. */
 export type StudioTasks = Tasks<Pick<Directives, 'statusWord'>, StudioResult>;
 
 type StudioTaskView = NonNullable<ReturnType<StudioTasks['find']>>;
@@ -20,8 +20,8 @@ const STATUSES: Record<StudioTaskView['phase'], string> = {
   cancelled: 'CANCELED',
 };
 
-/** Model Studio's form of an instant: `YYYY-MM-DD HH:mm:ss.SSS`, no zone (UTC here). */
-export const formatTime = (epochMilliseconds: number): string =>
+/** Model Studio's time format: `YYYY-MM-DD HH:mm:ss.SSS` without a zone (here UTC). */
+const formatTime = (epochMilliseconds: number): string =>
   new Date(epochMilliseconds).toISOString().replace('T', ' ').replace('Z', '');
 
 const statusOf = (task: StudioTaskView): string =>
@@ -41,11 +41,11 @@ const describe = (task: StudioTaskView) => {
   return { output };
 };
 
-/** `GET /api/v1/tasks/{task_id}`: 200 even for a task that is not there, whose status is then `UNKNOWN`. */
+/** `GET /api/v1/tasks/{task_id}`: 200 even for an unknown task, with the status `UNKNOWN`. */
 export const createTaskQuery =
   (tasks: StudioTasks, journal: TaskJournal): Handler =>
   ({ params: { taskId = '' }, requestId }) => {
-    journal.queried(taskId);
+    journal.countQuery(taskId);
     const task = tasks.find(taskId);
     return {
       request_id: requestId,
@@ -53,7 +53,7 @@ export const createTaskQuery =
     };
   };
 
-/** `POST /api/v1/tasks/{task_id}/cancel`: works on a task that is still PENDING. */
+/** `POST /api/v1/tasks/{task_id}/cancel`: cancels a task that is PENDING. */
 export const createTaskCancel =
   (tasks: StudioTasks): Handler =>
   ({ params: { taskId = '' }, requestId }) => {

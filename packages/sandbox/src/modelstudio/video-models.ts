@@ -1,22 +1,23 @@
-import type { Resolution } from '../video-size.ts';
+import type { Resolution } from '../media/video-size.ts';
 
-/** How many of each kind of medium a call holds; only the kinds it holds. */
+/** The number of media of each type in a call; absent types have no entry. */
 export type MediaCounts = ReadonlyMap<string, number>;
 
-/** What one video model of Model Studio accepts. */
+/** The limits of a video model. */
 export type StudioVideoModel = {
-  /** The most media of each type. */
+  /** Maximum number of media, by type. */
   maxMedia: Readonly<Record<string, number>>;
-  /** What is wrong with this mix of media; undefined when nothing is. */
+  /** Why this combination of media is invalid; undefined when it is valid. */
   findForbiddenMix(counts: MediaCounts): string | undefined;
-  /** Whether a call may hold a prompt alone. */
+  /** Whether a prompt without media is enough. */
   takesPromptAlone: boolean;
-  longestPrompt: number;
-  /** In lower case; the wire has them in upper case. */
+  /** The rest of a longer prompt is ignored. */
+  maxPromptLength: number;
+  /** Lower case; the wire format is upper case. */
   resolutions: readonly Resolution[];
-  /** Whether `ratio` counts; otherwise it follows the image. */
+  /** Whether `ratio` has an effect; otherwise it follows the image. */
   hasRatio: boolean;
-  /** Whether `duration` and `seed` may be -1, for the model to decide. */
+  /** Whether `duration` and `seed` may be -1, which lets the model decide. */
   decides: boolean;
   minSeconds: number;
   maxSeconds: number;
@@ -36,7 +37,7 @@ const WAN_2_7_I2V: StudioVideoModel = {
     return ALLOWED_2_7_MIXES.includes(mix) ? undefined : `the media types ${mix} cannot be used together`;
   },
   takesPromptAlone: false,
-  longestPrompt: 5_000,
+  maxPromptLength: 5_000,
   resolutions: ['720p', '1080p'],
   hasRatio: false,
   decides: false,
@@ -63,7 +64,7 @@ const WAN_3_0: StudioVideoModel = {
     return undefined;
   },
   takesPromptAlone: true,
-  longestPrompt: 20_000,
+  maxPromptLength: 20_000,
   resolutions: ['480p', '720p', '1080p'],
   hasRatio: true,
   decides: true,
@@ -77,6 +78,6 @@ const MODELS: Readonly<Record<string, StudioVideoModel>> = {
   'wan3.0-video-prime': WAN_3_0,
 };
 
-/** The limits of a model by its id; undefined when there is no such model. */
+/** Finds a model by its id; undefined when unknown. */
 export const findVideoModel = (id: string): StudioVideoModel | undefined =>
   Object.hasOwn(MODELS, id) ? MODELS[id] : undefined;

@@ -1,27 +1,27 @@
 import { isObject } from '../http.ts';
-import { ADAPTIVE_RATIO, RATIOS, type Ratio, type Resolution } from '../video-size.ts';
+import { ADAPTIVE_RATIO, RATIOS, type Ratio, type Resolution } from '../media/video-size.ts';
 import { invalidParameter, modelNotFound, wrongRoute } from './errors.ts';
-import { isFlag, isIntegerWithin, LARGEST_SEED } from './fields.ts';
+import { isFlag, isIntegerWithin, MAX_SEED } from './fields.ts';
 import { findVideoModel, type MediaCounts, type StudioVideoModel } from './video-models.ts';
 
-/** A request for a video that the upstream takes in. */
+/** An accepted video request. */
 export type StudioVideoRequest = {
   model: string;
-  /** Cut off at what the model reads. */
+  /** Cut at the model's maximum length. */
   prompt: string;
   resolution: Resolution;
-  /** The real one: `adaptive` is resolved. */
+  /** `adaptive` is resolved. */
   ratio: Ratio;
-  /** The real ones: -1 is resolved. */
+  /** -1 is resolved. */
   seconds: number;
   watermark: boolean;
-  /** Why the task is going to fail: the upstream looks at the mix of media only when it works on the task. */
+  /** Why the task will fail: Model Studio checks the combination of media only when it runs the task. */
   forbiddenMix?: string;
 };
 
 const DEFAULT_SECONDS = 5;
 
-/** Only the beginning is looked at: matching megabytes of base64 would exhaust the expression's own stack. */
+/** Matches the start only: matching megabytes of base64 would overflow the regular expression engine's stack. */
 const PLAIN_URL = /^(?:https?|oss):\/\/\S/;
 const IMAGE_DATA_URL = /^data:image\/[a-z+.-]+;base64,[A-Za-z0-9+/]/;
 
@@ -64,7 +64,7 @@ const readInput = (input: unknown, model: StudioVideoModel) => {
       model.takesPromptAlone ? 'Field required: input.prompt or input.media' : 'Field required: input.media',
     );
   }
-  return { prompt: prompt.slice(0, model.longestPrompt), counts };
+  return { prompt: prompt.slice(0, model.maxPromptLength), counts };
 };
 
 const readResolution = (value: unknown, { resolutions }: StudioVideoModel): Resolution => {
@@ -97,9 +97,9 @@ const readParameters = (parameters: unknown, model: StudioVideoModel, counts: Me
   if (!isObject(parameters)) throw invalidParameter('parameters must be an object');
   const { resolution = '1080P', ratio = 'adaptive', duration = DEFAULT_SECONDS, seed = 0 } = parameters;
   const { audio = true, watermark = false, prompt_extend: promptExtend = true } = parameters;
-  const smallestSeed = model.decides ? -1 : 0;
-  if (!isIntegerWithin(seed, smallestSeed, LARGEST_SEED)) {
-    throw invalidParameter(`parameters.seed must be an integer from ${smallestSeed} to ${LARGEST_SEED}`);
+  const minSeed = model.decides ? -1 : 0;
+  if (!isIntegerWithin(seed, minSeed, MAX_SEED)) {
+    throw invalidParameter(`parameters.seed must be an integer from ${minSeed} to ${MAX_SEED}`);
   }
   if (!isFlag(audio)) throw invalidParameter('parameters.audio must be a boolean');
   if (!isFlag(watermark)) throw invalidParameter('parameters.watermark must be a boolean');
@@ -116,8 +116,8 @@ const readParameters = (parameters: unknown, model: StudioVideoModel, counts: Me
 };
 
 /**
- * Checks the body of a video call. Throws Model Studio's refusal, but for a mix of media the model does not take, which it
- * only answers. Durations and sizes of the media are not looked at.
+ * Validates the body of a video call. Throws `UpstreamError`, except for a forbidden combination of media, which is
+ * returned. The media themselves are not fetched.
  */
 export const readVideoRequest = (body: Record<string, unknown>): StudioVideoRequest => {
   const model = modelOf(body.model);

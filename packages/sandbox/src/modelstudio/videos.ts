@@ -5,14 +5,14 @@ import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
-import { invalidParameter, rateQuota, refusalOf, synchronousNotSupported, taskErrorOf } from './errors.ts';
+import { failureOf, invalidParameter, rateQuota, synchronousNotSupported, taskErrorOf } from './errors.ts';
 import type { StudioResult, StudioTasks } from './tasks.ts';
 import { readVideoRequest, type StudioVideoRequest } from './video-request.ts';
 
-/** As the upstream says; the sandbox's own files have one frame a second. */
+/** As Model Studio reports it. The sandbox's files have one frame a second. */
 const FRAMES_PER_SECOND = 30;
 
-/** The seconds of media given are not counted, as the sandbox does not fetch them. */
+/** Input seconds are always 0, as the sandbox does not fetch input media. */
 const usageOf = ({ seconds, resolution, ratio }: StudioVideoRequest) => ({
   duration: seconds,
   input_video_duration: 0,
@@ -23,7 +23,7 @@ const usageOf = ({ seconds, resolution, ratio }: StudioVideoRequest) => ({
   ratio,
 });
 
-/** `POST …/video-generation/video-synthesis`: answers with a task at once. A mix of media that the model does not take fails it. */
+/** `POST …/video-generation/video-synthesis`: responds with a task at once. A forbidden combination of media fails the task. */
 export const createVideoHandler = ({
   outputs,
   tasks,
@@ -41,8 +41,8 @@ export const createVideoHandler = ({
     endedAt: number,
   ): TaskOutcome<StudioResult> => {
     const { forbiddenMix, prompt } = request;
-    const refusal = forbiddenMix === undefined ? refusalOf(directives) : invalidParameter(`${forbiddenMix}.`);
-    if (refusal) return { error: taskErrorOf(refusal) };
+    const failure = forbiddenMix === undefined ? failureOf(directives) : invalidParameter(`${forbiddenMix}.`);
+    if (failure) return { error: taskErrorOf(failure) };
     const video = directives.isEmpty
       ? {}
       : { video_url: addVideoOutput(outputs, { ...request, directives }, endedAt) };
@@ -62,7 +62,7 @@ export const createVideoHandler = ({
       seconds: fail === 'timeout' ? Infinity : delaySeconds,
       finish: (endedAt) => finish(request, directives, endedAt),
     });
-    journal.opened({ id, upstream: 'modelstudio', model, prompt });
+    journal.add({ id, upstream: 'modelstudio', model, prompt });
     return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
   };
 };

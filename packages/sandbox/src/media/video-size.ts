@@ -1,21 +1,21 @@
 /** The shorter side of a video, in pixels, by its resolution in lower case. */
 const SHORT_SIDES = { '480p': 480, '720p': 720, '1080p': 1080, '2k': 1440, '4k': 2160 } as const;
 
-/** A resolution in lower case; Model Studio writes them in upper case. */
+/** A resolution in lower case. Model Studio uses upper case on the wire. */
 export type Resolution = keyof typeof SHORT_SIDES;
 
-/** A ratio of width to height, such as `16:9`. */
+/** Width to height, such as `16:9`. */
 export type Ratio = (typeof RATIOS)[number];
 
-/** Every ratio an upstream knows, but for `adaptive`. */
+/** All ratios the upstreams accept, except `adaptive`. */
 export const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
 
-/** What the sandbox makes of `adaptive`, as it does not look at the media. */
+/** The ratio used for `adaptive`. A real upstream takes the ratio of the input media, which the sandbox never fetches. */
 export const ADAPTIVE_RATIO: Ratio = '16:9';
 
 /**
- * The pixels of a video: the short side is the resolution's, the long side follows from the ratio, rounded to an even
- * number (which the encoder needs). Portrait is the transpose.
+ * The size of a video in pixels: the resolution gives the short side, the ratio the long side, rounded to an even number
+ * for the encoder. Portrait is the transpose.
  *
  * | | 16:9 | 4:3 | 1:1 | 21:9 |
  * |---|---|---|---|---|

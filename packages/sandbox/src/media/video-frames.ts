@@ -2,11 +2,13 @@ import sharp from 'sharp';
 import { pictureOf } from './draw-image.ts';
 import { setText } from './text-block.ts';
 
-/** What to film. The same film always gives the same frames. */
+/** A video to encode. Equal films give equal frames. */
 export type Film = {
+  /** In pixels, even. */
   width: number;
+  /** In pixels, even. */
   height: number;
-  /** One frame a second. */
+  /** Whole seconds, one frame each. */
   seconds: number;
   /** Written large across every frame. */
   text: string;
@@ -17,7 +19,7 @@ export type Film = {
 
 const RGBA_BYTES = 4;
 
-/** A plate with the second on it, for the upper right corner. */
+/** The counter for the upper right corner: its pixels and position. */
 const plateOf = async ({ width, height, seconds }: Film, second: number) => {
   const side = Math.min(width, height);
   const [plateWidth, plateHeight] = [Math.round(side * 0.3), Math.round(side * 0.1)];
@@ -35,9 +37,8 @@ const plateOf = async ({ width, height, seconds }: Film, second: number) => {
 };
 
 /**
- * The frames in order, each as RGBA pixels row by row: one picture with the text, and a counter that moves. The same
- * buffer is handed out every time with only the counter drawn anew, as drawing each from scratch would take longer
- * than encoding it.
+ * Yields the frames in order as RGBA pixels, row by row: one picture with a running counter. Yields the same buffer each
+ * time with only the counter redrawn, because drawing every frame from scratch takes longer than encoding it.
  */
 export async function* framesOf(film: Film): AsyncGenerator<Buffer> {
   const frame = await pictureOf({ ...film, index: 0 })

@@ -1,13 +1,12 @@
-/** The worker thread of `encode-video.ts`: encodes the film it is given, posts the bytes of the MP4 and ends. */
+/** Worker thread of `encode-video.ts`: encodes the film in `workerData`, posts the bytes of the MP4 and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import mp4 from 'h264-mp4-encoder';
 import { type Film, framesOf } from './video-frames.ts';
 
-// The encoder writes the current time into the file. A thread has its own clock function, so stopping it here makes
-// the same film the same bytes.
+// The encoder writes the current time into the file. A fixed clock, in this thread only, makes equal films give equal bytes.
 Date.now = () => 0;
 
-/** Higher is faster, up to 10. */
+/** The encoder's range is 0 (best quality) to 10 (fastest). */
 const FASTEST = 10;
 
 const film = workerData as Film;

@@ -6,15 +6,16 @@ export type TextBlock = { svg: string; width: number; height: number };
 type Room = {
   widthPixels: number;
   heightPixels: number;
-  /** Height of a capital: the block is made as large as the room allows between these two. */
+  /** Maximum height of a capital letter. */
   largestPixels: number;
+  /** Minimum height of a capital letter. */
   smallestPixels: number;
 };
 
 const [SPACE] = glyphsOf(' ');
 const ELLIPSIS = glyphsOf('...');
 
-/** Words longer than this (a script without spaces, a URL) may be broken before the letters are made smaller. */
+/** Longer words (a script without spaces, a URL) are broken rather than shrunk. */
 const UNBREAKABLE_GLYPHS = 20;
 
 const splitWord = (word: readonly Glyph[], lineUnits: number): Glyph[][] => {
@@ -65,13 +66,13 @@ const lineSvg = (line: readonly Glyph[], lineNumber: number) => {
 const render = (lines: readonly Glyph[][], scale: number): TextBlock => ({
   svg: `<g transform="scale(${scale.toFixed(4)})" fill="none" stroke-width="${PEN_UNITS}" stroke-linecap="round" stroke-linejoin="round">${lines.map(lineSvg).join('')}</g>`,
   width: Math.max(0, ...lines.map(widthOf)) * scale,
-  // Below the last baseline only descenders follow, not the next line's gap.
+  // Only descenders are below the last baseline, not the gap to a next line.
   height: Math.max(0, lines.length * LINE_UNITS - 4) * scale,
 });
 
 /**
- * Sets a text into a room: wrapped at spaces, as large as fits, and cut off with an ellipsis where even the smallest
- * letters do not fit. The stroke colour is the caller's (inherited).
+ * Lays a text out in a room: wrapped at spaces, as large as fits, and cut with an ellipsis when even the smallest letters
+ * do not fit. The stroke colour is inherited from the surrounding SVG.
  */
 export const setText = (text: string, room: Room): TextBlock => {
   const words = text

@@ -1,14 +1,14 @@
 /**
- * A one-stroke font as SVG paths. The image library draws text only with the fonts the machine has, and a bare
- * container has none (every letter becomes the same box), so the sandbox brings its own letters.
+ * A single-stroke font as SVG paths. The image library draws text with the machine's fonts only, and a bare container has
+ * none (every letter becomes the same box).
  *
  * Units: a capital is 10 high, from 0 (top) to the baseline at 10; descenders end at 13. Paths start at x = 0.
  */
 
-/** One drawn character: its SVG elements at the origin, and how far the next one stands from it, in font units. */
+/** One character: its SVG elements at the origin, and the distance to the next character, in font units. */
 export type Glyph = { svg: string; advance: number };
 
-/** Distance between two baselines, in font units. */
+/** Line height, baseline to baseline, in font units. */
 export const LINE_UNITS = 17;
 
 /** Width of the pen, in font units. */
@@ -147,7 +147,7 @@ const SHAPES: Record<string, readonly [width: number, path: string]> = {
   '~': [5.5, 'M0 6.4C.8 4.6 1.8 4.6 2.75 5.6S4.7 6.6 5.5 4.8'],
 };
 
-/** Accents, centred on x = 0 and standing on y = 0; the cedilla hangs from the baseline instead. */
+/** Accents, centred on x = 0, with their lower edge at y = 0. The cedilla, which hangs from the baseline, is separate. */
 const ACCENTS: Record<string, string> = {
   '\u0300': 'M-1.2 -2L.6 -.2',
   '\u0301': 'M1.2 -2L-.6 -.2',
@@ -160,8 +160,8 @@ const ACCENTS: Record<string, string> = {
 };
 const CEDILLA = '\u0327';
 
-/** Punctuation drawn as its plain twin. */
-const PLAIN_TWINS: Record<string, string> = {
+/** Typographic punctuation and the ASCII it is drawn as. */
+const ASCII_PUNCTUATION: Record<string, string> = {
   '‘': "'",
   '’': "'",
   '“': '"',
@@ -180,7 +180,7 @@ const PLAIN_TWINS: Record<string, string> = {
 
 const pathElement = (path: string) => (path === '' ? '' : `<path d="${path}"/>`);
 
-/** A box holding the hexadecimal number of a character this font lacks, so that it can still be told apart. */
+/** A box with the hexadecimal code point of a character that this font lacks. */
 const codePointBox = (character: string): Glyph => {
   const digits = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0').split('');
   const columns = Math.ceil(digits.length / 2);
@@ -199,7 +199,7 @@ const glyphOf = (base: string, accents: readonly string[]): Glyph => {
   if (!shape) return codePointBox(base);
   const [width, path] = shape;
   const isTall = /[A-Zbdfhkl]/.test(base);
-  // An accented i loses its dot to the accent.
+  // An accent replaces the dot of an i.
   const body = base === 'i' && accents.length > 0 ? 'M0 3.8V10' : path;
   const marks = accents.map((accent) =>
     accent === CEDILLA
@@ -210,11 +210,14 @@ const glyphOf = (base: string, accents: readonly string[]): Glyph => {
 };
 
 /**
- * The glyphs of a text, in order. Latin letters with the usual accents are drawn as such; any other character becomes
- * a box with its code point. Marks and format characters without a width of their own are left out.
+ * The glyphs of a text, in order. Latin letters take the common accents; any other character becomes a box with its code
+ * point. Other combining marks, control and format characters are dropped.
  */
 export const glyphsOf = (text: string): Glyph[] => {
-  const plain = text.replace(/[‘’“”«»–—−…×•·\u00a0]/g, (character) => PLAIN_TWINS[character] ?? character);
+  const plain = text.replace(
+    /[‘’“”«»–—−…×•·\u00a0]/g,
+    (character) => ASCII_PUNCTUATION[character] ?? character,
+  );
   const clusters = plain.normalize('NFD').matchAll(/(?<base>\P{M})(?<marks>\p{M}*)/gu);
   return Array.from(clusters).flatMap(({ groups }) => {
     const base = groups?.base ?? '';
@@ -224,6 +227,6 @@ export const glyphsOf = (text: string): Glyph[] => {
   });
 };
 
-/** The width of a run of glyphs, in font units, without the gap after the last one. */
+/** The width of a run of glyphs in font units, without the gap after the last one. */
 export const widthOf = (glyphs: readonly Glyph[]): number =>
   Math.max(0, glyphs.reduce((sum, { advance }) => sum + advance, 0) - LETTER_GAP_UNITS);

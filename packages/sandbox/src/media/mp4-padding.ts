@@ -1,14 +1,14 @@
-/** Bytes that follow a file's own while it is sent; they are never held in memory. */
+/** Bytes to append to a file, generated chunk by chunk. */
 export type Padding = { sizeBytes: number; chunks(): Iterable<Buffer> };
 
-/** A box begins with its size and its type, four bytes each. */
+/** An MP4 box starts with its size and its type, four bytes each. */
 const BOX_HEADER_BYTES = 8;
 
 const CHUNK = Buffer.alloc(64 * 1024);
 
 /**
- * A `free` box that makes an MP4 of `fileBytes` exactly `wantedBytes` long, for readers to skip. No padding where
- * the file has about that length already. The size has to fit 32 bits.
+ * A `free` box, which players skip, that extends an MP4 of `fileBytes` to exactly `wantedBytes`. Empty when fewer than
+ * 8 bytes are missing, as no box is that small. The size must fit 32 bits.
  */
 export const paddingOf = (fileBytes: number, wantedBytes: number): Padding => {
   const sizeBytes = wantedBytes - fileBytes;

@@ -1,35 +1,36 @@
 import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
-import { createLimiter } from './limiter.ts';
+import { createLimiter } from '../limiter.ts';
 import { setText } from './text-block.ts';
 
 /** What to draw. */
 export type Picture = {
+  /** In pixels. */
   width: number;
+  /** In pixels. */
   height: number;
   /** Written large across the picture. */
   text: string;
   /** Written small along the lower edge. */
   caption: string;
-  /** Tells apart the outputs of one prompt: it changes colours and shapes. */
+  /** Varies colours and shapes, so that the outputs of one prompt differ. */
   index: number;
-  /** The visible mark some upstreams put on their images. */
+  /** Adds a visible mark, as some upstreams do. */
   watermark: boolean;
 };
 
-/** A picture as a file. The same drawing always gives the same bytes. */
+/** A picture and its file format. Equal drawings give equal bytes. */
 export type Drawing = Picture & { format: 'png' | 'jpeg' };
 
-/** Of a longer text only this much is drawn: more would be illegible, and costs time to lay out. */
-const LONGEST_TEXT = 2_000;
+/** Longer text is cut: it would be illegible and slow to lay out. */
+const MAX_TEXT_LENGTH = 2_000;
 
-// Every drawing is made once, so the library's cache would only hold memory; one thread a drawing keeps two
-// simultaneous ones from taking more than two cores.
+// No drawing repeats, so a cache would waste memory. One thread each limits two concurrent drawings to two cores.
 sharp.cache(false);
 sharp.concurrency(1);
 const atMostTwoAtOnce = createLimiter(2);
 
-/** Numbers from 0 up to 1 that depend on the seed only (mulberry32 over a digest). */
+/** A deterministic generator of numbers from 0 (inclusive) to 1 (exclusive): mulberry32 over a digest of the seed. */
 const randomNumbers = (seed: string) => {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   return () => {
@@ -40,7 +41,7 @@ const randomNumbers = (seed: string) => {
   };
 };
 
-/** One range of hills across the whole width, from `top` down to the lower edge. */
+/** The path of a range of hills across the whole width, from `top` down to the lower edge. */
 const hills = (width: number, height: number, top: number, random: () => number) => {
   const waves = 3;
   const step = width / waves;
@@ -81,7 +82,7 @@ const writing = ({ width, height, text, caption, watermark }: Picture) => {
   const side = Math.min(width, height);
   const margin = side * 0.07;
   const padding = side * 0.035;
-  const block = setText(text.slice(0, LONGEST_TEXT), {
+  const block = setText(text.slice(0, MAX_TEXT_LENGTH), {
     widthPixels: width - 2 * (margin + padding),
     heightPixels: height * 0.6,
     largestPixels: side * 0.07,
@@ -108,12 +109,12 @@ const writing = ({ width, height, text, caption, watermark }: Picture) => {
 const svgOf = (drawing: Picture) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${drawing.width}" height="${drawing.height}">${background(drawing)}<g stroke="#fff">${writing(drawing)}</g></svg>`;
 
-/** A picture of exactly the asked size, opaque, ready to be drawn in whatever form the caller needs. */
+/** A lazy, opaque picture of exactly the given size, for the caller to encode. */
 export const pictureOf = (picture: Picture): Sharp => sharp(Buffer.from(svgOf(picture))).removeAlpha();
 
 /**
- * Draws an image of exactly the asked size, with the text on it, and answers the encoded bytes. At most two are drawn
- * at a time in this process, off the event loop; the rest wait their turn.
+ * Draws an image of exactly the given size and returns the encoded bytes. Runs off the event loop, at most two drawings
+ * at a time in this process.
  */
 export const drawImage = (drawing: Drawing): Promise<Buffer> =>
   atMostTwoAtOnce(() => {

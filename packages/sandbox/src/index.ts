@@ -1,0 +1,3 @@
+/** What the sandbox offers to code: a server to start, and the padding that makes an MP4 any size. */
+export { paddingOf } from './media/mp4-padding.ts';
+export { type Sandbox, type SandboxOptions, startSandbox } from './server.ts';
