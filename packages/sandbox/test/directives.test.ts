@@ -3,7 +3,7 @@ import { isBroken, parseDirectives } from '../src/directives.ts';
 
 const NONE = { flakyCalls: 0, brokenOutputs: new Set(), isEmpty: false, isForgotten: false };
 
-describe('directives of a prompt', () => {
+describe('the directives of a prompt', () => {
   test.each([
     ['a fox [delay=5]', { delaySeconds: 5 }],
     ['a fox [delay=0.25]', { delaySeconds: 0.25 }],
@@ -47,11 +47,11 @@ describe('directives of a prompt', () => {
     'a fox [megabytes=0]',
     'a fox [megabytes=1000]',
     'a [fox] ',
-  ])('anything else stays in the text: %s', (prompt) => {
+  ])('other brackets stay in the text: %s', (prompt) => {
     expect(parseDirectives(prompt)).toEqual({ text: prompt.trim(), ...NONE });
   });
 
-  test('say which outputs are broken', () => {
+  test('tell which outputs are broken', () => {
     const one = parseDirectives('[broken=1]');
     const all = parseDirectives('[broken=all]');
 

@@ -15,7 +15,7 @@ const aDrawing = (overrides: Partial<Parameters<typeof drawImage>[0]> = {}) => (
   ...overrides,
 });
 
-/** How many pixels have the white that only the writing uses. */
+/** Counts white pixels; only text is white. */
 const countWhite = async (image: Buffer) => {
   const pixels = await sharp(image).greyscale().raw().toBuffer();
   return pixels.filter((brightness) => brightness > 250).length;
@@ -34,7 +34,7 @@ describe('a drawn image', () => {
     expect({ width, height, format, hasAlpha }).toEqual({ ...size, hasAlpha: false });
   });
 
-  test('is the same for the same drawing and another for another index or text', async () => {
+  test('has equal bytes for equal drawings, and others for another index or text', async () => {
     const [one, again, otherIndex, otherText] = await Promise.all([
       drawImage(aDrawing()),
       drawImage(aDrawing()),
@@ -47,7 +47,7 @@ describe('a drawn image', () => {
     expect(otherText.equals(one)).toBe(false);
   });
 
-  test('carries its text, its caption and its watermark in white', async () => {
+  test('shows its text, caption and watermark in white', async () => {
     const white = async (overrides: Parameters<typeof aDrawing>[0]) =>
       countWhite(await drawImage(aDrawing({ width: 1280, height: 800, text: '', ...overrides })));
 
@@ -64,7 +64,7 @@ describe('a drawn image', () => {
     'x'.repeat(5_000),
     '\u0000\u0007',
     'e\u0301\u0327\u20dd',
-  ])('takes any text: %j', async (text) => {
+  ])('accepts any text: %j', async (text) => {
     const { width } = await sharp(await drawImage(aDrawing({ text }))).metadata();
 
     expect(width).toBe(320);
@@ -72,7 +72,7 @@ describe('a drawn image', () => {
 });
 
 describe('the letters', () => {
-  test('cover printable ASCII, each with a shape of its own', () => {
+  test('cover printable ASCII with distinct shapes', () => {
     const characters = Array.from({ length: 94 }, (_, position) => String.fromCodePoint(33 + position));
 
     const shapes = characters.map((character) =>
@@ -85,7 +85,7 @@ describe('the letters', () => {
     expect(shapes.filter((shape) => shape.includes('stroke-width'))).toEqual([]);
   });
 
-  test('take accents in either spelling and typographic punctuation', () => {
+  test('include accents, precomposed or combining, and typographic punctuation', () => {
     expect(glyphsOf('é')).toEqual(glyphsOf('e\u0301'));
     expect(glyphsOf('é')).not.toEqual(glyphsOf('e'));
     expect(glyphsOf('“a”…')).toEqual(glyphsOf('"a"...'));
@@ -102,7 +102,7 @@ describe('a text block', () => {
     ['too many words', 'a quiet harbour at dawn '.repeat(100)],
     ['one endless word', 'x'.repeat(3_000)],
     ['a script without spaces', '你好'.repeat(300)],
-  ])('keeps within its room: %s', (_, text) => {
+  ])('fits its room: %s', (_, text) => {
     const { width, height, svg } = setText(text, room);
 
     expect(svg).toContain('<path');

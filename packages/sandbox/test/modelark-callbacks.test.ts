@@ -1,29 +1,23 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { anArkVideo, aReceiver, aSandbox, poll } from './sandbox-client.ts';
 
 type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 
 let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-let opened: { close(): unknown }[];
-beforeEach(async () => {
-  opened = [];
-  sandbox = await openSandbox({ acknowledgeMilliseconds: 100, lateMilliseconds: 3_000 });
+beforeAll(async () => {
+  sandbox = await aSandbox({
+    callbackTiming: { acknowledgeMilliseconds: 100, lateMilliseconds: 3_000 },
+  });
 });
-afterEach(async () => {
-  for (const { close } of opened) await close();
-});
+afterAll(() => sandbox.close());
 
-const openSandbox = async (callbackTiming: {
-  acknowledgeMilliseconds?: number;
-  lateMilliseconds?: number;
-}) => {
-  const created = await aSandbox({ callbackTiming });
-  opened.push(created);
-  return created;
-};
+const receivers: Receiver[] = [];
+afterEach(() => {
+  for (const receiver of receivers.splice(0)) receiver.close();
+});
 const openReceiver = async (statusOf?: Parameters<typeof aReceiver>[0]) => {
   const receiver = await aReceiver(statusOf);
-  opened.push(receiver);
+  receivers.push(receiver);
   return receiver;
 };
 
@@ -45,17 +39,17 @@ const untilCalled = (receiver: Receiver, id: string, status: string, times = 1) 
     (count) => count >= times,
   );
 
-/** What the sandbox noted, once it noted so many attempts. */
+/** The attempts in the journal, once there are at least `count`. */
 const attemptsOf = async (id: string, count: number) => {
   const journal = await poll(
     () => sandbox.journalOf(id),
-    (seen) => (seen?.callbacks.length ?? 0) >= count,
+    (record) => (record?.callbacks.length ?? 0) >= count,
   );
   return journal?.callbacks ?? [];
 };
 
 describe('a ModelArk callback', () => {
-  test('carries the task object at each change of its status', async () => {
+  test('carries the task object at each status change', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox', receiver.url);
 
@@ -73,7 +67,7 @@ describe('a ModelArk callback', () => {
     );
   });
 
-  test('is not sent before a query says the same', async () => {
+  test('is not sent before a query returns the same status', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox', receiver.url);
 
@@ -82,7 +76,7 @@ describe('a ModelArk callback', () => {
     expect((await taskOf(id)).status).toBe('succeeded');
   });
 
-  test('tells of a failure with its error', async () => {
+  test('carries the error of a failed task', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [fail=content_policy] [delay=0.1]', receiver.url);
 
@@ -96,25 +90,25 @@ describe('a ModelArk callback', () => {
   });
 
   test.each([
-    ['a refusal', 500, 500],
+    ['an error', 500, 500],
     ['a redirect', 307, 307],
-    ['silence', 'never', 'TimeoutError'],
-  ] as const)('is made three times in all after %s', async (_, answer, noted) => {
+    ['no response', 'never', 'TimeoutError'],
+  ] as const)('has three attempts after %s', async (_, answer, recorded) => {
     const receiver = await openReceiver(() => answer);
     const id = await submit('a fox [delay=0]', receiver.url);
 
     const attempts = await attemptsOf(id, 3);
-    // Its own retries are over once a later task, refused as often, has had all of its.
+    // Once a later task has had its three attempts, the first one cannot have a fourth.
     const later = await submit('a later fox [delay=0]', receiver.url);
     await attemptsOf(later, 3);
 
-    const expected = [1, 2, 3].map((attempt) => ({ status: 'succeeded', attempt, answer: noted }));
+    const expected = [1, 2, 3].map((attempt) => ({ status: 'succeeded', attempt, answer: recorded }));
     expect(attempts).toMatchObject(expected);
     expect(await attemptsOf(id, 3)).toHaveLength(3);
     expect(receiver.calls.filter((call) => call.id === id)).toHaveLength(3);
   });
 
-  test('is not repeated once it is acknowledged', async () => {
+  test('is not repeated after a 2xx', async () => {
     const receiver = await openReceiver((call) => (call === 0 ? 503 : 204));
     const id = await submit('a fox [delay=0]', receiver.url);
 
@@ -125,7 +119,7 @@ describe('a ModelArk callback', () => {
     expect(statusesOf(receiver, id)).toEqual(['succeeded', 'succeeded']);
   });
 
-  test('notes a receiver that is not there', async () => {
+  test('records a refused connection', async () => {
     const receiver = await openReceiver();
     receiver.close();
     const id = await submit('a fox [delay=0]', receiver.url);
@@ -133,7 +127,7 @@ describe('a ModelArk callback', () => {
     expect(await attemptsOf(id, 1)).toMatchObject([{ status: 'succeeded', answer: 'ECONNREFUSED' }]);
   });
 
-  test('is not sent where none is asked for, or the prompt or the upstream forgets it', async () => {
+  test('is not sent without a callback URL, with [callback=off] or with [forget]', async () => {
     const receiver = await openReceiver();
     const silent = [
       await submit('a fox'),
@@ -158,7 +152,7 @@ describe('a ModelArk callback', () => {
     expect(statusesOf(receiver, id)).toEqual(twice);
   });
 
-  test('[callback=late] sends only the last one long after the end', async () => {
+  test('[callback=late] delays only the last callback', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [callback=late]', receiver.url);
 
@@ -169,11 +163,11 @@ describe('a ModelArk callback', () => {
     const [, runningAt = 0, succeededAt = 0] = attempts.map(({ sentAt }) => Date.parse(sentAt));
     expect(attempts.map(({ status }) => status)).toEqual(['queued', 'running', 'succeeded']);
     expect(succeededAt).toBeGreaterThanOrEqual(endedAtSecond * 1000 + 3_000);
-    // Without lateness, or were all of them late, it would be 0.4 s.
+    // 0.4 s if none were late, or all of them.
     expect(succeededAt - runningAt).toBeGreaterThan(1_500);
   });
 
-  test('[status] is in the callbacks too', async () => {
+  test('carries the word of [status]', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [status=in_review]', receiver.url);
 
@@ -182,7 +176,7 @@ describe('a ModelArk callback', () => {
     expect(statusesOf(receiver, id)).toEqual(['in_review', 'in_review', 'succeeded']);
   });
 
-  test('is given up when the sandbox closes', async () => {
+  test('is aborted when the sandbox closes', async () => {
     const receiver = await openReceiver();
     const closed = await aSandbox();
     const id = await submit('a fox', receiver.url, closed);
@@ -196,7 +190,7 @@ describe('a ModelArk callback', () => {
 });
 
 describe("the sandbox's journal", () => {
-  test('counts the queries of a task and says where it is announced', async () => {
+  test('records the queries and the callback URL of a task', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox [callback=off]', receiver.url);
     for (const _ of [1, 2, 3]) await taskOf(id);
@@ -213,7 +207,7 @@ describe("the sandbox's journal", () => {
     expect(await sandbox.journalOf('cgt-unknown')).toBeUndefined();
   });
 
-  test('finds tasks by a part of their prompt, newest first', async () => {
+  test('finds tasks by a substring of their prompt, newest first', async () => {
     const [first, , second] = [
       await submit('a fox #7'),
       await submit('a bear'),

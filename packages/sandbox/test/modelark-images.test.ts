@@ -26,7 +26,7 @@ const errorOf = async (fields: Record<string, unknown>) => {
 };
 
 describe('ModelArk images', () => {
-  test('answers an image of exactly the asked size', async () => {
+  test('have exactly the requested size', async () => {
     const answer = await imagesOf({ prompt: 'a red fox' });
 
     expect(answer).toEqual({
@@ -55,7 +55,7 @@ describe('ModelArk images', () => {
     ['2K', {}, 2048],
     ['4K', { model: SEEDREAM_4_5 }, 4096],
     [undefined, {}, 2048],
-  ])('draws the square of the size token %s', async (size, fields, side) => {
+  ])('are squares for the size token %s', async (size, fields, side) => {
     const { data } = await imagesOf({ prompt: 'a red fox', ...fields, size });
 
     const image = await fetch(data[0]?.url ?? '');
@@ -63,7 +63,7 @@ describe('ModelArk images', () => {
     expect(await sharp(await image.arrayBuffer()).metadata()).toMatchObject({ width: side, height: side });
   });
 
-  test('gives PNG where asked and the model can, the bytes inline where asked', async () => {
+  test('are inline on request, and PNG on request if the model supports it', async () => {
     const inline = { prompt: 'a red fox', output_format: 'png', response_format: 'b64_json' };
     const pro = await imagesOf(inline);
     const older = await imagesOf({ ...inline, model: SEEDREAM_4_5, size: '2560x1440' });
@@ -74,7 +74,7 @@ describe('ModelArk images', () => {
     expect(await formatOf(older)).toBe('jpeg');
   });
 
-  test('counts references', async () => {
+  test('report the number of references', async () => {
     const { usage } = await imagesOf({
       prompt: 'a red fox',
       image: ['https://example.com/a.png', A_DATA_URL],
@@ -86,14 +86,14 @@ describe('ModelArk images', () => {
   test.each([
     ['the default', {}, 15],
     ['max_images', { sequential_image_generation_options: { max_images: 4 } }, 4],
-    ['what references leave', { image: ['https://example.com/a.png', A_DATA_URL] }, 13],
+    ['the limit less the references', { image: ['https://example.com/a.png', A_DATA_URL] }, 13],
     ['the directive', { prompt: 'a group [images=3]' }, 3],
     [
       'no more than max_images',
       { prompt: 'a group [images=9]', sequential_image_generation_options: { max_images: 2 } },
       2,
     ],
-  ])('yields a group of as many images as %s says', async (_, fields, count) => {
+  ])('come in a group of the size given by %s', async (_, fields, count) => {
     const { data, usage } = await imagesOf({
       model: SEEDREAM_4_5,
       size: '2K',
@@ -113,10 +113,10 @@ describe('ModelArk images', () => {
     ['too few pixels', { size: '1279x720' }, 'InvalidParameter', 'size'],
     ['too many pixels', { size: '2160x2160' }, 'InvalidParameter', 'size'],
     ['too long a side', { size: '4200x250' }, 'InvalidParameter', 'size'],
-    ['the wrong sign between the sides', { size: '1280*720' }, 'InvalidParameter', 'size'],
-    ['a reference that is no URL', { image: 'fox.png' }, 'InvalidParameter', 'image'],
+    ['a size with an asterisk', { size: '1280*720' }, 'InvalidParameter', 'size'],
+    ['a reference that is not a URL', { image: 'fox.png' }, 'InvalidParameter', 'image'],
     [
-      'a data URL of an upper-case type',
+      'a data URL with an upper-case type',
       { image: 'data:image/PNG;base64,aaaa' },
       'InvalidParameter',
       'image',
@@ -124,15 +124,15 @@ describe('ModelArk images', () => {
     ['too many references', { image: Array(11).fill(A_DATA_URL) }, 'InvalidParameter', 'image'],
     ['an unknown response format', { response_format: 'html' }, 'InvalidParameter', 'response_format'],
     ['an unknown output format', { output_format: 'webp' }, 'InvalidParameter', 'output_format'],
-    ['a watermark that is no flag', { watermark: 'no' }, 'InvalidParameter', 'watermark'],
-    ['a stream', { stream: true }, 'InvalidParameter', 'stream'],
+    ['a watermark that is not a boolean', { watermark: 'no' }, 'InvalidParameter', 'watermark'],
+    ['streaming', { stream: true }, 'InvalidParameter', 'stream'],
     [
-      'a group of a model without groups',
+      'a group from a model without groups',
       { sequential_image_generation: 'auto' },
       'InvalidParameter',
       'sequential_image_generation',
     ],
-  ])('refuses %s', async (_, fields, code, param) => {
+  ])('are refused for %s', async (_, fields, code, param) => {
     expect(await errorOf({ prompt: 'a red fox', ...fields })).toEqual({
       status: 400,
       code,
@@ -146,7 +146,7 @@ describe('ModelArk images', () => {
     ['no image', 0, []],
     ['more than 15 images', 16, []],
     ['more than 15 with the references', 14, [A_DATA_URL, A_DATA_URL]],
-  ])('refuses a group of %s', async (_, maxImages, image) => {
+  ])('are refused for a group of %s', async (_, maxImages, image) => {
     const fields = {
       model: SEEDREAM_4_5,
       size: '2K',
@@ -164,7 +164,7 @@ describe('ModelArk images', () => {
   });
 
   test.each(['gpt-image-1', 'z-image-turbo', 'ep-20260101000000-abcde'])(
-    'knows no model %s',
+    'are refused for the unknown model %s',
     async (model) => {
       expect(await errorOf({ model, prompt: 'a red fox' })).toMatchObject({
         status: 404,
@@ -175,16 +175,16 @@ describe('ModelArk images', () => {
   );
 });
 
-describe('ModelArk under directives', () => {
+describe('ModelArk images under directives', () => {
   test.each([
     ['[fail=content_policy]', 400, 'InputTextSensitiveContentDetected', 'BadRequest'],
     ['[fail=content_policy] [delay=0.05]', 400, 'OutputImageSensitiveContentDetected', 'BadRequest'],
     ['[fail=provider_error]', 500, 'InternalServiceError', 'InternalServerError'],
-  ])('%s fails with %i %s', async (directive, status, code, type) => {
+  ])('%s returns %i %s', async (directive, status, code, type) => {
     expect(await errorOf({ prompt: `a red fox ${directive}` })).toMatchObject({ status, code, type });
   });
 
-  test('[delay] answers no sooner', async () => {
+  test('[delay] delays the response', async () => {
     const startedAt = performance.now();
 
     await imagesOf({ prompt: 'a red fox [delay=0.2]' });
@@ -192,7 +192,7 @@ describe('ModelArk under directives', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(195);
   });
 
-  test('[flaky] refuses the first calls of a prompt and model, then works', async () => {
+  test('[flaky] fails the first calls of a prompt and model only', async () => {
     const call = async (fields: Record<string, unknown>) => (await sandbox.arkImages(fields)).status;
     const flaky = { prompt: 'a flaky fox [flaky=2]' };
 
@@ -210,7 +210,7 @@ describe('ModelArk under directives', () => {
 
   const statusesOf = (urls: string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status));
 
-  test('[broken] takes the URL of that image of a group', async () => {
+  test('[broken] breaks the URL of that image in a group', async () => {
     const group = { model: SEEDREAM_4_5, size: '2560x1440', sequential_image_generation: 'auto' };
     const some = await imagesOf({ ...group, prompt: 'a group [images=3] [broken=1]' });
     const all = await imagesOf({ ...group, prompt: 'a group [images=2] [broken=all]' });
@@ -219,7 +219,7 @@ describe('ModelArk under directives', () => {
     expect(await statusesOf(all.data.map(({ url }) => url))).toEqual([404, 404]);
   });
 
-  test('[broken] takes the URL of that successful call of a fan-out', async () => {
+  test('[broken] breaks the URL of that successful call in a fan-out', async () => {
     const prompt = 'a fan-out [flaky=1] [broken=1]';
     const first = await sandbox.arkImages({ prompt });
     const urls: string[] = [];
@@ -229,7 +229,7 @@ describe('ModelArk under directives', () => {
     expect(await statusesOf(urls)).toEqual([200, 404, 200]);
   });
 
-  test('draws the outputs of a fan-out differently', async () => {
+  test('a fan-out gives different images', async () => {
     const inline = { prompt: 'a varied fan-out', response_format: 'b64_json' };
 
     const [one, two] = [await imagesOf(inline), await imagesOf(inline)];

@@ -25,43 +25,43 @@ const errorOf = async (response: Response) => {
   return { status: response.status, ...error };
 };
 
-describe('a ModelArk request for a video', () => {
+describe('a ModelArk video request', () => {
   test.each([
     ['a first frame', {}, [aFirstFrame]],
-    ['a picture without a role, which is the first frame', {}, [aMedium('image')]],
+    ['an image without a role', {}, [aMedium('image')]],
     ['both frames', {}, [aFirstFrame, aLastFrame]],
     ['a data URL', {}, [aMedium('image', 'first_frame', 'data:image/png;base64,iVBORw0KGgo=')]],
     ['an asset', {}, [aMedium('image', 'first_frame', 'asset://abc')]],
     [
-      'the most references of 2.0',
+      'the maximum of references of Seedance 2.0',
       {},
       [...references('image', 9), ...references('video', 3), ...references('audio', 3)],
     ],
     [
-      'the most references of the stand-in',
+      'the maximum of references of sandbox-xw3-pro',
       { model: XW3_PRO },
       [...references('image', 10), ...references('video', 5), ...references('audio', 5)],
     ],
-    ['audio alone on the stand-in', { model: XW3_PRO }, references('audio', 1)],
-  ])('takes %s', async (_, fields, media) => {
+    ['audio alone for sandbox-xw3-pro', { model: XW3_PRO }, references('audio', 1)],
+  ])('is accepted with %s', async (_, fields, media) => {
     expect((await sandbox.arkVideo(anArkVideo({ ...fields, media }))).status).toBe(200);
   });
 
   test.each([
-    ['2.0', { resolution: '480p', duration: 4 }],
-    ['2.0', { resolution: '4k', duration: 15 }],
-    ['the stand-in', { model: XW3_PRO, resolution: '2k', duration: 2 }],
-    ['the stand-in', { model: XW3_PRO, resolution: '4k', duration: 30, ratio: '21:9' }],
-  ])('takes the limits of %s: %j', async (_, fields) => {
+    ['Seedance 2.0', { resolution: '480p', duration: 4 }],
+    ['Seedance 2.0', { resolution: '4k', duration: 15 }],
+    ['sandbox-xw3-pro', { model: XW3_PRO, resolution: '2k', duration: 2 }],
+    ['sandbox-xw3-pro', { model: XW3_PRO, resolution: '4k', duration: 30, ratio: '21:9' }],
+  ])('is accepted at the limits of %s: %j', async (_, fields) => {
     expect((await sandbox.arkVideo(anArkVideo(fields))).status).toBe(200);
   });
 
   test.each([
     ['no content', { content: undefined }, 'MissingParameter', 'content'],
-    ['an empty content', { content: [] }, 'InvalidParameter', 'content'],
-    ['a content that is no list', { content: 'a fox' }, 'InvalidParameter', 'content'],
-    ['an item of another type', { content: [{ type: 'image' }] }, 'InvalidParameter', 'content[0].type'],
-    ['a text that is none', { content: [{ type: 'text' }] }, 'InvalidParameter', 'content[0].text'],
+    ['empty content', { content: [] }, 'InvalidParameter', 'content'],
+    ['content that is not a list', { content: 'a fox' }, 'InvalidParameter', 'content'],
+    ['an item of an unknown type', { content: [{ type: 'image' }] }, 'InvalidParameter', 'content[0].type'],
+    ['a text item without text', { content: [{ type: 'text' }] }, 'InvalidParameter', 'content[0].text'],
     [
       'a role of another type',
       { media: [aMedium('video', 'first_frame')] },
@@ -70,7 +70,7 @@ describe('a ModelArk request for a video', () => {
     ],
     ['an unknown role', { media: [aMedium('image', 'middle_frame')] }, 'InvalidParameter', 'content[1].role'],
     [
-      'a medium that is no URL',
+      'a medium that is not a URL',
       { media: [aMedium('image', 'first_frame', 'fox.png')] },
       'InvalidParameter',
       'content[1].image_url.url',
@@ -112,30 +112,40 @@ describe('a ModelArk request for a video', () => {
     ],
     ['audio alone', { media: references('audio', 1) }, 'InvalidParameter', 'content'],
     [
-      'eleven images on the stand-in',
+      'eleven images for sandbox-xw3-pro',
       { model: XW3_PRO, media: references('image', 11) },
       'InvalidParameter',
       'content',
     ],
     ['a resolution in upper case', { resolution: '720P' }, 'InvalidParameter', 'resolution'],
     ['a resolution of another model', { resolution: '2k' }, 'InvalidParameter', 'resolution'],
-    ['720p on the stand-in', { model: XW3_PRO, resolution: '720p' }, 'InvalidParameter', 'resolution'],
+    ['720p for sandbox-xw3-pro', { model: XW3_PRO, resolution: '720p' }, 'InvalidParameter', 'resolution'],
     ['an unknown ratio', { ratio: '2:1' }, 'InvalidParameter', 'ratio'],
     ['too short a video', { duration: 3 }, 'InvalidParameter', 'duration'],
     ['too long a video', { duration: 16 }, 'InvalidParameter', 'duration'],
-    ['too short a video of the stand-in', { model: XW3_PRO, duration: 1 }, 'InvalidParameter', 'duration'],
-    ['too long a video of the stand-in', { model: XW3_PRO, duration: 31 }, 'InvalidParameter', 'duration'],
-    ['a duration that is not whole', { duration: 4.5 }, 'InvalidParameter', 'duration'],
-    ['a duration in text', { duration: '5' }, 'InvalidParameter', 'duration'],
-    ['audio that is no flag', { generate_audio: 'yes' }, 'InvalidParameter', 'generate_audio'],
-    ['a watermark that is no flag', { watermark: 1 }, 'InvalidParameter', 'watermark'],
+    [
+      'too short a video for sandbox-xw3-pro',
+      { model: XW3_PRO, duration: 1 },
+      'InvalidParameter',
+      'duration',
+    ],
+    [
+      'too long a video for sandbox-xw3-pro',
+      { model: XW3_PRO, duration: 31 },
+      'InvalidParameter',
+      'duration',
+    ],
+    ['a duration that is not an integer', { duration: 4.5 }, 'InvalidParameter', 'duration'],
+    ['a duration that is a string', { duration: '5' }, 'InvalidParameter', 'duration'],
+    ['audio that is not a boolean', { generate_audio: 'yes' }, 'InvalidParameter', 'generate_audio'],
+    ['a watermark that is not a boolean', { watermark: 1 }, 'InvalidParameter', 'watermark'],
     [
       'too early an expiry',
       { execution_expires_after: 3_599 },
       'InvalidParameter',
       'execution_expires_after',
     ],
-    ['a callback that is no URL', { callback_url: '/callback' }, 'InvalidParameter', 'callback_url'],
+    ['a callback that is not a URL', { callback_url: '/callback' }, 'InvalidParameter', 'callback_url'],
     [
       'a callback of another scheme',
       { callback_url: 'ftp://example.com' },
@@ -158,11 +168,14 @@ describe('a ModelArk request for a video', () => {
     });
   });
 
-  test.each(['seedream-4-5-251128', 'wan3.0-video', 'toString'])('knows no model %s', async (model) => {
-    expect(await errorOf(await sandbox.arkVideo(anArkVideo({ model })))).toMatchObject({
-      status: 404,
-      code: 'InvalidEndpointOrModel.NotFound',
-      type: 'NotFound',
-    });
-  });
+  test.each(['seedream-4-5-251128', 'wan3.0-video', 'toString'])(
+    'is refused for the unknown model %s',
+    async (model) => {
+      expect(await errorOf(await sandbox.arkVideo(anArkVideo({ model })))).toMatchObject({
+        status: 404,
+        code: 'InvalidEndpointOrModel.NotFound',
+        type: 'NotFound',
+      });
+    },
+  );
 });

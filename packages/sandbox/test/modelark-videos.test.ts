@@ -43,7 +43,7 @@ const errorOf = async (response: Response) => {
 };
 
 describe('a ModelArk video task', () => {
-  test('is seen queued, running and succeeded as the full task object', async () => {
+  test('is queued, running and succeeded, with the full task object', async () => {
     const request = anArkVideo({
       prompt: 'a fox [delay=0.6]',
       resolution: '1080p',
@@ -87,9 +87,9 @@ describe('a ModelArk video task', () => {
   });
 
   test.each([
-    ['the model of 2.0', {}, { resolution: '720p', ratio: '16:9', duration: 5, generate_audio: true }],
-    ['the stand-in', { model: XW3_PRO }, { resolution: '1080p', ratio: '16:9', duration: 5 }],
-    ['a duration the model decides', { duration: -1 }, { duration: 5 }],
+    ['Seedance 2.0', {}, { resolution: '720p', ratio: '16:9', duration: 5, generate_audio: true }],
+    ['sandbox-xw3-pro', { model: XW3_PRO }, { resolution: '1080p', ratio: '16:9', duration: 5 }],
+    ['the duration -1', { duration: -1 }, { duration: 5 }],
   ])('has the defaults of %s', async (_, fields, expected) => {
     expect(await taskOf(await submit(anArkVideo(fields)))).toMatchObject({
       ...expected,
@@ -97,7 +97,7 @@ describe('a ModelArk video task', () => {
     });
   });
 
-  test('that does not exist is 404', async () => {
+  test('is 404 when unknown', async () => {
     expect(await errorOf(await query('cgt-20260101000000-abcde'))).toMatchObject({
       status: 404,
       code: 'NotFound.id',
@@ -110,7 +110,7 @@ describe('a ModelArk video task under directives', () => {
   test.each([
     ['[fail=content_policy]', 400, 'InputTextSensitiveContentDetected', 'BadRequest'],
     ['[fail=provider_error]', 500, 'InternalServiceError', 'InternalServerError'],
-  ])('%s is refused at once with %i %s', async (directive, status, code, type) => {
+  ])('%s rejects the creation with %i %s', async (directive, status, code, type) => {
     const response = await sandbox.arkVideo(anArkVideo({ prompt: `a fox ${directive}` }));
 
     expect(await errorOf(response)).toMatchObject({ status, code, type });
@@ -119,7 +119,7 @@ describe('a ModelArk video task under directives', () => {
   test.each([
     ['[fail=content_policy]', 'OutputVideoSensitiveContentDetected'],
     ['[fail=provider_error]', 'InternalServiceError'],
-  ])('%s with a delay fails later with %s', async (directive, code) => {
+  ])('%s with a delay fails the task with %s', async (directive, code) => {
     const id = await submit(anArkVideo({ prompt: `a fox ${directive} [delay=0.1]` }));
 
     const failed = await untilStatus(id, 'failed');
@@ -128,7 +128,7 @@ describe('a ModelArk video task under directives', () => {
     expect(failed).not.toHaveProperty('content');
   });
 
-  test('[fail=timeout] runs on', async () => {
+  test('[fail=timeout] never finishes', async () => {
     const [forever, short] = [
       await submit(anArkVideo({ prompt: 'a fox [fail=timeout]' })),
       await submit(anArkVideo({ prompt: 'a fox [delay=1.2]' })),
@@ -139,7 +139,7 @@ describe('a ModelArk video task under directives', () => {
     expect((await taskOf(forever)).status).toBe('running');
   });
 
-  test('[flaky] refuses the first creations of a prompt', async () => {
+  test('[flaky] rejects the first creations of a prompt', async () => {
     const request = anArkVideo({ prompt: 'a flaky fox [flaky=2]' });
     const create = () => sandbox.arkVideo(request);
 
@@ -156,11 +156,11 @@ describe('a ModelArk video task under directives', () => {
     ['[broken=0]', 404],
     ['[broken=all]', 404],
     ['[broken=1]', 200],
-  ])('%s makes the URL of the only video answer %i', async (directive, status) => {
+  ])('%s makes the URL of the only video return %i', async (directive, status) => {
     expect(await videoStatusOf(`a fox ${directive}`)).toBe(status);
   });
 
-  test('[status] is the status word until the task is done', async () => {
+  test('[status] is the status until the task finishes', async () => {
     const id = await submit(anArkVideo({ prompt: 'a fox [status=in_review] [delay=0.4]' }));
     const seen = new Set<string>();
 
@@ -183,7 +183,7 @@ describe('a ModelArk video task under directives', () => {
     expect(task.content).not.toHaveProperty('video_url');
   });
 
-  test('[forget] is accepted and not known afterwards', async () => {
+  test('[forget] is accepted and unknown afterwards', async () => {
     const id = await submit(anArkVideo({ prompt: 'a fox [forget]' }));
 
     expect(await errorOf(await query(id))).toMatchObject({ status: 404, code: 'NotFound.id' });
@@ -218,7 +218,7 @@ describe('a ModelArk video task over time', () => {
     };
   };
 
-  test('expires once it has taken as long as it may', () => {
+  test('expires when it takes longer than `execution_expires_after`', () => {
     const clock = { time: Date.now() };
     const { create, query } = handlersAt(clock);
     const fields = { execution_expires_after: 3_600 };

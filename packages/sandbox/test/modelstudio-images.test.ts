@@ -35,7 +35,7 @@ const taskOf = async (id: string) =>
 const statusIs = (status: string) => (task: Task) => task.output.task_status === status;
 
 describe('Model Studio images, synchronous', () => {
-  test('answers several images as content items of one choice', async () => {
+  test('are content items of one choice', async () => {
     const request = aStudioRequest({
       images: ['https://example.com/a.png', 'data:image/png;base64,iVBORw0KGgo='],
       parameters: { size: '640*512', n: 3, prompt_extend: false },
@@ -76,7 +76,7 @@ describe('Model Studio images, synchronous', () => {
     });
   });
 
-  test('z-image answers one image with its text', async () => {
+  test('of z-image are one image and its text', async () => {
     const request = aStudioRequest({
       model: Z_IMAGE,
       prompt: 'a red fox [delay=0]',
@@ -98,7 +98,7 @@ describe('Model Studio images, synchronous', () => {
   test.each([
     ['qwen-image-3.0-pro', '2048*2048', 'qima_output_2k'],
     ['qwen-image-3.0', '1500*1500', 'qima_output_1k'],
-  ])('meters %s at %s as %s', async (model, size, type) => {
+  ])('of %s at %s are metered as %s', async (model, size, type) => {
     const answer = await answerOf(
       await sandbox.studioImages(aStudioRequest({ model, parameters: { size } })),
     );
@@ -118,26 +118,26 @@ describe('Model Studio images, synchronous', () => {
     ['no message', { ...aStudioRequest(), input: {} }],
     ['no model', { ...aStudioRequest(), model: undefined }],
     [
-      'an item of another kind',
+      'an item of an unknown kind',
       {
         ...aStudioRequest(),
         input: { messages: [{ role: 'user', content: [{ text: 'a' }, { video: 'b' }] }] },
       },
     ],
     ['four input images', aStudioRequest({ images: Array(4).fill('https://example.com/a.png') })],
-    ['an input image that is no URL', aStudioRequest({ images: ['fox.png'] })],
+    ['an input image that is not a URL', aStudioRequest({ images: ['fox.png'] })],
     ['seven images', aStudioRequest({ parameters: { n: 7 } })],
-    ['a number of images in text', aStudioRequest({ parameters: { n: '2' } })],
-    ['the wrong sign between the sides', aStudioRequest({ parameters: { size: '512x512' } })],
+    ['a number of images that is a string', aStudioRequest({ parameters: { n: '2' } })],
+    ['a size with the letter x', aStudioRequest({ parameters: { size: '512x512' } })],
     ['too few pixels', aStudioRequest({ parameters: { size: '511*512' } })],
     ['too many pixels', aStudioRequest({ parameters: { size: '2048*2049' } })],
     ['too long a side', aStudioRequest({ parameters: { size: '1800*200' } })],
     ['a negative seed', aStudioRequest({ parameters: { seed: -1 } })],
-    ['two images of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { n: 2 } })],
-    ['an input image of z-image', aStudioRequest({ model: Z_IMAGE, images: ['https://example.com/a.png'] })],
-    ['too many pixels of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '2561*2560' } })],
-    ['too short a side of z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '63*600' } })],
-  ])('refuses %s', async (_, request) => {
+    ['two images from z-image', aStudioRequest({ model: Z_IMAGE, parameters: { n: 2 } })],
+    ['an input image for z-image', aStudioRequest({ model: Z_IMAGE, images: ['https://example.com/a.png'] })],
+    ['too many pixels for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '2561*2560' } })],
+    ['too short a side for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '63*600' } })],
+  ])('are refused for %s', async (_, request) => {
     expect(await answerOf(await sandbox.studioImages(request))).toEqual({
       status: 400,
       code: 'InvalidParameter',
@@ -146,13 +146,13 @@ describe('Model Studio images, synchronous', () => {
     });
   });
 
-  test('knows no other model', async () => {
+  test('are refused for an unknown model', async () => {
     const answer = await answerOf(await sandbox.studioImages(aStudioRequest({ model: 'gpt-image-1' })));
 
     expect(answer).toMatchObject({ status: 404, code: 'ModelNotFound' });
   });
 
-  test('refuses to be called asynchronously', async () => {
+  test('are refused for an asynchronous call', async () => {
     const response = await sandbox.studioImages(aStudioRequest(), { 'x-dashscope-async': 'enable' });
 
     expect(await answerOf(response)).toMatchObject({
@@ -166,13 +166,13 @@ describe('Model Studio images, synchronous', () => {
     ['[fail=content_policy]', 400, 'DataInspectionFailed'],
     ['[fail=provider_error]', 500, 'InternalError'],
     ['[flaky=1]', 429, 'Throttling.RateQuota'],
-  ])('%s fails with %i %s', async (directive, status, code) => {
+  ])('%s returns %i %s', async (directive, status, code) => {
     const response = await sandbox.studioImages(aStudioRequest({ prompt: `a red fox ${directive}` }));
 
     expect(await answerOf(response)).toMatchObject({ status, code, request_id: UUID });
   });
 
-  test('[flaky] works after its failures, [broken] takes the URL of that image', async () => {
+  test('[flaky] succeeds after its failures, [broken] breaks the URL of that image', async () => {
     const request = aStudioRequest({ prompt: 'a fox [flaky=2] [broken=1]', parameters: { n: 3 } });
     const call = async () => answerOf(await sandbox.studioImages(request));
 
@@ -183,7 +183,7 @@ describe('Model Studio images, synchronous', () => {
 });
 
 describe('Model Studio images, asynchronous', () => {
-  test('a task is seen pending, running and succeeded, with a choice for each image', async () => {
+  test('a task is pending, running and succeeded, with a choice for each image', async () => {
     const created = await answerOf(
       await sandbox.studioTask(aStudioRequest({ prompt: 'a fox [delay=0.5]', parameters: { n: 2 } })),
     );
@@ -226,7 +226,7 @@ describe('Model Studio images, asynchronous', () => {
   test.each([
     ['content_policy', 'DataInspectionFailed'],
     ['provider_error', 'InternalError'],
-  ])('[fail=%s] makes a task that fails with %s', async (kind, code) => {
+  ])('[fail=%s] fails the task with %s', async (kind, code) => {
     const id = await submit(aStudioRequest({ prompt: `a fox [fail=${kind}] [delay=0.1]` }));
 
     const failed = await poll(() => taskOf(id), statusIs('FAILED'));
@@ -234,7 +234,7 @@ describe('Model Studio images, asynchronous', () => {
     expect(failed.output).toMatchObject({ code, message: expect.any(String), end_time: TIME });
   });
 
-  test('[fail=timeout] makes a task that runs on', async () => {
+  test('[fail=timeout] never finishes', async () => {
     const [forever, short] = [
       await submit(aStudioRequest({ prompt: 'a fox [fail=timeout]' })),
       await submit(aStudioRequest({ prompt: 'a fox [delay=1.2]' })),
@@ -245,7 +245,7 @@ describe('Model Studio images, asynchronous', () => {
     expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
   });
 
-  test('[flaky] refuses the creation, [broken=all] every URL', async () => {
+  test('[flaky] rejects the creation, [broken=all] breaks every URL', async () => {
     const request = aStudioRequest({
       prompt: 'a fox [flaky=1] [broken=all] [delay=0]',
       parameters: { n: 2 },
@@ -260,7 +260,7 @@ describe('Model Studio images, asynchronous', () => {
     expect(await statusesOf(urlsOf(task.output.choices))).toEqual([404, 404]);
   });
 
-  test('a pending task can be cancelled, any other not', async () => {
+  test('only a pending task can be cancelled', async () => {
     const id = await submit(aStudioRequest({ prompt: 'a fox [delay=30]' }));
     const cancel = async (taskId: string) =>
       answerOf(await sandbox.call('POST', `/api/v1/tasks/${taskId}/cancel`));
@@ -281,7 +281,7 @@ describe('Model Studio images, asynchronous', () => {
     });
   });
 
-  test('refuses to be called synchronously, and a model that is synchronous only', async () => {
+  test('a synchronous call and a synchronous-only model are refused', async () => {
     expect(await answerOf(await sandbox.studioTask(aStudioRequest(), {}))).toMatchObject({
       status: 403,
       code: 'AccessDenied',

@@ -18,7 +18,7 @@ const answerOf = async (response: Response) => ({
   ...((await response.json()) as Record<string, unknown>),
 });
 
-describe('a Model Studio request for a video', () => {
+describe('a Model Studio video request', () => {
   test.each([
     [
       'ten images, five videos and five audios',
@@ -32,61 +32,58 @@ describe('a Model Studio request for a video', () => {
     ],
     ['a temporary file', aStudioVideo({ media: [aMedium('reference_video', 'oss://bucket/clip.mp4')] })],
     [
-      'a data URL of a picture',
+      'a data URL of an image',
       aStudioVideo({ media: [aMedium('first_frame', 'data:image/png;base64,iVBORw0KGgo=')] }),
     ],
     ['media without a prompt', aStudioVideo({ prompt: '', media: several('reference_image', 1) })],
     ['the longest video', aStudioVideo({ parameters: { duration: 30, resolution: '480P' } })],
-    ['a prompt that is too long', aStudioVideo({ prompt: 'x'.repeat(30_000) })],
-  ])('takes %s', async (_, request) => {
+    ['a prompt over the limit', aStudioVideo({ prompt: 'x'.repeat(30_000) })],
+  ])('is accepted with %s', async (_, request) => {
     expect((await sandbox.studioVideo(request)).status).toBe(200);
   });
 
   const frame = several('first_frame', 1);
   test.each([
     ['no model', { ...aStudioVideo(), model: undefined }],
-    ['a model of the image routes', aStudioVideo({ model: 'qwen-image-3.0-pro' })],
+    ['an image model', aStudioVideo({ model: 'qwen-image-3.0-pro' })],
     ['neither prompt nor media', aStudioVideo({ prompt: '' })],
     ['no input', { model: 'wan3.0-video' }],
-    ['no image where one is required', aStudioVideo({ model: WAN_2_7 })],
-    ['a type of another model', aStudioVideo({ model: WAN_2_7, media: several('reference_image', 1) })],
-    ['a clip on Wan 3.0', aStudioVideo({ media: several('first_clip', 1) })],
-    ['a medium that is no URL', aStudioVideo({ media: [aMedium('first_frame', 'fox.png')] })],
+    ['a missing required image', aStudioVideo({ model: WAN_2_7 })],
+    ['a media type of another model', aStudioVideo({ model: WAN_2_7, media: several('reference_image', 1) })],
+    ['a clip for Wan 3.0', aStudioVideo({ media: several('first_clip', 1) })],
+    ['a medium that is not a URL', aStudioVideo({ media: [aMedium('first_frame', 'fox.png')] })],
     [
       'a data URL of a video',
       aStudioVideo({ media: [aMedium('reference_video', 'data:video/mp4;base64,AAAA')] }),
     ],
-    ['media that are no list', { model: 'wan3.0-video', input: { prompt: 'a fox', media: {} } }],
+    ['media that are not a list', { model: 'wan3.0-video', input: { prompt: 'a fox', media: {} } }],
     ['eleven reference images', aStudioVideo({ media: several('reference_image', 11) })],
     ['six reference videos', aStudioVideo({ media: several('reference_video', 6) })],
     ['two first frames', aStudioVideo({ media: several('first_frame', 2) })],
     ['a resolution in lower case', aStudioVideo({ parameters: { resolution: '720p' } })],
     ['4K', aStudioVideo({ parameters: { resolution: '4K' } })],
-    ['480P on Wan 2.7', aStudioVideo({ model: WAN_2_7, media: frame, parameters: { resolution: '480P' } })],
+    ['480P for Wan 2.7', aStudioVideo({ model: WAN_2_7, media: frame, parameters: { resolution: '480P' } })],
     ['an unknown ratio', aStudioVideo({ parameters: { ratio: '2:1' } })],
     ['too short a video', aStudioVideo({ parameters: { duration: 1 } })],
     ['too long a video', aStudioVideo({ parameters: { duration: 31 } })],
     [
-      'too long a video of Wan 2.7',
+      'too long a video for Wan 2.7',
       aStudioVideo({ model: WAN_2_7, media: frame, parameters: { duration: 16 } }),
     ],
     [
-      'a duration Wan 2.7 does not decide',
+      'the duration -1 for Wan 2.7',
       aStudioVideo({ model: WAN_2_7, media: frame, parameters: { duration: -1 } }),
     ],
-    ['a duration in text', aStudioVideo({ parameters: { duration: '5' } })],
-    ['a seed that is too small', aStudioVideo({ parameters: { seed: -2 } })],
+    ['a duration that is a string', aStudioVideo({ parameters: { duration: '5' } })],
+    ['too small a seed', aStudioVideo({ parameters: { seed: -2 } })],
+    ['the seed -1 for Wan 2.7', aStudioVideo({ model: WAN_2_7, media: frame, parameters: { seed: -1 } })],
+    ['a watermark that is not a boolean', aStudioVideo({ parameters: { watermark: 'no' } })],
+    ['audio that is not a boolean', aStudioVideo({ parameters: { audio: 1 } })],
     [
-      'a seed Wan 2.7 does not choose',
-      aStudioVideo({ model: WAN_2_7, media: frame, parameters: { seed: -1 } }),
-    ],
-    ['a watermark that is no flag', aStudioVideo({ parameters: { watermark: 'no' } })],
-    ['audio that is no flag', aStudioVideo({ parameters: { audio: 1 } })],
-    [
-      'a link taken literally',
+      'a link without prompt_extend',
       aStudioVideo({ media: several('link', 1), parameters: { prompt_extend: false } }),
     ],
-    ['parameters that are no object', { ...aStudioVideo(), parameters: 'none' }],
+    ['parameters that are not an object', { ...aStudioVideo(), parameters: 'none' }],
   ])('is refused for %s', async (_, request) => {
     expect(await answerOf(await sandbox.studioVideo(request))).toEqual({
       status: 400,
@@ -96,7 +93,7 @@ describe('a Model Studio request for a video', () => {
     });
   });
 
-  test.each(['sandbox-xw3-pro', 'toString'])('knows no model %s', async (model) => {
+  test.each(['sandbox-xw3-pro', 'toString'])('is refused for the unknown model %s', async (model) => {
     expect(await answerOf(await sandbox.studioVideo(aStudioVideo({ model })))).toMatchObject({
       status: 404,
       code: 'ModelNotFound',

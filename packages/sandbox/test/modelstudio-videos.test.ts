@@ -46,7 +46,7 @@ const endOf = (id: string) =>
   );
 
 describe('a Model Studio video task', () => {
-  test('is seen pending, running and succeeded, with its video and usage', async () => {
+  test('is pending, running and succeeded, with its video and usage', async () => {
     const id = await submit(
       aStudioVideo({
         prompt: 'a fox [delay=0.6]',
@@ -114,7 +114,7 @@ describe('a Model Studio video task', () => {
     ['wan3.0-video', ['reference_audio']],
     ['wan3.0-video', ['reference_image', 'reference_video', 'reference_audio', 'file']],
     ['wan3.0-video-prime', ['reference_image', 'link']],
-  ])('of %s takes the mix %j', async (model, types) => {
+  ])('of %s succeeds with the media %j', async (model, types) => {
     const media = types.map((type) => aMedium(type));
 
     const task = await endOf(await submit(aStudioVideo({ model, media, prompt: 'a fox [delay=0]' })));
@@ -132,7 +132,7 @@ describe('a Model Studio video task', () => {
     ['wan3.0-video', ['first_frame', 'last_frame', 'reference_audio']],
     ['wan3.0-video', ['first_frame', 'link']],
     ['wan3.0-video-prime', ['file', 'link']],
-  ])('of %s is taken in with the mix %j and fails', async (model, types) => {
+  ])('of %s is accepted with the media %j and fails', async (model, types) => {
     const media = types.map((type) => aMedium(type));
 
     const task = await endOf(await submit(aStudioVideo({ model, media, prompt: 'a fox [delay=0]' })));
@@ -151,7 +151,7 @@ describe('a Model Studio video task', () => {
     });
   });
 
-  test('reads no more of a prompt than the model does', async () => {
+  test('ignores the prompt past the limit of the model', async () => {
     const prompt = `${'x'.repeat(19_990)} [empty] [delay=5]`;
 
     const task = await endOf(await submit(aStudioVideo({ prompt })));
@@ -159,7 +159,7 @@ describe('a Model Studio video task', () => {
     expect(task.output).toMatchObject({ orig_prompt: prompt.slice(0, 20_000) });
   });
 
-  test('is refused to a call that is not asynchronous', async () => {
+  test('is refused for a synchronous call', async () => {
     expect(await answerOf(await sandbox.studioVideo(aStudioVideo(), {}))).toMatchObject({
       status: 403,
       code: 'AccessDenied',
@@ -172,13 +172,13 @@ describe('a Model Studio video task under directives', () => {
   test.each([
     ['[fail=content_policy]', 'DataInspectionFailed'],
     ['[fail=provider_error]', 'InternalError'],
-  ])('%s fails with %s', async (directive, code) => {
+  ])('%s fails the task with %s', async (directive, code) => {
     const { output } = await endOf(await submit(aStudioVideo({ prompt: `a fox [delay=0] ${directive}` })));
 
     expect(output).toMatchObject({ task_status: 'FAILED', code, message: expect.any(String) });
   });
 
-  test('[fail=timeout] runs on', async () => {
+  test('[fail=timeout] never finishes', async () => {
     const [forever, short] = [
       await submit(aStudioVideo({ prompt: 'a fox [fail=timeout]' })),
       await submit(aStudioVideo({ prompt: 'a fox [delay=1.2]' })),
@@ -189,7 +189,7 @@ describe('a Model Studio video task under directives', () => {
     expect((await taskOf(forever)).output.task_status).toBe('RUNNING');
   });
 
-  test('[flaky] refuses the first creations of a prompt', async () => {
+  test('[flaky] rejects the first creations of a prompt', async () => {
     const create = async () =>
       answerOf(await sandbox.studioVideo(aStudioVideo({ prompt: 'a flaky fox [flaky=2]' })));
 
@@ -197,13 +197,13 @@ describe('a Model Studio video task under directives', () => {
     expect([(await create()).status, (await create()).status]).toEqual([429, 200]);
   });
 
-  test('[broken] makes the URL of the video answer 404', async () => {
+  test('[broken] makes the URL of the video return 404', async () => {
     const { output } = await endOf(await submit(aStudioVideo({ prompt: 'a fox [delay=0] [broken=0]' })));
 
     expect((await fetch(output.video_url ?? '')).status).toBe(404);
   });
 
-  test('[status] is the status word until the task is done', async () => {
+  test('[status] is the status until the task finishes', async () => {
     const id = await submit(aStudioVideo({ prompt: 'a fox [status=SUSPENDED] [delay=0.4]' }));
     const seen = new Set<string>();
 

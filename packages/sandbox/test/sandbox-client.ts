@@ -5,7 +5,7 @@ import type { TaskRecord } from '../src/task-journal.ts';
 
 const API_KEY = 'test-key';
 
-/** A running sandbox and short ways to call it. Every call carries the key unless `headers` say otherwise. */
+/** Starts a sandbox, with short functions to call it. They send the API key unless `headers` override it. */
 export const aSandbox = async (
   options: Pick<Parameters<typeof startSandbox>[0] & object, 'callbackTiming'> = {},
 ) => {
@@ -38,7 +38,7 @@ export const aSandbox = async (
       fields: Record<string, unknown>,
       headers: Record<string, string> = { 'x-dashscope-async': 'enable' },
     ) => call('POST', '/api/v1/services/aigc/video-generation/video-synthesis', fields, headers),
-    /** What the sandbox noted of a task; undefined where it knows none. */
+    /** The journal's record of a task; undefined when unknown. */
     journalOf: async (id: string): Promise<TaskRecord | undefined> => {
       const response = await fetch(`${sandbox.url}/sandbox/tasks/${id}`);
       return response.ok ? ((await response.json()) as TaskRecord) : undefined;
@@ -46,7 +46,7 @@ export const aSandbox = async (
   };
 };
 
-/** A Model Studio request for an image. */
+/** The body of a Model Studio image call. */
 export const aStudioRequest = ({
   model = 'qwen-image-3.0-pro',
   prompt = 'a red fox',
@@ -63,7 +63,7 @@ export const aStudioRequest = ({
   parameters: { size: '512*512', ...parameters },
 });
 
-/** A ModelArk request for a video. */
+/** The body of a ModelArk video call. */
 export const anArkVideo = ({
   prompt = 'a red fox',
   media = [],
@@ -78,7 +78,7 @@ export const anArkVideo = ({
   ...fields,
 });
 
-/** A Model Studio request for a video. */
+/** The body of a Model Studio video call. */
 export const aStudioVideo = ({
   model = 'wan3.0-video',
   prompt = 'a red fox',
@@ -91,7 +91,7 @@ export const aStudioVideo = ({
   parameters?: Record<string, unknown>;
 } = {}) => ({ model, input: { prompt, media }, parameters });
 
-/** A server that keeps the JSON it is POSTed and answers with `statusOf` its number (from 0), or never. */
+/** Starts a server that keeps the JSON bodies of POSTs. `statusOf` gives the status of each call (from 0), or no response. */
 export const aReceiver = async (statusOf: (call: number) => number | 'never' = () => 200) => {
   const calls: { id: string; status: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -112,15 +112,15 @@ export const aReceiver = async (statusOf: (call: number) => number | 'never' = (
   };
 };
 
-/** Asks until `accept` takes the answer; throws after `withinMilliseconds`. */
+/** Calls `query` every 20 ms until `accept` returns true. Throws after `withinMilliseconds`. */
 export const poll = async <Answer>(
-  ask: () => Promise<Answer>,
+  query: () => Promise<Answer>,
   accept: (answer: Answer) => boolean,
   withinMilliseconds = 10_000,
 ): Promise<Answer> => {
   const until = Date.now() + withinMilliseconds;
   for (;;) {
-    const answer = await ask();
+    const answer = await query();
     if (accept(answer)) return answer;
     if (Date.now() > until) throw new Error(`not reached in time; last answer: ${JSON.stringify(answer)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

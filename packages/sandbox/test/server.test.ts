@@ -1,16 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startSandbox } from '../src/server.ts';
 import { aSandbox, aStudioRequest } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-let isClosed: boolean;
-beforeEach(async () => {
+type RunningSandbox = Awaited<ReturnType<typeof aSandbox>>;
+
+let sandbox: RunningSandbox;
+beforeAll(async () => {
   sandbox = await aSandbox();
-  isClosed = false;
 });
-afterEach(async () => {
-  if (!isClosed) await sandbox.close();
-});
+afterAll(() => sandbox.close());
 
 const ARK = '/api/v3/images/generations';
 const STUDIO = '/api/v1/services/aigc/multimodal-generation/generation';
@@ -25,7 +23,7 @@ describe('the sandbox server', () => {
     ['no key', ''],
     ['a wrong key', 'Bearer other-key'],
     ['a key of another scheme', 'Basic test-key'],
-  ])("refuses %s in each upstream's own words", async (_, authorization) => {
+  ])('refuses %s in the format of each upstream', async (_, authorization) => {
     const ark = await sandbox.call('POST', ARK, {}, { authorization });
     const studio = await sandbox.call('POST', STUDIO, {}, { authorization });
     const task = await sandbox.call('GET', '/api/v1/tasks/1', undefined, { authorization });
@@ -40,7 +38,7 @@ describe('the sandbox server', () => {
     ['GET', '/api/v3/images/generations'],
     ['POST', '/api/v3/images'],
     ['GET', '/'],
-  ])('answers %s %s with 404 in the shape of ModelArk', async (method, path) => {
+  ])("returns ModelArk's 404 for %s %s", async (method, path) => {
     const response = await sandbox.call(method, path);
 
     expect(response.status).toBe(404);
@@ -51,7 +49,7 @@ describe('the sandbox server', () => {
     ['GET', STUDIO],
     ['POST', '/api/v1/services/aigc/other'],
     ['DELETE', '/api/v1/tasks/1'],
-  ])('answers %s %s with 404 in the shape of Model Studio', async (method, path) => {
+  ])("returns Model Studio's 404 for %s %s", async (method, path) => {
     const response = await sandbox.call(method, path);
 
     expect(response.status).toBe(404);
@@ -67,7 +65,7 @@ describe('the sandbox server', () => {
     expect(await studio.json()).toEqual(studioError('InvalidParameter'));
   });
 
-  test('takes a reference of many megabytes and refuses a body over 32 MB', async () => {
+  test('accepts a reference of many megabytes and refuses a body over 32 MiB', async () => {
     const image = (megabytes: number) => `data:image/png;base64,${'A'.repeat(megabytes * 1024 * 1024)}`;
 
     const ark = await sandbox.arkImages({ prompt: 'a red fox', image: image(24) });
@@ -78,7 +76,7 @@ describe('the sandbox server', () => {
     expect(await tooLarge.json()).toEqual(arkError('InvalidParameter', 'BadRequest'));
   });
 
-  test('answers 404 for an output it does not have, and HEAD without a body', async () => {
+  test('returns 404 for an unknown output, and answers HEAD', async () => {
     const created = await sandbox.arkImages({ prompt: 'a red fox' });
     const { data } = (await created.json()) as { data: { url: string }[] };
     const path = new URL(data[0]?.url ?? '').pathname;
@@ -93,26 +91,29 @@ describe('the sandbox server', () => {
   });
 
   test.each([
-    ['ModelArk', () => sandbox.arkImages({ prompt: 'a fox [fail=timeout]' })],
-    ['Model Studio', () => sandbox.studioImages(aStudioRequest({ prompt: 'a fox [fail=timeout]' }))],
-    ['a delay', () => sandbox.arkImages({ prompt: 'a fox [delay=60]' })],
-  ])('close ends a held connection at once: %s', async (_, call) => {
-    const held = call().then(
+    ['ModelArk', ({ arkImages }: RunningSandbox) => arkImages({ prompt: 'a fox [fail=timeout]' })],
+    [
+      'Model Studio',
+      ({ studioImages }: RunningSandbox) => studioImages(aStudioRequest({ prompt: 'a fox [fail=timeout]' })),
+    ],
+    ['a delay', ({ arkImages }: RunningSandbox) => arkImages({ prompt: 'a fox [delay=60]' })],
+  ])('close ends an open connection at once: %s', async (_, call) => {
+    const own = await aSandbox();
+    const open = call(own).then(
       () => 'answered',
       () => 'cut off',
     );
-    // A later call that has been answered shows that the held one has arrived.
-    await sandbox.arkImages({ prompt: 'a fox [delay=0.1]' });
+    // The response to a later call shows that the open one has arrived.
+    await own.arkImages({ prompt: 'a fox [delay=0.1]' });
     const startedAt = performance.now();
 
-    isClosed = true;
-    await sandbox.close();
+    await own.close();
 
-    expect(await held).toBe('cut off');
+    expect(await open).toBe('cut off');
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  test('goes on after a client gave up', async () => {
+  test('keeps serving after a client disconnected', async () => {
     const impatient = fetch(sandbox.url + ARK, {
       method: 'POST',
       headers: { authorization: 'Bearer test-key' },
@@ -125,7 +126,7 @@ describe('the sandbox server', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('refuses a port that is taken', async () => {
+  test('rejects a port that is taken', async () => {
     const port = Number(new URL(sandbox.url).port);
 
     await expect(startSandbox({ port })).rejects.toThrow('EADDRINUSE');

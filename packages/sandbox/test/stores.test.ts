@@ -34,7 +34,7 @@ describe('the outputs', () => {
     return { source, timesMade: () => timesMade };
   };
 
-  test('end 24 hours after they were made', () => {
+  test('expire after 24 hours', () => {
     const clock = aClock();
     const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: clock.now });
     clock.advance(HOUR_MILLISECONDS);
@@ -47,7 +47,7 @@ describe('the outputs', () => {
     expect(outputs.find(name)).toBeUndefined();
   });
 
-  test('are made when first read, once for readers that come together or later', async () => {
+  test('are produced on the first read, once for concurrent and later readers', async () => {
     const { source, timesMade } = anOutput();
     const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now });
     const name = fileNameOf(outputs.add(source));
@@ -63,7 +63,7 @@ describe('the outputs', () => {
     expect(timesMade()).toBe(1);
   });
 
-  test('have a URL but no file when broken', () => {
+  test('have a URL but no content when broken', () => {
     const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now });
 
     const url = outputs.add(anOutput().source, { isBroken: true });
@@ -77,12 +77,12 @@ describe('the tasks', () => {
   const tasksOf = (clock: ReturnType<typeof aClock>) =>
     createTasks<string, string>({ now: clock.now, retentionSeconds: 60 });
 
-  test('wait, run and end by the clock', () => {
+  test('wait, run and finish by the clock', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
-    const endings: number[] = [];
+    const finishedAt: number[] = [];
     const finish = (endedAt: number) => {
-      endings.push(endedAt);
+      finishedAt.push(endedAt);
       return { result: 'made' };
     };
     const { id } = tasks.submit({ about: 'a fox', seconds: 10, finish });
@@ -94,10 +94,10 @@ describe('the tasks', () => {
     const ended = { phase: 'succeeded', startedAt: 1_000, endedAt: 10_000, result: 'made' };
     expect(tasks.find(id)).toMatchObject(ended);
     expect(tasks.find(id)).toMatchObject(ended);
-    expect(endings).toEqual([10_000]);
+    expect(finishedAt).toEqual([10_000]);
   });
 
-  test('say when they change, and where they stood then', () => {
+  test('tell when they change, and their state at that instant', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
     const submit = (seconds: number) =>
@@ -115,7 +115,7 @@ describe('the tasks', () => {
     expect(submit(Infinity).changesAt).toEqual([30_000, 31_000]);
   });
 
-  test('are not heard of again where they are to be forgotten', () => {
+  test('are unknown when submitted to be forgotten', () => {
     const tasks = tasksOf(aClock());
 
     const { id } = tasks.submit({
@@ -129,7 +129,7 @@ describe('the tasks', () => {
     expect(tasks.find(id)).toBeUndefined();
   });
 
-  test('run for ever when they have no end', () => {
+  test('never finish with infinite seconds', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
     const { id } = tasks.submit({ about: 'a fox', seconds: Infinity, finish: () => ({ result: 'never' }) });
@@ -139,7 +139,7 @@ describe('the tasks', () => {
     expect(tasks.find(id)?.phase).toBe('running');
   });
 
-  test('are cancelled only while they wait', () => {
+  test('can be cancelled only while waiting', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
     const submit = () => tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) }).id;
@@ -155,7 +155,7 @@ describe('the tasks', () => {
     expect(tasks.find(late)?.phase).toBe('succeeded');
   });
 
-  test('are forgotten after the time the upstream keeps them', () => {
+  test('are unknown after the retention time', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
     const { id } = tasks.submit({ about: 'a fox', seconds: 1, finish: () => ({ result: 'made' }) });
@@ -167,7 +167,7 @@ describe('the tasks', () => {
 });
 
 describe('the call counter', () => {
-  test('counts each key by itself and forgets the longest unused first', () => {
+  test('counts each key separately and evicts the least recently used', () => {
     const counter = createCallCounter(2);
 
     expect(['a', 'a', 'b', 'a', 'c', 'a', 'b'].map((key) => counter.next(key))).toEqual([
@@ -206,7 +206,7 @@ describe('the task journal', () => {
     expect(journal.find('unknown')).toBeUndefined();
   });
 
-  test('lists by a part of the prompt, newest first, and forgets the oldest', () => {
+  test('lists by a substring of the prompt, newest first, and evicts the oldest', () => {
     const journal = createTaskJournal(3);
     for (const [id, prompt] of [
       ['1', 'a fox'],
@@ -231,7 +231,7 @@ describe('the padding of an MP4', () => {
     [100, 109],
     [100, 100_000],
     [100, 3 * 65_536 + 108],
-  ])('makes %i bytes %i with one free box', (fileBytes, wantedBytes) => {
+  ])('extends %i bytes to %i with one free box', (fileBytes, wantedBytes) => {
     const box = boxOf(fileBytes, wantedBytes);
 
     expect(paddingOf(fileBytes, wantedBytes).sizeBytes).toBe(wantedBytes - fileBytes);
@@ -244,14 +244,14 @@ describe('the padding of an MP4', () => {
     [100, 0],
     [100, 100],
     [100, 107],
-  ])('leaves %i bytes alone that are to be %i', (fileBytes, wantedBytes) => {
+  ])('is empty from %i bytes to %i', (fileBytes, wantedBytes) => {
     expect(paddingOf(fileBytes, wantedBytes).sizeBytes).toBe(0);
     expect(boxOf(fileBytes, wantedBytes).length).toBe(0);
   });
 });
 
 describe('the limiter', () => {
-  test('keeps to its limit, in order, also after a job that fails', async () => {
+  test('keeps its limit and the order, also after a failed job', async () => {
     const limit = createLimiter(2);
     const started: number[] = [];
     let running = 0;
