@@ -1,7 +1,7 @@
 /**
  * Attempts on contended items before the caller gets 429: about 2 s, well inside the 29 s of an API call.
  * Creations of one account run one after another, so of 40 at once the last may lose dozens of times with
- * nothing wrong. Measured in docs/bench-contention.md.
+ * nothing wrong. Measured in docs/benchmarks.md.
  */
 export const MAX_ATTEMPTS = 60;
 

@@ -185,7 +185,7 @@ describe('Model Studio images, synchronous', () => {
 describe('Model Studio images, asynchronous', () => {
   test('a task is pending, running and succeeded, with a choice for each image', async () => {
     const created = await answerOf(
-      await sandbox.studioTask(aStudioRequest({ prompt: 'a fox [delay=0.5]', parameters: { n: 2 } })),
+      await sandbox.studioTask(aStudioRequest({ prompt: 'a fox [delay=2]', parameters: { n: 2 } })),
     );
     expect(created).toEqual({
       status: 200,

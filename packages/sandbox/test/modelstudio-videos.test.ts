@@ -49,7 +49,7 @@ describe('a Model Studio video task', () => {
   test('is pending, running and succeeded, with its video and usage', async () => {
     const id = await submit(
       aStudioVideo({
-        prompt: 'a fox [delay=0.6]',
+        prompt: 'a fox [delay=2]',
         parameters: { resolution: '720P', ratio: '9:16', duration: 7, watermark: false, seed: -1 },
       }),
     );
@@ -72,7 +72,7 @@ describe('a Model Studio video task', () => {
         submit_time: TIME,
         scheduled_time: TIME,
         end_time: TIME,
-        orig_prompt: 'a fox [delay=0.6]',
+        orig_prompt: 'a fox [delay=2]',
         video_url: expect.stringMatching(`^${sandbox.url}/outputs/[0-9a-f-]{36}\\.mp4$`),
       },
       usage: {

@@ -1,28 +1,28 @@
 import { longestChain } from './measuring-proxy.ts';
 import type { Measured } from './service.ts';
 
-/** What one request cost. Kept in `bench/calls.json`. */
+/** The cost of one request. */
 export interface Row {
-  /** Method and path, with the query but for the page. */
+  /** Method and path, with the query but without the page. */
   request: string;
-  /** Of a list: how many of its kind the account holds. */
+  /** For a list: number of records the account has. */
   records?: number;
-  /** What else there is to know of what was there, or was sent. */
+  /** What the account held or the request contained. */
   situation: string;
-  /** Of a list: which page. */
+  /** For a list: the page number. */
   page?: number;
   calls: number;
-  /** The most calls that came one after another. */
+  /** Length of the longest chain of calls that do not overlap. */
   sequentialCalls: number;
-  /** How many calls of each kind. */
+  /** Number of calls by operation. */
   operations: Record<string, number>;
   readUnits: number;
   writeUnits: number;
-  /** Of a list: the read units as a multiple of the first page's. */
+  /** For a list: read units over those of page 1. */
   timesFirstPage?: number;
 }
 
-/** The row of a request that was measured. Throws unless it was answered with `status`. */
+/** The row of a measured request. Throws unless its status is `status`. */
 export const rowOf = (
   measured: Measured,
   about: Pick<Row, 'request' | 'records' | 'situation' | 'page'>,

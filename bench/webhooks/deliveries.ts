@@ -2,44 +2,44 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { insertAccount } from '../core/accounts/accounts.ts';
-import { newRequestId } from '../core/ids.ts';
-import type { ImageRequest } from '../core/requests/request-rules.ts';
-import { insertRequestWrite } from '../core/requests/requests.ts';
-import { table } from '../core/table/table.ts';
-import { toInstant } from '../core/time.ts';
-import { closeRequest } from '../core/workflow/close-request.ts';
-import { WebhookReceiver } from '../test/unit/fakes/webhook-receiver.ts';
-import type { WebhookService } from './webhook-service.ts';
+import { insertAccount } from '../../core/accounts/accounts.ts';
+import { newRequestId } from '../../core/ids.ts';
+import type { ImageRequest } from '../../core/requests/request-rules.ts';
+import { insertRequestWrite } from '../../core/requests/requests.ts';
+import { table } from '../../core/table/table.ts';
+import { toInstant } from '../../core/time.ts';
+import { closeRequest } from '../../core/workflow/close-request.ts';
+import { WebhookReceiver } from '../../test/unit/fakes/webhook-receiver.ts';
+import type { WebhookService } from './service.ts';
 
-/** Who the other half of the deliveries goes to. */
-export type OtherHalf = 'nobody' | 'well' | 'dead';
+/** The receivers of the other half of the deliveries. */
+export type OtherHalf = 'none' | 'healthy' | 'dead';
 
-/** What became of the half that is watched: all of it to a receiver that is well. */
+/** The measurements of the watched half, which goes to a healthy receiver. */
 export interface DeliveryFigures {
   otherHalf: OtherHalf;
   deliveries: number;
-  /** From the end of a request to the arrival of its webhook, in ascending order. */
+  /** From the end of each request to the arrival of its webhook, ascending. */
   milliseconds: number[];
-  /** The most senders that were at work at once. */
+  /** Maximum number of concurrent senders. */
   mostAtOnce: number;
-  /** What the process used meanwhile, senders and receivers together: other than time, it does not depend on what else runs. */
+  /** CPU time of the process, senders and receivers together. Unlike the times, other load hardly affects it. */
   cpuSeconds: number;
 }
 
-/** How many deliveries are watched; as many go to the other half. */
+/** Number of watched deliveries; as many go to the other half. */
 export const WATCHED = 500;
-/** How many of the watched requests end in a second, evenly. */
-export const ENDINGS_PER_SECOND = 10;
-/** How long those that are under way at the end are waited for. */
-const PATIENCE_MS = 60_000;
+/** Rate at which the watched requests finish, evenly spaced. */
+export const FINISHED_PER_SECOND = 10;
+/** How long to wait for the deliveries still in flight. */
+const DRAIN_TIMEOUT_MS = 60_000;
 
-/** Addresses that take no webhook: one takes connections and never answers, one takes none. */
+/** URLs that accept no webhook: one accepts connections but never responds, one refuses connections. */
 const startDeadHost = async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => {
     sockets.add(socket);
-    // The sender lets go in the middle of nothing, which is what is wanted.
+    // Ignores the reset when the sender times out.
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
   await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -58,7 +58,7 @@ const startDeadHost = async () => {
   };
 };
 
-/** A request that failed just now. */
+/** A request that has just failed. */
 const aFailedRequest = (accountId: string, webhookUrl: string): ImageRequest => {
   const now = new Date();
   const instant = toInstant(now);
@@ -73,13 +73,13 @@ const aFailedRequest = (accountId: string, webhookUrl: string): ImageRequest => 
 };
 
 /**
- * Ends so many requests at an even pace for a receiver that is well, and as many for the other half, and sees when
- * the webhooks of the first arrive.
+ * Finishes `count` requests at an even rate with webhooks to a healthy receiver, and as many with webhooks to the other
+ * half. Measures when the webhooks to the healthy receiver arrive.
  */
 export const measureDeliveries = async (
   service: WebhookService,
   otherHalf: OtherHalf,
-  count = WATCHED,
+  count: number,
 ): Promise<DeliveryFigures> => {
   const { accountId } = await insertAccount(`webhooks with ${otherHalf}`, new Date());
   const [watched, others, dead] = await Promise.all([
@@ -87,40 +87,39 @@ export const measureDeliveries = async (
     new WebhookReceiver().start(),
     startDeadHost(),
   ]);
-  const otherUrls = { nobody: [], well: [others.url], dead: dead.urls }[otherHalf];
-  const endedAt = new Map<string, number>();
-  const end = async (webhookUrl: string): Promise<void> => {
+  const otherUrls = { none: [], healthy: [others.url], dead: dead.urls }[otherHalf];
+  const finishedAt = new Map<string, number>();
+  const finish = async (webhookUrl: string): Promise<void> => {
     const request = aFailedRequest(accountId, webhookUrl);
     const { Item, TableName } = insertRequestWrite(request).Put ?? {};
     await table.send(new PutCommand({ TableName, Item }));
-    endedAt.set(request.requestId, Date.now());
+    finishedAt.set(request.requestId, Date.now());
     await closeRequest(request.requestId);
   };
 
   service.takeMostAtOnce();
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  const ending: Promise<void>[] = [];
+  const finished: Promise<void>[] = [];
   for (let number = 0; number < count; number++) {
-    await sleep(Math.max(0, startedAt + (number * 1000) / ENDINGS_PER_SECOND - performance.now()));
-    // The other half's come first, so that they are in the way if they can be.
+    await sleep(Math.max(0, startedAt + (number * 1000) / FINISHED_PER_SECOND - performance.now()));
+    // The other half goes first, to be in the way if it can.
     const other = otherUrls[number % otherUrls.length];
-    if (other !== undefined) ending.push(end(other));
-    ending.push(end(watched.url));
+    if (other !== undefined) finished.push(finish(other));
+    finished.push(finish(watched.url));
   }
-  await Promise.all(ending);
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (watched.received.length < count && performance.now() < giveUpAt) await sleep(50);
+  await Promise.all(finished);
+  const drainUntil = performance.now() + DRAIN_TIMEOUT_MS;
+  while (watched.received.length < count && performance.now() < drainUntil) await sleep(50);
 
   const { user, system } = process.cpuUsage(cpuBefore);
-
   const milliseconds = watched.received.map(({ headers, receivedAt }) => {
     const requestId = String(headers['webhook-id']).replace('msg_', '');
-    return receivedAt.getTime() - (endedAt.get(requestId) ?? Number.NaN);
+    return receivedAt.getTime() - (finishedAt.get(requestId) ?? Number.NaN);
   });
   const figures = {
     otherHalf,
-    deliveries: ending.length,
+    deliveries: finished.length,
     milliseconds: milliseconds.toSorted((a, b) => a - b),
     mostAtOnce: service.takeMostAtOnce(),
     cpuSeconds: (user + system) / 1e6,

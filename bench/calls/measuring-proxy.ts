@@ -2,29 +2,30 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One call that the table answered. */
+/** One call to the table. */
 export interface TableCall {
-  /** Such as `Query`, with the index where there is one: `Query GSI2`. */
+  /** The operation, and the index if any: `Query GSI2`. */
   operation: string;
-  /** When it had arrived, and when its answer left, in milliseconds of one clock. */
+  /** When the request arrived, in milliseconds of `performance.now()`. */
   startedAt: number;
+  /** When the response was sent, on the same clock. */
   endedAt: number;
   readUnits: number;
   writeUnits: number;
 }
 
-/** Stands in front of a DynamoDB engine and measures what passes. */
+/** A proxy in front of a DynamoDB engine that records calls. */
 export interface MeasuringProxy {
-  /** What `DYNAMODB_ENDPOINT` is set to. */
+  /** The value for `DYNAMODB_ENDPOINT`. */
   url: string;
-  /** Does some work, and gives every call that arrived meanwhile in the order of their arrival. Not for two works at once. */
+  /** Runs `work` and returns the calls made during it, in order of arrival. Not for concurrent use. */
   measure<T>(work: () => Promise<T>): Promise<{ result: T; calls: TableCall[] }>;
   close(): Promise<void>;
 }
 
 /**
- * How long the answer to a measured call is held back. Calls that are made at once then overlap for certain,
- * so that those that do not overlap are those that had to wait for each other.
+ * Delay of the response to a measured call. It makes concurrent calls overlap, so calls that do not overlap are
+ * sequential.
  */
 const HOLD_MILLISECONDS = 15;
 
@@ -38,16 +39,16 @@ export const startMeasuringProxy = async (engineUrl: string): Promise<MeasuringP
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-    const asked = JSON.parse((await readAll(incoming)).toString('utf8'));
+    const input = JSON.parse((await readAll(incoming)).toString('utf8'));
     const calls = recorded;
     const startedAt = performance.now();
     const isMeasured = READS.has(operation) || WRITES.has(operation);
-    const body = isMeasured ? { ...asked, ReturnConsumedCapacity: 'TOTAL' } : asked;
+    const body = isMeasured ? { ...input, ReturnConsumedCapacity: 'TOTAL' } : input;
     const answer = await forward(engineUrl, agent, incoming, JSON.stringify(body));
     if (calls && isMeasured) {
       const units = unitsOf(JSON.parse(answer.body.toString('utf8')).ConsumedCapacity);
       const call = {
-        operation: asked.IndexName === undefined ? operation : `${operation} ${asked.IndexName}`,
+        operation: input.IndexName === undefined ? operation : `${operation} ${input.IndexName}`,
         startedAt,
         endedAt: Number.POSITIVE_INFINITY,
         readUnits: READS.has(operation) ? units : 0,
@@ -89,11 +90,11 @@ export const startMeasuringProxy = async (engineUrl: string): Promise<MeasuringP
   };
 };
 
-/** The most calls of which each began after the one before had ended. */
+/** Length of the longest chain of calls in which each starts after the previous one has ended. */
 export const longestChain = (calls: readonly TableCall[]): number => {
   let length = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
-  // Taking whichever ends first leaves the most room for those that follow.
+  // Greedy by end time gives the maximum.
   for (const call of calls.toSorted((a, b) => a.endedAt - b.endedAt)) {
     if (call.startedAt < endedAt) continue;
     length += 1;
@@ -102,7 +103,7 @@ export const longestChain = (calls: readonly TableCall[]): number => {
   return length;
 };
 
-/** One entry a call, or a list with one for each table of a batch; none for a call that was refused. */
+/** `consumed` is an object, a list for a batch, or absent for a failed call. */
 const unitsOf = (consumed: Consumed | Consumed[] = []): number =>
   [consumed].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
 

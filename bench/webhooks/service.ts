@@ -1,26 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { logger } from '../core/observability.ts';
-import { deliverWebhook } from '../core/webhooks/deliver-webhook.ts';
-import { StackContext } from '../lib/context.ts';
-import { startLocalRun } from '../local/run.ts';
-import { connect } from '../ops/target.ts';
-import { startAwsEndpoint } from '../packages/local-aws/src/aws/endpoint.ts';
-import type { InvokeFunction } from '../packages/local-aws/src/types.ts';
+import { logger } from '../../core/observability.ts';
+import { deliverWebhook } from '../../core/webhooks/deliver-webhook.ts';
+import { StackContext } from '../../lib/context.ts';
+import { startLocalRun } from '../../local/run.ts';
+import { connect } from '../../ops/target.ts';
+import { startAwsEndpoint } from '../../packages/local-aws/src/aws/endpoint.ts';
+import type { InvokeFunction } from '../../packages/local-aws/src/types.ts';
 
-/** A local run whose senders of webhooks run in this process, as many at once as there are deliveries due. */
+/** A local run whose webhook senders run in this process, without a limit of concurrency. */
 export interface WebhookService {
-  /** The most senders that were at work at once since this was asked last. */
+  /** The maximum number of concurrent senders since the last call. */
   takeMostAtOnce(): number;
   close(): Promise<void>;
 }
 
 /**
- * Starts the service in this process and makes `core` act on it. Lambda runs a sender for every delivery that is
- * due, up to the account's limit (1,000 at once unless raised, https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html).
- * The local run's dozen threads a function would be a limit that no deployment has, so here the state machine's task
- * calls what the function calls.
+ * Starts the service in this process and connects `core` to it. Lambda runs a sender for every due delivery, up to the
+ * account's limit (1,000 by default, https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The local
+ * run's dozen threads per function would be a limit that no deployment has, so here the state machine's task calls
+ * `deliverWebhook` directly.
  */
 export const startWebhookService = async (): Promise<WebhookService> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
@@ -57,7 +57,7 @@ export const startWebhookService = async (): Promise<WebhookService> => {
   Object.assign(process.env, {
     ALLOW_PRIVATE_TARGETS: 'true',
     WEBHOOK_RETRY_SECONDS: StackContext.shape.webhookRetrySeconds.parse(undefined),
-    // Failed requests have no files: the key for their URLs is read as ever, and signs nothing.
+    // Failed requests have no files, so any secret will do as the signing key.
     DELIVERY_BASE_URL: run.baseUrl,
     DELIVERY_KEY_PAIR_ID: 'none',
     DELIVERY_KEY_SECRET_ARN: process.env.MODELARK_SECRET_ARN,

@@ -1,17 +1,17 @@
 /**
- * One process of `bench:memory`: stores a small video, so that everything is loaded, then the large one, and prints
- * as JSON what memory that took. Arguments: the way, the URL of the small video, that of the large one.
+ * A child process of `bench:memory`: stores a small video, so that all code is loaded, then the large one, and prints its
+ * memory use as JSON. Arguments: the way (`streamed` or `buffered`), the URL of the small video, the URL of the large one.
  */
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { requiredEnv } from '../core/environment.ts';
-import { bucket } from '../core/files/bucket.ts';
-import { storeVideo } from '../core/files/objects.ts';
-import { openFile } from '../core/outbound/http-files.ts';
-import type { WayFigures } from './store-video-report.ts';
+import { requiredEnv } from '../../core/environment.ts';
+import { bucket } from '../../core/files/bucket.ts';
+import { storeVideo } from '../../core/files/objects.ts';
+import { openFile } from '../../core/outbound/http-files.ts';
+import type { WayFigures } from './report.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** How a video gets from a URL into the bucket; gives its size in bytes. */
+/** The ways to store the video at a URL in the bucket. Each returns its size in bytes. */
 const WAYS: Record<string, (url: string, key: string) => Promise<number>> = {
   streamed: async (url, key) => {
     const file = await openFile(url, AbortSignal.timeout(TIMEOUT_MS));
@@ -28,7 +28,7 @@ const WAYS: Record<string, (url: string, key: string) => Promise<number>> = {
 
 const [wayName = '', smallUrl = '', largeUrl = ''] = process.argv.slice(2);
 const way = WAYS[wayName];
-if (!way || !globalThis.gc) throw new Error('Usage: node --expose-gc store-video-child.ts <way> <url> <url>');
+if (!way || !globalThis.gc) throw new Error('Usage: node --expose-gc child.ts <way> <url> <url>');
 
 await way(smallUrl, 'small.mp4');
 globalThis.gc();
@@ -38,7 +38,7 @@ const storedBytes = await way(largeUrl, 'large.mp4');
 const figures: WayFigures = {
   storedBytes,
   baselineBytes,
-  // The high-water mark of the process, which the system counts in KiB.
+  // `maxRSS` is in KiB.
   peakBytes: process.resourceUsage().maxRSS * 1024,
   milliseconds: Math.round(performance.now() - startedAt),
 };

@@ -1,12 +1,12 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { type Account, DEFAULT_LIMITS, insertAccount } from '../core/accounts/accounts.ts';
-import { insertApiKey, SCOPES } from '../core/accounts/api-keys.ts';
-import type { EndUser } from '../core/end-users/end-users.ts';
-import { newRequestId } from '../core/ids.ts';
-import { balanceChangeWrites } from '../core/ledger/ledger.ts';
-import type { ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
-import { type ImageRequest, removalTime } from '../core/requests/request-rules.ts';
-import { insertRequestWrite } from '../core/requests/requests.ts';
+import { type Account, DEFAULT_LIMITS, insertAccount } from '../../core/accounts/accounts.ts';
+import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import type { EndUser } from '../../core/end-users/end-users.ts';
+import { newRequestId } from '../../core/ids.ts';
+import { balanceChangeWrites } from '../../core/ledger/ledger.ts';
+import type { ProviderAttempt } from '../../core/provider-calls/provider-attempts.ts';
+import { type ImageRequest, removalTime } from '../../core/requests/request-rules.ts';
+import { insertRequestWrite } from '../../core/requests/requests.ts';
 import {
   accountKey,
   accountListing,
@@ -15,18 +15,18 @@ import {
   outputObjectKey,
   providerAttemptKey,
   TTL_ATTRIBUTE,
-} from '../core/table/keys.ts';
-import { type StoredItem, table, tableName } from '../core/table/table.ts';
-import type { TransactItem } from '../core/table/transactions.ts';
-import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../core/time.ts';
+} from '../../core/table/keys.ts';
+import { type StoredItem, table, tableName } from '../../core/table/table.ts';
+import type { TransactItem } from '../../core/table/transactions.ts';
+import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../../core/time.ts';
 
-/** An account with a key that may do everything. */
+/** An account and a key with all scopes. */
 export interface Caller {
   account: Account;
   apiKey: string;
 }
 
-/** A new account with nothing on its balance. */
+/** Creates an account with a balance of 0. */
 export const putCaller = async (name: string, now: Date): Promise<Caller> => {
   const account = await insertAccount(name, now);
   const key = { scopes: SCOPES, label: name, limits: DEFAULT_LIMITS };
@@ -34,7 +34,7 @@ export const putCaller = async (name: string, now: Date): Promise<Caller> => {
   return { account, apiKey: text };
 };
 
-/** How the requests of a list read: all of it the same. */
+/** The status that all requests of a list have when read. */
 export type Fate = 'succeeded' | 'expired' | 'failed';
 
 const PROMPT =
@@ -45,7 +45,7 @@ const RETENTION_DAYS = 90;
 const WORK_SECONDS = 10;
 const PRICE_THOUSANDTHS = 4_000;
 
-/** A terminal request for one image, as the service leaves it. */
+/** A request for one image in a terminal state, as the service stores it. */
 const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt: Date): ImageRequest => {
   const requestId = newRequestId('image', createdAt);
   const finishedAt = addSeconds(toInstant(createdAt), WORK_SECONDS);
@@ -78,7 +78,7 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
   };
 };
 
-/** Puts requests of an end-user, one a second, the newest a minute old or, when expired, two days. Gives their ids. */
+/** Puts requests of an end-user, one second apart, the newest one minute old (two days if expired). Returns their ids. */
 export const putRequests = async (
   { account: { accountId } }: Caller,
   email: string,
@@ -92,7 +92,7 @@ export const putRequests = async (
   return requests.map(({ requestId }) => requestId);
 };
 
-/** Puts the provider call of each request. */
+/** Puts one provider attempt for each request. */
 export const putAttempts = (requestIds: readonly string[], now: Date): Promise<void> => {
   const at = toInstant(now);
   return putItems(
@@ -107,11 +107,11 @@ export const putAttempts = (requestIds: readonly string[], now: Date): Promise<v
   );
 };
 
-/** The address of an account's `number`-th end-user, in the team `even` or `odd`. */
+/** The address of an account's end-user by number. It contains `.even@` or `.odd@`. */
 export const endUserEmail = (number: number): string =>
   `user-${String(number).padStart(6, '0')}.${number % 2 === 0 ? 'even' : 'odd'}@customer.example.com`;
 
-/** Puts end-users, one a second; those with an odd number are blocked. */
+/** Puts end-users, created one second apart. Those with an odd number are blocked. */
 export const putEndUsers = (
   { account: { accountId } }: Caller,
   { count, now }: { count: number; now: Date },
@@ -127,7 +127,7 @@ export const putEndUsers = (
     }),
   );
 
-/** Puts an end-user with requests that are all over, each with its provider call. */
+/** Puts an end-user and succeeded requests with one provider attempt each. Returns the request ids. */
 export const putEndUserWithRequests = async (
   caller: Caller,
   email: string,
@@ -151,7 +151,7 @@ const endUserItem = (endUser: EndUser): StoredItem => ({
   ...endUser,
 });
 
-/** Puts a ledger of refunds of 1 xToken, one a second, with the account at its head. */
+/** Puts a ledger of refunds of 1 xToken, one second apart, and updates the account to match. */
 export const putLedger = async (
   { account }: Caller,
   { count, now }: { count: number; now: Date },
@@ -180,7 +180,7 @@ const itemOf = ({ Put }: TransactItem): StoredItem => {
   return Put.Item;
 };
 
-/** Most items DynamoDB takes in one BatchWriteItem. */
+/** DynamoDB's limit of items in one BatchWriteItem. */
 const BATCH_ITEMS = 25;
 const CONCURRENT_BATCHES = 4;
 

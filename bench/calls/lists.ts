@@ -1,5 +1,5 @@
-import { DEFAULT_PAGE_SIZE } from '../core/table/pages.ts';
-import { SECONDS_PER_DAY, toInstant } from '../core/time.ts';
+import { DEFAULT_PAGE_SIZE } from '../../core/table/pages.ts';
+import { SECONDS_PER_DAY, toInstant } from '../../core/time.ts';
 import { type Row, rowOf } from './rows.ts';
 import {
   type Caller,
@@ -12,39 +12,41 @@ import {
 } from './seed.ts';
 import type { MeasuredService } from './service.ts';
 
-/** Rows under a heading. */
+/** A group of rows. */
 export interface Section {
   title: string;
   rows: Row[];
 }
 
-/** A list of one account, and how much of the account is in it. */
+/** A list request to measure. */
 interface List {
   caller: Caller;
   path: string;
   query?: Record<string, string>;
-  /** How many of its kind the account holds, and what they are. */
+  /** Number of records the account has, and their description. */
   records: number;
   situation: string;
-  /** How many of them are in the list. */
+  /** Number of records in the list. */
   matching: number;
 }
 
-/** Lists are measured short and long. */
-const COUNTS = [10, 10_000];
-/** Pages that are measured beside the last one. */
+/** The measured pages, besides the last one. */
 const PAGES = [1, 100];
 const EMAIL = endUserEmail(0);
 
 type Callers = Record<Fate, Caller>;
 
-/** Fills accounts and measures every list at its first, its hundredth and its last page. */
-export const measureLists = async (service: MeasuredService, now: Date): Promise<Section[]> => {
+/** Creates accounts with each number of records and measures pages 1, 100 and the last one of every list. */
+export const measureLists = async (
+  service: MeasuredService,
+  counts: readonly number[],
+  now: Date,
+): Promise<Section[]> => {
   const generations: List[] = [];
   const endUsers: List[] = [];
   const history: List[] = [];
-  const worst: List[] = [];
-  for (const count of COUNTS) {
+  const empty: List[] = [];
+  for (const count of counts) {
     const callers = await putAccounts(count, now);
     generations.push(...generationLists(callers, count, now));
     endUsers.push(...endUserLists(callers.succeeded, count));
@@ -52,13 +54,13 @@ export const measureLists = async (service: MeasuredService, now: Date): Promise
       ...{ caller: callers.succeeded, path: '/v1/balance/history' },
       ...{ records: count, situation: 'entries', matching: count },
     });
-    worst.push(...fruitlessLists(callers, count));
+    empty.push(...emptyLists(callers, count));
   }
   return [
     { title: 'Generations', rows: await measureAll(service, generations) },
     { title: 'End-users', rows: await measureAll(service, endUsers) },
     { title: 'Balance history', rows: await measureAll(service, history) },
-    { title: 'Lists that find nothing', rows: await measureAll(service, worst) },
+    { title: 'Lists without matches', rows: await measureAll(service, empty) },
   ];
 };
 
@@ -75,17 +77,17 @@ const putAccounts = async (count: number, now: Date): Promise<Callers> => {
 };
 
 const generationLists = (callers: Callers, count: number, now: Date): List[] => {
-  const all = { createdAfter: toInstant(new Date(now.getTime() - 7 * SECONDS_PER_DAY * 1000)) };
-  const one = { endUserEmail: EMAIL };
+  const lastWeek = { createdAfter: toInstant(new Date(now.getTime() - 7 * SECONDS_PER_DAY * 1000)) };
+  const endUser = { endUserEmail: EMAIL };
   const lists: [Fate, Record<string, string>][] = [
     ['succeeded', {}],
-    ['succeeded', one],
+    ['succeeded', endUser],
     ['succeeded', { status: 'succeeded' }],
     ['expired', { status: 'expired' }],
     ['failed', { status: 'failed' }],
-    ['succeeded', all],
-    ['succeeded', { ...one, status: 'succeeded', ...all }],
-    ['expired', { ...one, status: 'expired', ...all }],
+    ['succeeded', lastWeek],
+    ['succeeded', { ...endUser, status: 'succeeded', ...lastWeek }],
+    ['expired', { ...endUser, status: 'expired', ...lastWeek }],
   ];
   return lists.map(([fate, query]) => ({
     ...{ caller: callers[fate], path: '/v1/generations', query },
@@ -94,7 +96,7 @@ const generationLists = (callers: Callers, count: number, now: Date): List[] => 
 };
 
 const endUserLists = (caller: Caller, count: number): List[] => {
-  const half = { records: count, situation: 'of which half match', matching: count / 2 };
+  const half = { records: count, situation: '(half of them match)', matching: count / 2 };
   return [
     { caller, path: '/v1/end-users', records: count, situation: '', matching: count },
     { caller, path: '/v1/end-users', query: { blocked: 'true' }, ...half },
@@ -102,8 +104,8 @@ const endUserLists = (caller: Caller, count: number): List[] => {
   ];
 };
 
-/** What has to be looked through to the end, as nothing in an index tells it apart beforehand. */
-const fruitlessLists = (callers: Callers, count: number): List[] => [
+/** Lists without matches that read the whole index: it lacks the attribute that decides. */
+const emptyLists = (callers: Callers, count: number): List[] => [
   {
     ...{ caller: callers.succeeded, path: '/v1/generations', query: { status: 'expired' } },
     ...{ records: count, situation: 'succeeded', matching: 0 },
@@ -131,7 +133,7 @@ const measureList = async (service: MeasuredService, list: List): Promise<Row[]>
   const rows: Row[] = [];
   for (const page of pages) {
     const search = new URLSearchParams({ ...query, page: String(page) });
-    const measured = await service.ask({ apiKey: caller.apiKey, path: `${path}?${search}` });
+    const measured = await service.send({ apiKey: caller.apiKey, path: `${path}?${search}` });
     const row = rowOf(measured, { request: `GET ${withQuery(path, query)}`, records, situation, page });
     checkPage(row, measured.body as Page, matching);
     const first = rows[0] ?? row;
@@ -152,7 +154,7 @@ interface Page {
   hasMore: boolean;
 }
 
-/** What is measured has to be the right answer. */
+/** Throws unless the page has the expected number of items. */
 const checkPage = (row: Row, { items, hasMore }: Page, matching: number): void => {
   const end = (row.page ?? 1) * DEFAULT_PAGE_SIZE;
   const expected = Math.min(DEFAULT_PAGE_SIZE, Math.max(0, matching - end + DEFAULT_PAGE_SIZE));

@@ -1,4 +1,4 @@
-import { changeBalance } from '../core/ledger/ledger.ts';
+import { changeBalance } from '../../core/ledger/ledger.ts';
 import type { Section } from './lists.ts';
 import { type Row, rowOf } from './rows.ts';
 import {
@@ -9,7 +9,7 @@ import {
   putEndUserWithRequests,
   putRequests,
 } from './seed.ts';
-import type { Ask, MeasuredService } from './service.ts';
+import type { ApiCall, MeasuredService } from './service.ts';
 
 const BULK = 200;
 const EMAIL = endUserEmail(0);
@@ -22,7 +22,7 @@ const CREATION = {
 };
 const KEYED = { 'Idempotency-Key': 'the bench' };
 
-/** Measures once each request that is no list. */
+/** Measures every request that is not a list, once. */
 export const measureSingleRequests = async (service: MeasuredService, now: Date): Promise<Section[]> => {
   const caller = await putCaller('single requests', now);
   const topup = { amountThousandths: 100_000, reason: 'topup', reference: '' } as const;
@@ -40,18 +40,19 @@ export const measureSingleRequests = async (service: MeasuredService, now: Date)
   ];
 };
 
-type Measure = (situation: string, ask: Omit<Ask, 'apiKey'>, about?: About) => Promise<Row>;
-interface About {
-  /** The path as the documentation has it. */
+type Measure = (situation: string, call: Omit<ApiCall, 'apiKey'>, expected?: Expected) => Promise<Row>;
+interface Expected {
+  /** The path as documented. Defaults to the path of the call. */
   route?: string;
+  /** Default 200. */
   status?: number;
 }
 
 const measureWith =
   (service: MeasuredService, { apiKey }: Caller): Measure =>
-  async (situation, ask, { route = ask.path, status = 200 } = {}) => {
-    const measured = await service.ask({ apiKey, ...ask });
-    return rowOf(measured, { request: `${ask.method ?? 'GET'} ${route}`, situation }, status);
+  async (situation, call, { route = call.path, status = 200 } = {}) => {
+    const measured = await service.send({ apiKey, ...call });
+    return rowOf(measured, { request: `${call.method ?? 'GET'} ${route}`, situation }, status);
   };
 
 const measureCreation = async (measure: Measure): Promise<Row[]> => {
@@ -98,8 +99,8 @@ const measureEndUsers = async (measure: Measure): Promise<Row[]> => {
   const rows = [await post('block'), await post('unblock')];
   for (const { count, email } of CASCADES) {
     const situation = `${count.toLocaleString('en')} requests, one file each`;
-    const ask = { method: 'DELETE', path: pathOf(email) };
-    rows.push(await measure(situation, ask, { route: '/v1/end-users/{email}' }));
+    const call = { method: 'DELETE', path: pathOf(email) };
+    rows.push(await measure(situation, call, { route: '/v1/end-users/{email}' }));
   }
   return rows;
 };

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An S3 endpoint on loopback that takes objects whole or in parts, and keeps no more than the beginning of each. */
+/** An S3 endpoint on loopback that accepts single and multipart uploads but keeps only the start of each object. */
 export interface DiscardingBucket {
   url: string;
-  /** How many bytes came under a key in all; 0 for one that is not there. */
+  /** Bytes uploaded under a key; 0 for an unknown key. */
   sizeOf(key: string): number;
   close(): Promise<void>;
 }
@@ -14,15 +14,15 @@ interface KeptObject {
   sizeBytes: number;
 }
 
-/** More than the index of a short film that stands in front. */
+/** More than the index at the start of a short film. */
 const KEPT_BYTES = 1024 * 1024;
 
 const ETAG = '"discarded"';
 
-/** Starts one. What is read back of an object must lie within its first MiB. */
+/** Starts a bucket on a free port. Only the first MiB of an object can be read back. */
 export const startDiscardingBucket = async (): Promise<DiscardingBucket> => {
   const objects = new Map<string, KeptObject>();
-  /** Parts by the name of their upload and their number. */
+  /** By upload id and part number. */
   const parts = new Map<string, Map<number, KeptObject>>();
 
   const server = createServer(async (request, response) => {
@@ -66,7 +66,7 @@ export const startDiscardingBucket = async (): Promise<DiscardingBucket> => {
   };
 };
 
-/** Reads a body to its end and keeps its beginning. */
+/** Reads a whole body and keeps its start. */
 const drain = async (request: IncomingMessage): Promise<KeptObject> => {
   const beginning: Buffer[] = [];
   let sizeBytes = 0;

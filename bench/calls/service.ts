@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalRun } from '../local/run.ts';
-import { connect } from '../ops/target.ts';
-import { startDynoxide } from '../packages/local-aws/src/aws/dynamodb/dynoxide.ts';
-import { startAwsEndpoint } from '../packages/local-aws/src/aws/endpoint.ts';
+import { startLocalRun } from '../../local/run.ts';
+import { connect } from '../../ops/target.ts';
+import { startDynoxide } from '../../packages/local-aws/src/aws/dynamodb/dynoxide.ts';
+import { startAwsEndpoint } from '../../packages/local-aws/src/aws/endpoint.ts';
 import { type MeasuringProxy, startMeasuringProxy, type TableCall } from './measuring-proxy.ts';
 
-/** What one request to the API gave, and the calls to the table that it took. */
+/** The response to an API request, and the table calls it caused. */
 export interface Measured {
   status: number;
   headers: Headers;
@@ -15,8 +15,8 @@ export interface Measured {
   calls: TableCall[];
 }
 
-/** A request to the API. */
-export interface Ask {
+/** An API request. */
+export interface ApiCall {
   apiKey: string;
   method?: string;
   path: string;
@@ -24,22 +24,22 @@ export interface Ask {
   body?: unknown;
 }
 
-/** A local run on a table that can be measured. Nothing but what it is asked touches the table. */
+/** A local run whose table calls are measured. Only the measured requests call the table. */
 export interface MeasuredService {
-  /** Makes one request. Throws when calls came from anyone but the one function behind it. */
-  ask(request: Ask): Promise<Measured>;
+  /** Sends one request. Throws when any function but the endpoint's own called the table. */
+  send(request: ApiCall): Promise<Measured>;
   close(): Promise<void>;
 }
 
-/** Longer than a key's bucket takes to be full again, so that every look-up of a key is as the first. */
+/** Pause between requests, longer than a key's rate limit bucket takes to refill. */
 const PAUSE_MILLISECONDS = 60;
 
-/** No schedule fires while calls are counted. */
+/** Keeps schedules from calling the table. */
 const createSilentBus = () => ({ publish() {}, start() {}, close() {} });
 
 /**
- * Starts the service in this process on an empty table in memory, and makes `core` act on that table.
- * Executions stand still at their first task, so that requests stay as they were created.
+ * Starts the service in this process on an empty table in memory, and connects `core` to that table. Executions hang at
+ * their first task, so requests stay as they were created.
  */
 export const startMeasuredService = async (): Promise<MeasuredService> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
@@ -58,13 +58,13 @@ export const startMeasuredService = async (): Promise<MeasuredService> => {
     );
     closing.push(run.close);
     await connect({ dataDir });
-    const ask = async (asked: Ask): Promise<Measured> => {
-      const { result, calls } = await onlyOneCaller(run.endpoint.calls, () =>
-        send(proxy, run.baseUrl, asked),
+    const send = async (request: ApiCall): Promise<Measured> => {
+      const { result, calls } = await withOneCaller(run.endpoint.calls, () =>
+        measureRequest(proxy, run.baseUrl, request),
       );
       return { ...result, calls };
     };
-    return { ask, close };
+    return { send, close };
   } catch (error) {
     await close();
     throw error;
@@ -79,10 +79,10 @@ const startEndpointWithoutWorkflows: typeof startAwsEndpoint = async (options) =
   };
 };
 
-const send = async (
+const measureRequest = async (
   proxy: MeasuringProxy,
   baseUrl: string,
-  { apiKey, method = 'GET', path, headers = {}, body }: Ask,
+  { apiKey, method = 'GET', path, headers = {}, body }: ApiCall,
 ) => {
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
   return proxy.measure(async () => {
@@ -97,8 +97,8 @@ const send = async (
 
 type Counts = Record<string, Record<string, number>>;
 
-/** Runs `work` and checks that all calls it counted are one caller's. */
-const onlyOneCaller = async <T extends { calls: TableCall[] }>(
+/** Runs `work`. Throws unless all its calls were made by one caller. */
+const withOneCaller = async <T extends { calls: TableCall[] }>(
   counts: () => Counts,
   work: () => Promise<T>,
 ): Promise<T> => {
@@ -109,7 +109,7 @@ const onlyOneCaller = async <T extends { calls: TableCall[] }>(
     return made > 0 ? [{ name, made }] : [];
   });
   if (callers.length !== 1 || callers[0]?.made !== done.calls.length) {
-    throw new Error(`${done.calls.length} calls were measured, but made were ${JSON.stringify(callers)}.`);
+    throw new Error(`Measured ${done.calls.length} calls, but the callers made ${JSON.stringify(callers)}.`);
   }
   return done;
 };
