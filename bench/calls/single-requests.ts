@@ -1,4 +1,5 @@
 import { changeBalance } from '../../core/ledger/ledger.ts';
+import { isQuick } from '../publish.ts';
 import type { Section } from './lists.ts';
 import { type Row, rowOf } from './rows.ts';
 import {
@@ -11,9 +12,12 @@ import {
 } from './seed.ts';
 import type { ApiCall, MeasuredService } from './service.ts';
 
-const BULK = 200;
+const BULK = isQuick ? 20 : 200;
 const EMAIL = endUserEmail(0);
-const CASCADES = [10, 1_000].map((count) => ({ count, email: `with-${count}@customer.example.com` }));
+const CASCADES = (isQuick ? [10, 100] : [10, 1_000]).map((count) => ({
+  count,
+  email: `with-${count}@customer.example.com`,
+}));
 
 const CREATION = {
   model: 'xSD4.5',

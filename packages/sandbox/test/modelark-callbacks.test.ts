@@ -6,7 +6,7 @@ type Receiver = Awaited<ReturnType<typeof aReceiver>>;
 let sandbox: Awaited<ReturnType<typeof aSandbox>>;
 beforeAll(async () => {
   sandbox = await aSandbox({
-    callbackTiming: { acknowledgeMilliseconds: 100, lateMilliseconds: 3_000 },
+    callbackTiming: { acknowledgeMilliseconds: 300, lateMilliseconds: 3_000 },
   });
 });
 afterAll(() => sandbox.close());
