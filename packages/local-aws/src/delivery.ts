@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseByteRange, sliceBytes } from './delivery/byte-range.ts';
+import { parseByteRange, sliceBytes } from './byte-range.ts';
 import { checkSignedUrl } from './delivery/signed-url.ts';
 import type { HandleRequest } from './gateway/gateway.ts';
 import type { DistributionSpec } from './template/distribution.ts';

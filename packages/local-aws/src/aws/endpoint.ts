@@ -21,6 +21,7 @@ import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
+import { callSecretsManager } from './secrets/secrets-manager.ts';
 import { createStepFunctions } from './step-functions/step-functions.ts';
 
 /** What the endpoint serves. */
@@ -64,6 +65,8 @@ export interface AwsEndpoint {
   readObject(bucket: string, key: string): Promise<OpenedObject | undefined>;
   /** The current value of a secret, by name or ARN; undefined when there is none. */
   readSecret(nameOrArn: string): string | undefined;
+  /** Gives a secret a new current value. Throws `ResourceNotFoundException`. */
+  writeSecret(nameOrArn: string, value: string): void;
   /** Calls that were allowed, since start, by principal name and then `service:Operation`; the calls of state machines' tasks included. */
   calls(): Record<string, Record<string, number>>;
   /** Faults that tests arm; none by itself. */
@@ -150,27 +153,30 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         stepFunctions.start(specs, invoke, publish);
       },
       async readObject(bucket, key) {
-        const object = await s3.store.getObject(bucket, key);
-        return object?.content
-          ? {
-              body: object.content,
-              contentType: String(object.metadata['content-type']),
-              contentLength: object.size,
-              etag: String(object.metadata.etag),
-            }
-          : undefined;
+        const object = await s3.store.find(bucket, key);
+        const body = object && (await s3.store.open(bucket, key, 0, object.sizeBytes - 1));
+        return (
+          body && {
+            body,
+            contentType: object.headers['content-type'] ?? '',
+            contentLength: object.sizeBytes,
+            etag: `"${object.etag}"`,
+          }
+        );
       },
       readSecret(nameOrArn) {
         const secret = secrets.find(nameOrArn);
         const versions = secret ? Object.values(secrets.versions(secret)) : [];
         return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
       },
+      writeSecret(nameOrArn, value) {
+        callSecretsManager(secrets, 'PutSecretValue', { SecretId: nameOrArn, SecretString: value });
+      },
       calls: counter.counts,
       faults,
       async close() {
         stepFunctions.close();
         await closeServer(server);
-        s3.close();
         await stopEngine();
       },
     };

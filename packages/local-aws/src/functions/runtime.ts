@@ -48,7 +48,7 @@ const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Rec
   AWS_ENDPOINT_URL: options.awsEndpointUrl,
   AWS_ACCESS_KEY_ID: spec.principal.accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKeyOf(spec.principal.accessKeyId),
-  // s3rver behind the endpoint does not take the checksum trailers that the SDK sends by default.
+  // The local S3 stores no checksums, so computing them would be wasted.
   AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
   AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
   // The profile of whoever runs this must not change what the functions do.

@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 
 import {
-  CopyObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -147,15 +146,6 @@ describe('objects', () => {
 
     expect((await read(key)).bytes.toString()).toBe(`bytes of ${key}`);
     expect(keysOf(await list({ Prefix: key }))).toContain(key);
-  });
-
-  test('a copy has the bytes and the content type of its source', async () => {
-    await put('original', 'copied', { ContentType: 'text/plain' });
-
-    await s3.send(new CopyObjectCommand({ Bucket: BUCKET, Key: 'copy', CopySource: `${BUCKET}/original` }));
-
-    const copy = await read('copy');
-    expect([copy.bytes.toString(), copy.ContentType]).toEqual(['copied', 'text/plain']);
   });
 
   test('an upload that breaks off leaves what was there', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { s3Error } from './s3rver.ts';
+import { AwsError } from '../errors.ts';
 
 /** 255 bytes: the longest file name of the usual file systems, less the mark and suffix added here. */
 const MAX_SEGMENT_BYTES = 240;
@@ -18,7 +18,8 @@ const encodeSegment = (segment: string): string => {
   if (segment === '') return '%';
   if (/^\.+$/.test(segment)) return segment.replaceAll('.', '%2E');
   const name = encodeURIComponent(segment);
-  if (name.length > MAX_SEGMENT_BYTES) throw s3Error('KeyTooLongError', 'A segment of your key is too long');
+  if (name.length > MAX_SEGMENT_BYTES)
+    throw new AwsError('KeyTooLongError', 'A segment of your key is too long');
   return name;
 };
 
