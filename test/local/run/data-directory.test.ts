@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type LocalRunFile, takeDataDirectory } from '../../../../local/run/data-directory.ts';
+import { type LocalRunFile, takeDataDirectory } from '../../../local/run/data-directory.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'data-directory-'));
 let path: string;
