@@ -12,7 +12,7 @@ import { messageOf } from '../errors.ts';
 export interface DynamoDbEngine {
   /** `http://127.0.0.1:port` */
   url: string;
-  /** Ends the engine; resolves when it is gone, within about a second. */
+  /** Stops the engine; resolves when it has exited, within about a second. */
   stop(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ const READY_TIMEOUT_MILLIS = 10_000;
 const STOP_GRACE_MILLIS = 1_000;
 
 /**
- * Runs its arguments as a child and kills it as soon as standard input ends, which the kernel sees to however this process dies,
- * SIGKILL included: nothing is left behind that would hold the file. Background jobs of `sh` read from /dev/null, hence descriptor 3.
+ * Runs its arguments as a child and kills it when standard input closes. The kernel closes it however this process dies, SIGKILL included,
+ * so no engine is left holding the file. Background jobs of `sh` read from /dev/null, hence descriptor 3.
  */
 const GUARD =
   'exec 3<&0; "$@" 3<&- & child=$!; (read -r _ <&3; kill -9 "$child" 2>/dev/null) & wait "$child"';
@@ -89,7 +89,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> => {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  // Its own process group: Ctrl-C must not end the engine before the functions that still write to it.
+  // Its own process group: Ctrl-C must not stop the engine before the functions that still write to it.
   const child = spawn('sh', ['-c', GUARD, 'sh', binary, 'serve', '-p', String(port), '--db-path', file], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
