@@ -11,7 +11,7 @@ const stateMachine = {
   Properties: { DefinitionString: '{}', RoleArn: 'none' },
 };
 
-/** A template with what the local run reads of one, and a REST API without routes. */
+/** A template with what `local/` reads, and a REST API without routes. */
 const TEMPLATE = {
   Resources: {
     Table: { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [], AttributeDefinitions: [] } },

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('a local run', () => {
-  test('starts its parts in order, and stops them so that no execution takes the stop for a failure', async () => {
+  test('starts its parts in order, and stops executions before their functions', async () => {
     const run = await start();
     await run.close();
 
@@ -47,7 +47,7 @@ describe('a local run', () => {
       expect(existsSync(join(dataDir, name))).toBe(false);
   });
 
-  test('gives the stack its own addresses, and lets the caller decide over them', async () => {
+  test("puts its addresses into the context; the caller's context wins", async () => {
     const run = await start({ context: { allowPrivateTargets: 'false', outputTtlSeconds: '60' } });
 
     expect(fakes.seen.context).toEqual({
@@ -104,7 +104,7 @@ describe('a local run', () => {
     expect(fakes.story).toContain('account');
   });
 
-  test('belongs to one data directory alone', async () => {
+  test('takes its data directory for itself', async () => {
     await start();
 
     await expect(start()).rejects.toThrow(`A local run (process ${process.pid}) is using ${dataDir}`);
@@ -127,7 +127,7 @@ describe('the keys of the providers', () => {
     expect(Object.values(secretsNamed()).slice(0, 3)).toEqual(['sandbox-key', 'sandbox-key', undefined]);
   });
 
-  test('are real ones where the environment has them, and then the stack keeps its own address', async () => {
+  test("are real ones where the environment has them, with the stack's own address", async () => {
     await start({ environment: { MODELSTUDIO_API_KEY: 'real-key' } });
 
     expect(Object.values(secretsNamed()).slice(0, 3)).toEqual(['sandbox-key', 'real-key', undefined]);
@@ -135,14 +135,14 @@ describe('the keys of the providers', () => {
     expect(fakes.seen.context).not.toHaveProperty('modelStudioBaseUrl');
   });
 
-  test('need no sandbox when all are real', async () => {
+  test('start no sandbox when all are real', async () => {
     const run = await start({ environment: { MODELSTUDIO_API_KEY: 'a', MODELARK_API_KEY: 'b' } });
 
     expect(fakes.story).not.toContain('sandbox');
     expect(run.sandboxUrl).toBeNull();
   });
 
-  test('replace what an earlier run kept', async () => {
+  test('replace those of an earlier run', async () => {
     fakes = createFakes(dataDir, 'kept-key');
 
     await start();
@@ -167,7 +167,7 @@ describe('a start that fails', () => {
       { createFirstAccount: () => Promise.reject(new Error('boom')) },
       ['schedules closed', 'endpoint closed', 'sandbox closed'],
     ],
-  ])('%s stops what was started and gives the directory free', async (_title, parts, closed) => {
+  ])('%s stops what was started and releases the directory', async (_title, parts, closed) => {
     await expect(start({}, parts)).rejects.toThrow('boom');
 
     expect(fakes.story.filter((event) => event.endsWith('closed'))).toEqual(closed);
@@ -176,7 +176,7 @@ describe('a start that fails', () => {
     await start();
   });
 
-  test('because it was given up ends as well', async () => {
+  test('because it was aborted stops what was started', async () => {
     const giveUp = new AbortController();
     const startSandbox: LocalRunParts['startSandbox'] = async (options) => {
       giveUp.abort();

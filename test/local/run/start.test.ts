@@ -17,7 +17,7 @@ const start = (args: string[], nodeOptions: string[] = []) =>
     env: { ...process.env, DYNAMODB_ENDPOINT: '' },
   });
 
-/** Node.js options that make the process take itself for one on another platform. */
+/** Node.js options that fake the platform of the process. */
 const onPlatform = (platform: string, arch: string): string[] => {
   const module = `Object.defineProperties(process, { platform: { value: '${platform}' }, arch: { value: '${arch}' } })`;
   return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
@@ -25,7 +25,7 @@ const onPlatform = (platform: string, arch: string): string[] => {
 
 describe('the command', () => {
   test.each<[string, string[]]>([
-    ['a port that is none', ['--port', '99999']],
+    ['an invalid port', ['--port', '99999']],
     ['context without a value', ['-c', 'outputTtlSeconds']],
     ['an unknown option', ['--colour']],
   ])('refuses %s', (_title, args) => {

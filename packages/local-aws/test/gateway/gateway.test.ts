@@ -94,7 +94,7 @@ describe('the event', () => {
     ['an escaped slash', 'a%2Fb'],
     ['a broken escape', '%zz'],
     ['half a character', '%C3'],
-  ])('has path and parameters as they came: %s', async (_what, thingId) => {
+  ])('does not decode path and parameters: %s', async (_what, thingId) => {
     const door = await open(anApi({ routes }), ok);
 
     const { statusCode } = await send(door.baseUrl, `/v1/things/${thingId}`);
@@ -103,7 +103,7 @@ describe('the event', () => {
     expect(door.events[0]).toMatchObject({ path: `/v1/things/${thingId}`, pathParameters: { thingId } });
   });
 
-  test('has the body as text, whatever its type', async () => {
+  test('has the body as text for any other media type', async () => {
     const door = await open(anApi({ routes }), ok);
 
     await send(door.baseUrl, '/v1/things', { method: 'POST', body: '{"prompt":"日本語 😀"}' });
@@ -112,7 +112,7 @@ describe('the event', () => {
     expect(door.events.map(({ body }) => body)).toEqual(['{"prompt":"日本語 😀"}', '\uFFFDA']);
   });
 
-  test('has a body of a binary media type in base64', async () => {
+  test('has the body in base64 for a binary media type', async () => {
     const door = await open(anApi({ routes, binaryMediaTypes: ['image/*'] }), ok);
 
     await send(door.baseUrl, '/v1/things', {
@@ -126,7 +126,7 @@ describe('the event', () => {
 });
 
 describe("the function's answer", () => {
-  test('goes back with its status, headers and text', async () => {
+  test('is sent with its status, headers and text', async () => {
     const door = await open(
       anApi({ routes }),
       answering({
@@ -169,7 +169,7 @@ describe("the function's answer", () => {
     expect(body.toString()).toBe(expected);
   });
 
-  test('cannot set the headers of the connection, and has others renamed', async () => {
+  test('cannot set connection headers; some others are renamed', async () => {
     const door = await open(
       anApi({ routes }),
       answering({
@@ -186,7 +186,7 @@ describe("the function's answer", () => {
     expect(body.toString()).toBe('no');
   });
 
-  test('to HEAD has no body, and one without content has no length', async () => {
+  test('has no body for HEAD, and no length for 204', async () => {
     const door = await open(anApi({ routes }), ({ httpMethod }) => ({
       payload: httpMethod === 'HEAD' ? { statusCode: 200, body: 'text' } : { statusCode: 204 },
     }));
@@ -221,7 +221,7 @@ describe("the function's answer", () => {
   });
 });
 
-describe('errors the gateway makes', () => {
+describe("the gateway's own errors", () => {
   const gatewayResponses = {
     DEFAULT_4XX: {
       headers: { 'X-Request-Id': 'context.requestId', 'Retry-After': "'7'" },
@@ -242,7 +242,7 @@ describe('errors the gateway makes', () => {
     },
   };
 
-  test('have the API’s own shape: an unknown route', async () => {
+  test('have the shape in the template: an unknown route', async () => {
     const door = await open(anApi({ routes, gatewayResponses }), ok);
 
     for (const [method, path] of [
@@ -260,7 +260,7 @@ describe('errors the gateway makes', () => {
     expect(door.events).toEqual([]);
   });
 
-  test('fall back to the default of their kind, with their own status and message', async () => {
+  test('fall back to DEFAULT_4XX or DEFAULT_5XX, with their own status and message', async () => {
     const door = await open(anApi({ routes, gatewayResponses }), answering('malformed'));
 
     const tooLarge = await send(door.baseUrl, '/v1/things', {
@@ -282,7 +282,7 @@ describe('errors the gateway makes', () => {
     expect(failed.body.toString()).toBe('{"oops":"Internal server error"}');
   });
 
-  test('take a body of exactly the limit', async () => {
+  test('allow a body of exactly the limit', async () => {
     const door = await open(anApi({ routes }), ok);
 
     const { statusCode } = await send(door.baseUrl, '/v1/things', {
@@ -293,7 +293,7 @@ describe('errors the gateway makes', () => {
     expect(statusCode).toBe(200);
   });
 
-  test('are API Gateway’s own without any customization', async () => {
+  test('have API Gateway’s own shape without customization', async () => {
     const door = await open(anApi({ routes }), ok);
 
     const { statusCode, headers, body } = await send(door.baseUrl, '/v2');
@@ -328,7 +328,7 @@ describe('errors the gateway makes', () => {
     ['a template', { 'application/json': '#set($x = 1){}' }, {}],
     ['a template with the input', { 'application/json': "$input.json('$')" }, {}],
     ['a header mapping', {}, { Origin: 'method.request.header.Origin' }],
-  ])('are refused at the start when %s is more than can be rendered', async (_title, templates, headers) => {
+  ])('stop the start when %s cannot be rendered', async (_title, templates, headers) => {
     const api = anApi({ routes, gatewayResponses: { DEFAULT_4XX: { templates, headers } } });
 
     await expect(openDoor(api, ok)).rejects.toThrow(/cannot (render|map)/);
@@ -360,7 +360,7 @@ describe('a mock integration', () => {
       ok,
     );
 
-  test('answers the methods that are not declared', async () => {
+  test('answers methods that are not declared', async () => {
     const door = await mock();
 
     expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(200);
@@ -373,7 +373,7 @@ describe('a mock integration', () => {
     expect(door.events).toHaveLength(1);
   });
 
-  test('answers what the request template chose', async () => {
+  test('answers with the status that the request template chose', async () => {
     const door = await mock({ requestTemplates: { 'application/json': '{"statusCode": 204}' } });
 
     expect((await send(door.baseUrl, '/v1/things', { method: 'PUT' })).statusCode).toBe(200);
@@ -401,7 +401,7 @@ describe('a mock integration', () => {
 });
 
 describe('the front door', () => {
-  test('answers 503 until it is opened, and 200 from then on', async () => {
+  test('answers 503 until it is opened, then 200', async () => {
     const door = await startFrontDoor(0);
     doors.push(door);
 
@@ -414,7 +414,7 @@ describe('the front door', () => {
     expect(after.body.toString()).toBe('open');
   });
 
-  test('names the port when it is taken', async () => {
+  test('names a port that is taken', async () => {
     const door = await startFrontDoor(0);
     doors.push(door);
     const port = Number(new URL(door.baseUrl).port);

@@ -137,7 +137,7 @@ describe('a run of an assembly', () => {
     expect(fakes.seen.secretsPut).toEqual([{ SecretId: 'service/model-studio-key', SecretString: 'new' }]);
   });
 
-  test("hands the stack's rules to a bus, and to it what executions announce", async () => {
+  test("gives the stack's rules and the events of executions to the event bus", async () => {
     await start();
 
     expect(fakes.seen.rules.map(({ name }) => name.replace(/[0-9A-F]{8}$/, ''))).toEqual([
@@ -147,7 +147,7 @@ describe('a run of an assembly', () => {
     expect(fakes.seen.publish).toBe(fakes.publish);
   });
 
-  test('runs the function of a rule with a rate once it is ready, and that of a pattern on an event', async () => {
+  test('invokes the target of a rate rule once it is ready, and of a pattern rule on a matching event', async () => {
     const ran: unknown[] = [];
     const heard = Promise.withResolvers<void>();
     await start(
@@ -179,7 +179,7 @@ describe('a run of an assembly', () => {
     );
   });
 
-  test('knows the operator, who may do everything, and the roles', async () => {
+  test('adds the operator, who may do everything, and the roles as callers', async () => {
     const run = await start();
 
     expect(fakes.seen.principals[0]).toEqual({ name: 'operator', accessKeyId: run.operator.accessKeyId });
@@ -188,7 +188,7 @@ describe('a run of an assembly', () => {
     ]);
   });
 
-  test('runs the functions behind its routes and answers unknown ones as the template says', async () => {
+  test('runs the functions behind its routes, and answers unknown routes as the template says', async () => {
     const run = await start();
 
     const response = await fetch(`${run.baseUrl}/v1/things/7`);
@@ -204,7 +204,7 @@ describe('a run of an assembly', () => {
     expect((await fetch(`${run.baseUrl}/v1/things`, { method: 'PUT' })).status).toBe(405);
   });
 
-  test('refuses unsigned files, by the key that the custom resource made', async () => {
+  test('refuses unsigned file URLs, with the key from the custom resource', async () => {
     const run = await start();
     expect((await environmentOf(run)).PUBLIC_KEY).toContain('BEGIN PUBLIC KEY');
 

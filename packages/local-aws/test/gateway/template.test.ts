@@ -59,7 +59,7 @@ describe('a stack that the CDK wrote', () => {
     ]);
   });
 
-  test('has its bucket, and its secrets under the names that the outputs say', () => {
+  test('has its bucket, and its secrets under the names in the outputs', () => {
     expect(stack.buckets).toEqual([stack.output('BucketName')]);
     expect(stack.secrets.map(({ name }) => name)).toEqual([
       stack.output('ModelArkSecretName'),
@@ -76,7 +76,7 @@ describe('a stack that the CDK wrote', () => {
     expect(stack.secrets[3]?.initialValue).toMatch(/^[A-Za-z0-9]{64}$/);
   });
 
-  test('has its rules that are switched on, with schedules, patterns and targets', () => {
+  test('has its enabled rules, with schedules, patterns and targets', () => {
     const { arn } = functionNamed('Echo');
 
     expect(stack.rules).toEqual([
@@ -102,7 +102,7 @@ describe('a stack that the CDK wrote', () => {
     ]);
   });
 
-  test('may have what only watches and tells, of which nothing is made', () => {
+  test('may hold alarms, topics and queues, which are ignored', () => {
     expect(stack.output('AlertsTopicArn')).toMatch(/^arn:aws:sns:us-east-1:000000000000:Alerts/);
     const { statements } = functionNamed('Echo').principal;
     expect(statements?.find(({ actions }) => actions.includes('sqs:SendMessage'))?.resources).toEqual([
@@ -133,7 +133,7 @@ describe('a stack that the CDK wrote', () => {
     });
   });
 
-  test('gives each function a caller with the resolved statements of its role', () => {
+  test("gives each function a caller with its role's resolved statements", () => {
     const { principal } = functionNamed('Echo');
     const table = `arn:aws:dynamodb:us-east-1:000000000000:table/${stack.output('TableName')}`;
 
@@ -221,7 +221,7 @@ describe('a stack that the CDK wrote', () => {
     });
   });
 
-  test('has its distribution, with the trusted key that the custom resource made', () => {
+  test('has its distribution, with the trusted key from the custom resource', () => {
     stack.customResources.set('KeyPair', { physicalResourceId: 'pair', data: { PublicKey: 'pem' } });
 
     expect(stack.distribution()).toEqual({
@@ -236,7 +236,7 @@ describe('a stack that the CDK wrote', () => {
   });
 });
 
-/** As a policy marks a variable. */
+/** A policy variable. */
 const placeholder = (name: string) => `\${${name}}`;
 
 describe('the statements of a role', () => {
@@ -292,7 +292,7 @@ describe('the statements of a role', () => {
       { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [placeholder('aws:userid')] } },
       /aws:userid/,
     ],
-  ])('are refused with a condition of another %s', (_other, Condition, message) => {
+  ])('are refused with another condition: %s', (_other, Condition, message) => {
     for (const Effect of ['Allow', 'Deny']) {
       const statement = { Effect, Action: 'a:B', Resource: '*', Condition };
 
@@ -300,7 +300,7 @@ describe('the statements of a role', () => {
     }
   });
 
-  test('are refused when they are written by exclusion', () => {
+  test('are refused with NotAction or NotResource', () => {
     expect(() =>
       role({ Policies: [document({ Effect: 'Allow', NotAction: 'a:B', Resource: '*' })] }),
     ).toThrow(/Role: .*NotAction/);
@@ -310,7 +310,7 @@ describe('the statements of a role', () => {
 const aResolver = (Type: string, Properties: Record<string, unknown> = {}) =>
   createResolver({ Resources: { Thing: { Type, Properties } } }, 'Shop', new Map());
 
-describe('resources of a type that the local run does not know', () => {
+describe('resources of an unknown type', () => {
   test.each(['AWS::Lambda::EventSourceMapping', 'AWS::Scheduler::Schedule', 'AWS::EC2::VPC'])(
     'are refused by name: %s',
     (type) => {
@@ -326,11 +326,11 @@ describe('resources of a type that the local run does not know', () => {
   );
 });
 
-describe('a secret that is drawn', () => {
+describe('a generated secret', () => {
   const draw = (GenerateSecretString: Record<string, unknown>) =>
     secretSpecs(aResolver('AWS::SecretsManager::Secret', { GenerateSecretString }))[0]?.initialValue;
 
-  test('has one character at least of each type that is not left out', () => {
+  test('has at least one character of each type that is not excluded', () => {
     const drawn = Array.from({ length: 50 }, () => draw({ PasswordLength: 4 }));
 
     for (const value of drawn) {
@@ -339,7 +339,7 @@ describe('a secret that is drawn', () => {
     expect(new Set(drawn).size).toBeGreaterThan(40);
   });
 
-  test('stands under its key in the template it is given', () => {
+  test('is put under its key in the string template', () => {
     const value = draw({
       SecretStringTemplate: '{"user":"api"}',
       GenerateStringKey: 'password',
@@ -354,7 +354,7 @@ describe('a secret that is drawn', () => {
     });
   });
 
-  test('is refused when nothing is left to draw from', () => {
+  test('is refused when every character is excluded', () => {
     const nothing = { ExcludeLowercase: true, ExcludeUppercase: true, ExcludeNumbers: true };
 
     expect(() => draw({ ...nothing, ExcludePunctuation: true })).toThrow(/cannot draw/);
@@ -392,7 +392,7 @@ describe('a rule', () => {
     expect(() => ruleOf(properties)).toThrow(message);
   });
 
-  test('may say how its target is tried, which changes nothing here', () => {
+  test('may hold a retry policy for its target, which is ignored', () => {
     const tried = { ...target, RetryPolicy: { MaximumRetryAttempts: 2 }, DeadLetterConfig: { Arn: 'x' } };
 
     expect(ruleOf({ ...hourly, Targets: [tried] })).toEqual(ruleOf(hourly));
