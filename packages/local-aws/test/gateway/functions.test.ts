@@ -169,7 +169,9 @@ describe('a failing function', () => {
     ['an error outside the handler', { do: 'throw later' }, 'RangeError', 'out of any handler'],
     ['memory that runs out', { do: 'fill memory' }, 'Runtime.ExitError', /signal: killed$/],
   ])('is reported: %s', async (_title, event, errorType, errorMessage) => {
-    const runtime = aRuntime({ functions: [aFunction('behave', { memoryMegabytes: 64 })] });
+    const runtime = aRuntime({
+      functions: [aFunction('behave', { memoryMegabytes: 64, timeoutSeconds: 30 })],
+    });
 
     expect(await runtime.invoke('behave', event)).toEqual({
       functionError: 'Unhandled',
