@@ -9,7 +9,7 @@ import { type LocalRun, startLocalRun } from './run.ts';
 const POLL_MILLISECONDS = 500;
 const DEADLINE_MILLISECONDS = 120_000;
 
-/** What is asked for, one after the other, and where. */
+/** The requests to create, in order. */
 const REQUESTS = [
   {
     path: '/v1/generations',
@@ -52,15 +52,15 @@ interface RequestRecord {
   error?: { code: string; message: string };
 }
 
-/** Says what is going on: a spinner where somebody watches, plain lines elsewhere. */
+/** Shows progress: a spinner on a terminal, else lines. */
 const createProgress = () => {
-  // A terminal that does not know its width would have the spinner clear lines without end.
+  // Without a known width the spinner would clear lines without end.
   const spinner = process.stderr.isTTY && process.stderr.columns > 0 ? ora() : undefined;
-  let said = '';
+  let shown = '';
   return {
     update: (text: string) => {
-      if (text === said) return;
-      said = text;
+      if (text === shown) return;
+      shown = text;
       if (spinner) spinner.start(text);
       else console.log(text);
     },
@@ -82,7 +82,7 @@ const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<Req
   return JSON.parse(text);
 };
 
-/** Stores the file behind a signed URL as `out/<id>.<extension>` and gives its path. */
+/** Saves the file behind a signed URL as `out/<id>.<extension>`; returns its path. */
 const save = async (id: string, url: string): Promise<string> => {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The file of ${id} answered ${response.status}`);
@@ -94,13 +94,13 @@ const save = async (id: string, url: string): Promise<string> => {
   return relative(process.cwd(), file);
 };
 
-/** The outputs of a record, each with what there is to say about it. */
+/** The outputs of a record, each with its size or resolution and duration. */
 const outputsOf = ({ images = [], videos = [] }: RequestRecord) => [
   ...images.map((image) => ({ ...image, facts: image.size })),
   ...videos.map((video) => ({ ...video, facts: `${video.resolution}, ${video.duration} s` })),
 ];
 
-/** Creates what a request asks for, waits for it, and saves its files. */
+/** Creates a request, waits until it succeeds, and saves its files. */
 const create = async (
   run: LocalRun,
   { path, body }: (typeof REQUESTS)[number],

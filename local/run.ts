@@ -1,72 +1,54 @@
-import { randomBytes } from 'node:crypto';
-import { appendFileSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { AwsEndpoint, AwsEndpointOptions } from '../packages/local-aws/src/aws/endpoint.ts';
-import { provisionCustomResources } from '../packages/local-aws/src/custom-resources.ts';
-import { createDelivery } from '../packages/local-aws/src/delivery.ts';
-import { createEventBus, type EventBus } from '../packages/local-aws/src/events/event-bus.ts';
-import { createFunctionRuntime, type FunctionRuntime } from '../packages/local-aws/src/functions/runtime.ts';
-import { type FrontDoor, startFrontDoor } from '../packages/local-aws/src/gateway/front-door.ts';
-import { createGateway } from '../packages/local-aws/src/gateway/gateway.ts';
-import { ACCOUNT_ID, REGION } from '../packages/local-aws/src/template/attributes.ts';
-import { readStack, type Stack } from '../packages/local-aws/src/template.ts';
+import {
+  type Addresses,
+  type AwsEndpoint,
+  type LocalAws,
+  type LocalAwsParts,
+  type Stack,
+  startLocalAws,
+} from '@generation-service/local-aws';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
-import {
-  needsSandbox,
-  providerContext,
-  replaceProviderKeys,
-  SANDBOX_KEY,
-  secretsWithProviderKeys,
-} from './run/provider-keys.ts';
+import { needsSandbox, providerContext, providerKeys, SANDBOX_KEY } from './run/provider-keys.ts';
 import { type Context, projectContext, synthesize } from './run/synthesize.ts';
 
 /** How to start a local run. */
 export interface LocalRunOptions {
-  /** Of the front door on loopback; 0 takes any free one. */
+  /** The port of the API on loopback; 0 takes any free one. */
   port: number;
   dataDir: string;
-  /** Begin with an empty data directory. */
+  /** Start with an empty data directory. */
   reset?: boolean;
-  /** CDK context over that of `cdk.json` and the local defaults. */
+  /** CDK context; wins over `cdk.json` and the local defaults. */
   context?: Context;
-  /** Where provider keys are looked for. Default: the process's. */
+  /** Holds the provider keys. Default: the process's environment. */
   environment?: Record<string, string | undefined>;
-  /** Told how long each step of the start took. */
+  /** Called with the duration of each step of the start. */
   progress?: (step: string, milliseconds: number) => void;
-  /** Gives the start up. */
+  /** Aborts the start. */
   signal?: AbortSignal;
 }
 
-/** The parts of a run that a test may replace. */
-export interface LocalRunParts {
+/** The parts of a run that a test or a benchmark may replace. */
+export interface LocalRunParts extends LocalAwsParts {
   startSandbox(options: { port: number; apiKey: string }): Promise<{ url: string; close(): Promise<void> }>;
-  startAwsEndpoint(options: AwsEndpointOptions): Promise<AwsEndpoint>;
   synthesize: typeof synthesize;
   createFirstAccount: typeof createFirstAccount;
-  createEventBus: typeof createEventBus;
 }
 
 /** A run that is ready. */
 export interface LocalRun extends LocalRunFile {
-  /** The AWS endpoint itself, for whoever runs in the same process. */
+  /** The AWS endpoint itself, for callers in the same process. */
   endpoint: AwsEndpoint;
-  /** Stops everything and gives the data directory free. Safe to call twice. */
+  /** Stops everything and releases the data directory. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Loaded when needed, so that they load while the stack is synthesized. */
-const REAL_PARTS: LocalRunParts = {
+const DEFAULT_PARTS: Omit<LocalRunParts, keyof LocalAwsParts> = {
   startSandbox: async (options) => (await import('@generation-service/sandbox')).startSandbox(options),
-  startAwsEndpoint: async (options) =>
-    (await import('../packages/local-aws/src/aws/endpoint.ts')).startAwsEndpoint(options),
   synthesize,
   createFirstAccount,
-  createEventBus,
 };
-
-const FILES_PATH = '/files';
 
 const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
   const generation = stack.output('GenerationStateMachineArn');
@@ -79,19 +61,27 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
   };
 };
 
-const functionsBehind = ({ api }: Stack): string[] =>
-  (api?.routes ?? []).flatMap(({ integration }) =>
-    integration.type === 'AWS_PROXY' ? [integration.functionArn] : [],
-  );
+/** The description of a run, without its account. */
+const describe = ({ baseUrl, stack, endpoint, operator }: LocalAws, sandboxUrl: string | null) => ({
+  baseUrl,
+  awsEndpointUrl: endpoint.url,
+  tableName: stack.output('TableName') ?? '',
+  bucketName: stack.output('BucketName') ?? '',
+  stateMachines: stateMachinesOf(stack),
+  sandboxUrl,
+  outputs: stack.outputs(),
+  pid: process.pid,
+  operatorAccessKeyId: operator.accessKeyId,
+  operatorSecretAccessKey: operator.secretAccessKey,
+});
 
 /**
- * Starts the whole service on loopback and resolves when it takes requests:
+ * Starts the whole service on loopback; resolves when it takes requests:
  *
- * 1. takes the data directory and the port;
- * 2. starts the sandbox providers, and synthesizes the stack with the two addresses in its context;
- * 3. starts the AWS endpoint with the stack's tables, buckets and secrets, and gives the roles to it;
- * 4. makes the custom resources, starts the state machines, opens the front door;
- * 5. makes the account `demo` at a first start, writes `local.json`, and starts the schedules.
+ * 1. takes the data directory;
+ * 2. starts the sandbox providers, and synthesizes the stack with their addresses and its own in the context;
+ * 3. runs the stack;
+ * 4. creates the account `demo` on a first start, and writes `local.json`.
  *
  * Rejects with everything stopped when a step fails.
  */
@@ -99,26 +89,20 @@ export const startLocalRun = async (
   options: LocalRunOptions,
   replacedParts: Partial<LocalRunParts> = {},
 ): Promise<LocalRun> => {
-  const parts = { ...REAL_PARTS, ...replacedParts };
-  const { environment = process.env, signal, progress = () => undefined } = options;
+  const parts = { ...DEFAULT_PARTS, ...replacedParts };
+  const { environment = process.env, signal } = options;
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
-  const started: {
-    frontDoor?: FrontDoor;
-    endpoint?: AwsEndpoint;
-    bus?: EventBus;
-    runtime?: FunctionRuntime;
-    sandbox?: { close(): Promise<void> };
-  } = {};
+  let sandbox: { url: string; close(): Promise<void> } | undefined;
+  let aws: LocalAws | undefined;
 
   const stop = async () => {
     data.removeRunFile();
-    started.bus?.close();
-    // Executions are put to rest before the functions they wait for, so that none of them takes the stop for a failure.
-    const closing = [started.frontDoor, started.endpoint, started.runtime, started.sandbox];
-    const problems: unknown[] = [];
-    for (const part of closing) await part?.close().catch((error: unknown) => problems.push(error));
-    data.release();
-    if (problems.length > 0) throw new AggregateError(problems, 'The local run did not stop cleanly');
+    try {
+      await aws?.close();
+    } finally {
+      await sandbox?.close();
+      data.release();
+    }
   };
   let stopped: Promise<void> | undefined;
   const close = () => {
@@ -126,135 +110,55 @@ export const startLocalRun = async (
     return stopped;
   };
 
-  const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+  const synthesizeStack = async ({ baseUrl, filesUrl }: Addresses): Promise<string> => {
+    if (needsSandbox(environment)) sandbox = await parts.startSandbox({ port: 0, apiKey: SANDBOX_KEY });
     signal?.throwIfAborted();
-    const startedAt = performance.now();
-    const result = await work();
-    progress(name, Math.round(performance.now() - startedAt));
-    return result;
+    const context = {
+      publicBaseUrl: baseUrl,
+      deliveryBaseUrl: filesUrl,
+      allowPrivateTargets: 'true',
+      ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
+      ...options.context,
+    };
+    await parts.synthesize(data.file('cdk.out'), context, signal);
+    return data.file('cdk.out');
+  };
+
+  const findAccount = async (running: LocalAws) => {
+    const known = data.readAccount();
+    if (known) return known;
+    // The operators' command line needs a description of the run, but nobody else may take the run for ready.
+    const noAccount = { apiKey: '', accountId: '', webhookSecret: '' };
+    data.writeRunFile({ ...describe(running, sandbox?.url ?? null), ...noAccount }, 'starting');
+    const created = await parts.createFirstAccount(data.file('starting'), signal);
+    await rm(data.file('starting'), { recursive: true, force: true });
+    data.writeAccount(created);
+    return created;
   };
 
   try {
-    mkdirSync(data.file('logs'), { recursive: true });
-    const log = (name: string) => (line: string) =>
-      appendFileSync(join(data.file('logs'), `${name}.log`), `${new Date().toISOString()} ${line}\n`);
-
-    const frontDoor = await step('front door', () => startFrontDoor(options.port));
-    started.frontDoor = frontDoor;
-    const { baseUrl } = frontDoor;
-    const deliveryBaseUrl = baseUrl + FILES_PATH;
-
-    const sandbox = needsSandbox(environment)
-      ? await step('sandbox', () => parts.startSandbox({ port: 0, apiKey: SANDBOX_KEY }))
-      : undefined;
-    if (sandbox) started.sandbox = sandbox;
-
-    const stack = await step('synthesis', async () => {
-      const context = {
-        publicBaseUrl: baseUrl,
-        deliveryBaseUrl,
-        allowPrivateTargets: 'true',
-        ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
-        ...options.context,
-      };
-      await parts.synthesize(data.file('cdk.out'), context, signal);
-      return readStack(data.file('cdk.out'));
-    });
-
-    const operator = {
-      accessKeyId: `AKIA${randomBytes(8).toString('hex').toUpperCase()}`,
-      secretAccessKey: randomBytes(30).toString('base64url'),
-    };
-    const endpoint = await step('AWS endpoint', () =>
-      parts.startAwsEndpoint({
+    let description: LocalRunFile | undefined;
+    aws = await startLocalAws(
+      {
+        assembly: synthesizeStack,
         dataDir: data.path,
-        port: 0,
-        region: REGION,
-        accountId: ACCOUNT_ID,
-        tables: stack.tables,
-        buckets: stack.buckets,
-        secrets: secretsWithProviderKeys(stack, environment),
+        port: options.port,
+        secretValues: (stack) => providerKeys(stack, environment),
+        beforeSchedules: async (running) => {
+          const account = await findAccount(running);
+          signal?.throwIfAborted();
+          description = { ...describe(running, sandbox?.url ?? null), ...account };
+          data.writeRunFile(description);
+        },
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
-      }),
+        ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
+        ...(options.progress && { progress: options.progress }),
+        ...(signal && { signal }),
+      },
+      replacedParts,
     );
-    started.endpoint = endpoint;
-    endpoint.addPrincipals([
-      { name: 'operator', accessKeyId: operator.accessKeyId },
-      ...stack.functions.map(({ principal }) => principal),
-      ...stack.stateMachines.map(({ principal }) => principal),
-    ]);
-    await replaceProviderKeys(stack, environment, endpoint, operator);
-
-    const runtime = createFunctionRuntime({
-      functions: stack.functions,
-      awsEndpointUrl: endpoint.url,
-      logDirectory: data.file('logs'),
-      ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
-    });
-    started.runtime = runtime;
-
-    await step('custom resources', () =>
-      provisionCustomResources({
-        resolver: stack.resolver,
-        customResources: stack.customResources,
-        invoke: runtime.invoke,
-        stateFile: data.file('custom-resources.json'),
-      }),
-    );
-    const bus = parts.createEventBus({ rules: stack.rules, invoke: runtime.invoke });
-    started.bus = bus;
-    // Before the routes, which start executions as soon as they are open.
-    await step('state machines', () =>
-      endpoint.startStateMachines(stack.stateMachines, runtime.invoke, bus.publish),
-    );
-    await step('routes', () => {
-      if (!stack.api) throw new Error('The stack has no REST API');
-      const { hostname } = new URL(baseUrl);
-      const distribution = stack.distribution();
-      const readObject = endpoint.readObject.bind(endpoint);
-      frontDoor.open({
-        api: createGateway({
-          api: stack.api,
-          invoke: runtime.invoke,
-          domainName: hostname,
-          log: log('gateway'),
-        }),
-        ...(distribution && {
-          files: {
-            prefix: `${FILES_PATH}/`,
-            handle: createDelivery({ distribution, deliveryBaseUrl, readObject, log: log('delivery') }),
-          },
-        }),
-      });
-    });
-
-    const facts: LocalRunFile = {
-      ...{ baseUrl, apiKey: '', accountId: '', webhookSecret: '', awsEndpointUrl: endpoint.url },
-      tableName: stack.output('TableName') ?? '',
-      bucketName: stack.output('BucketName') ?? '',
-      stateMachines: stateMachinesOf(stack),
-      sandboxUrl: sandbox?.url ?? null,
-      outputs: stack.outputs(),
-      pid: process.pid,
-      operatorAccessKeyId: operator.accessKeyId,
-      operatorSecretAccessKey: operator.secretAccessKey,
-    };
-    const account = await step('account', async () => {
-      const known = data.readAccount();
-      if (known) return known;
-      // The operators' command line needs a description of the run, but nobody else may take the run for ready.
-      data.writeRunFile(facts, 'starting');
-      const created = await parts.createFirstAccount(data.file('starting'), signal);
-      await rm(data.file('starting'), { recursive: true, force: true });
-      data.writeAccount(created);
-      return created;
-    });
-    signal?.throwIfAborted();
-    const ready = { ...facts, ...account };
-    data.writeRunFile(ready);
-    bus.start();
-    runtime.prewarm(functionsBehind(stack)).catch((error) => log('gateway')(`prewarming: ${error}`));
-    return { ...ready, endpoint, close };
+    if (!description) throw new Error('The run was not described');
+    return { ...description, endpoint: aws.endpoint, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

@@ -33,10 +33,10 @@ const start = async (options: Options) => {
   const stopping = new AbortController();
   let run: LocalRun | undefined;
   const stop = async () => {
-    // Whoever asks twice does not want to wait.
+    // A second signal means: do not wait.
     if (stopping.signal.aborted) process.exit(1);
     stopping.abort();
-    // Before it is ready, the start itself stops everything and ends.
+    // Until it is ready, the aborted start stops everything itself.
     if (!run) return;
     try {
       await run.close();

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startDynoxide } from '@generation-service/local-aws/dynamodb';
+import { startAwsEndpoint } from '@generation-service/local-aws/endpoint';
 import { startLocalRun } from '../../local/run.ts';
 import { connect } from '../../ops/target.ts';
-import { startDynoxide } from '../../packages/local-aws/src/aws/dynamodb/dynoxide.ts';
-import { startAwsEndpoint } from '../../packages/local-aws/src/aws/endpoint.ts';
 import { type MeasuringProxy, startMeasuringProxy, type TableCall } from './measuring-proxy.ts';
 
 /** The response to an API request, and the table calls it caused. */

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { InvokeFunction } from '@generation-service/local-aws';
+import { startAwsEndpoint } from '@generation-service/local-aws/endpoint';
 import { logger } from '../../core/observability.ts';
 import { deliverWebhook } from '../../core/webhooks/deliver-webhook.ts';
 import { StackContext } from '../../lib/context.ts';
 import { startLocalRun } from '../../local/run.ts';
 import { connect } from '../../ops/target.ts';
-import { startAwsEndpoint } from '../../packages/local-aws/src/aws/endpoint.ts';
-import type { InvokeFunction } from '../../packages/local-aws/src/types.ts';
 
 /** A local run whose webhook senders run in this process, without a limit of concurrency. */
 export interface WebhookService {

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the project. */
+/** Path of the project's folder. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A script of the project ended with another status than 0. */
+/** A script of the project failed. */
 export class ChildFailedError extends Error {
   override name = 'ChildFailedError';
 }
 
-/** What an uncaught error said, without the code around it and the stack; else all of the text. */
+/** The message of an uncaught error, without its stack; else all of the text. */
 const errorMessageIn = (stderr: string): string =>
   /^\w*Error(?: \[\w+\])?: (.+?)$\s+at /ms.exec(stderr)?.[1]?.trim() ?? stderr.trim();
 
 /**
- * Runs a script of the project with this Node.js and gives its standard output. Rejects with `ChildFailedError`, whose message says
- * why, or when `signal` ended it.
+ * Runs a script of the project with this Node.js; returns its standard output. Rejects with `ChildFailedError`, whose message says why,
+ * or when `signal` aborts it.
  */
 export const runScript = async (
   script: string,

@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DATA_FILES } from '@generation-service/local-aws';
 
-/** What a run tells the world in `local.json`: users and tests rely on it. */
+/** The content of `local.json`. Users and tests rely on it. */
 export interface LocalRunFile {
   baseUrl: string;
   apiKey: string;
@@ -10,19 +11,19 @@ export interface LocalRunFile {
   awsEndpointUrl: string;
   tableName: string;
   bucketName: string;
-  /** ARNs; one that the stack does not have is left out. */
+  /** ARNs; a machine that the stack does not have is left out. */
   stateMachines: { generation?: string; expiry?: string; webhookDelivery?: string };
   /** Null when every provider is the real one. */
   sandboxUrl: string | null;
   pid: number;
-  /** The stack's outputs, by name: what a deployed stack tells its operators. */
+  /** The stack's outputs, by name. */
   outputs: Record<string, string>;
-  /** Credentials of the operator, who may do everything at the AWS endpoint. */
+  /** The operator may make every call to the AWS endpoint. */
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;
 }
 
-/** The account made at the first start. */
+/** The account that the first start creates. */
 export interface FirstAccount {
   accountId: string;
   apiKey: string;
@@ -40,31 +41,18 @@ export interface DataDirectory {
   file(name: string): string;
   readAccount(): FirstAccount | undefined;
   writeAccount(account: FirstAccount): void;
-  /** Writes `local.json` into this directory, or into a folder of it; replaced as a whole, readable by its owner only. */
+  /** Writes `local.json` to this directory or a folder of it, atomically, readable by its owner only. */
   writeRunFile(content: LocalRunFile, folder?: string): void;
   removeRunFile(): void;
   release(): void;
 }
 
-/** Everything a run keeps. `--reset` removes these and nothing else that may lie in the directory. */
-const CONTENT = [
-  'account.json',
-  'cdk.out',
-  'custom-resources.json',
-  'dynamodb.sqlite',
-  'dynamodb.sqlite-shm',
-  'dynamodb.sqlite-wal',
-  'executions',
-  'local.json',
-  'logs',
-  'objects',
-  'secrets.json',
-  'starting',
-];
+/** Everything a run keeps. `--reset` removes these and nothing else in the directory. */
+const CONTENT = [...DATA_FILES, 'account.json', 'cdk.out', 'local.json', 'starting'];
 
 const LOCK = 'run.lock';
 
-/** Whether a process has ended and only waits for its parent to notice, as Linux tells. */
+/** Whether a process has ended but its parent has not noticed. Always false where there is no `/proc`. */
 const isZombie = (pid: number): boolean => {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && /\) [ZX] /.test(readFileSync(file, 'utf8'));
@@ -75,12 +63,12 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return !isZombie(pid);
   } catch (error) {
-    // EPERM: it is there, but another user's.
+    // EPERM: it exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 };
 
-/** The process id a file holds, as its whole text or as `pid` of its JSON; undefined when there is none. */
+/** The process id in a file: its whole text, or `pid` of its JSON. */
 const pidIn = (file: string): number | undefined => {
   if (!existsSync(file)) return undefined;
   try {
@@ -88,7 +76,7 @@ const pidIn = (file: string): number | undefined => {
     const pid = Number(content?.pid ?? content);
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
   } catch {
-    // A file cut short by a crash names nobody.
+    // A crash cut the file short.
     return undefined;
   }
 };
@@ -108,14 +96,14 @@ const refuseWhenUsed = (path: string) => {
 
 const writeWhole = (file: string, content: unknown) => {
   writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  // The mode above is for a new file only.
+  // The mode above applies to a new file only.
   chmodSync(`${file}.new`, 0o600);
   renameSync(`${file}.new`, file);
 };
 
 /**
- * Takes the directory for this process, made when absent. Throws `DataDirectoryInUseError` while another live process has it; what a run
- * that died left behind is cleared. `reset` begins with an empty one.
+ * Takes the directory for this process and creates it when absent. Throws `DataDirectoryInUseError` while another live process has it;
+ * clears the lock of a run that died. `reset` removes what earlier runs kept.
  */
 export const takeDataDirectory = (directory: string, { reset = false } = {}): DataDirectory => {
   const path = resolve(directory);

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { runScript } from './child.ts';
 import type { FirstAccount } from './data-directory.ts';
 
-/** What the account of a first start begins with. */
+/** The first account's balance. */
 const FIRST_BALANCE_XTOKENS = 1_000;
 
 /**
- * Makes the account `demo` with a key and 1,000 xTokens, by the operators' command line on the run that `dataDirectory` describes. Rejects
- * when a command fails.
+ * Creates the account `demo` with a key and 1,000 xTokens, through the operators' command line, on the run that `dataDirectory` describes.
+ * Rejects when a command fails.
  */
 export const createFirstAccount = async (
   dataDirectory: string,

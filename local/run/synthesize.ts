@@ -2,31 +2,30 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT, runScript } from './child.ts';
 
-/** CDK context by key. On the command line every value is text. */
+/** CDK context by key. Values from the command line are text. */
 export type Context = Record<string, unknown>;
 
-/** The context that `cdk.json` sets. */
+/** The context in `cdk.json`. */
 export const projectContext = (): Context => {
   const file = join(PROJECT_ROOT, 'cdk.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).context ?? {}) : {};
 };
 
 /**
- * Nobody deploys what is synthesized here, and checking it against the rules for what is deployed would take three
- * quarters of the start: `npm run synth` does.
+ * Skips the checks of the template: they take three quarters of the start, and `npm run synth` runs them before anything is
+ * deployed.
  */
 const UNCHECKED: Context = { '@aws-cdk/core:validateAgainstDefaultRules': false };
 
 /**
- * Synthesizes the CDK app into `outputDirectory`. `context` is merged over that of `cdk.json`. Rejects with what the app said when it
- * fails.
+ * Synthesizes the CDK app into `outputDirectory`. `context` wins over `cdk.json`. Rejects with the app's error when it fails.
  */
 export const synthesize = async (
   outputDirectory: string,
   context: Context,
   signal?: AbortSignal,
 ): Promise<void> => {
-  // Bundles of earlier starts would pile up.
+  // Remove the bundles of earlier starts.
   rmSync(outputDirectory, { recursive: true, force: true });
   await runScript(join('bin', 'app.ts'), [], {
     environment: {
@@ -35,6 +34,6 @@ export const synthesize = async (
     },
     signal,
   });
-  // As in Lambda, a bundle's own syntax says what it is, and not the package the data directory may lie in.
+  // As in Lambda, a bundle's syntax decides its module type, not a package around the data directory.
   writeFileSync(join(outputDirectory, 'package.json'), '{}\n');
 };

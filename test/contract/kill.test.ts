@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import { armFault } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { armFault } from '../../packages/local-aws/src/aws/fault-control.ts';
 import { WebhookReceiver } from '../unit/fakes/webhook-receiver.ts';
 import type { Answer } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';

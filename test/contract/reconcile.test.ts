@@ -1,6 +1,6 @@
+import type { Fault } from '@generation-service/local-aws/faults';
+import { armFault, faultsLeft } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { armFault, faultsLeft } from '../../packages/local-aws/src/aws/fault-control.ts';
-import type { Fault } from '../../packages/local-aws/src/aws/faults.ts';
 import { itemsNaming } from './support/aws.ts';
 import {
   type AnyRecord,

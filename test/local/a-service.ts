@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { LISTING_INDEX, PRIMARY_KEY } from '../../core/table/keys.ts';
 import {
   createDynamoDbClient,
   type DynamoDbClient,
-} from '../../packages/local-aws/src/aws/dynamodb/client.ts';
-import { startDynoxide } from '../../packages/local-aws/src/aws/dynamodb/dynoxide.ts';
+  startDynoxide,
+} from '@generation-service/local-aws/dynamodb';
+import { LISTING_INDEX, PRIMARY_KEY } from '../../core/table/keys.ts';
 
 const MAIN = fileURLToPath(new URL('../../ops/main.ts', import.meta.url));
 export const TABLE_NAME = 'the-table';

@@ -7,15 +7,15 @@ import { isCustomResource } from './template/attributes.ts';
 import type { CustomResourceState, Resolver, StackResource } from './template/resolver.ts';
 import type { InvokeFunction } from './types.ts';
 
-/** What making the custom resources takes. */
+/** What `provisionCustomResources` works with. */
 export interface CustomResourcesOptions {
   resolver: Resolver;
-  /** Answers go here, by logical id. */
+  /** Receives the answers, by logical id. */
   customResources: Map<string, CustomResourceState>;
   invoke: InvokeFunction;
-  /** The file that remembers what was made, with its properties and answers; readable by its owner only. */
+  /** Keeps the properties and answers of created resources; readable by its owner only. */
   stateFile: string;
-  /** How long a function may take to answer. */
+  /** Time for a function to answer. Default: 15 s. */
   timeoutMilliseconds?: number;
 }
 
@@ -30,14 +30,14 @@ interface ResourceResponse {
   Data?: Record<string, unknown>;
 }
 
-/** CloudFormation hands every scalar on as text. */
+/** CloudFormation passes every scalar as text. */
 const asText = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(asText);
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)] as const));
 };
 
-/** A loopback URL for each event, whose PUT is the answer to it. */
+/** A server with one loopback URL per event; the function PUTs its answer there. */
 const startResponseServer = async () => {
   const waiting = new Map<string, (response: ResourceResponse) => void>();
   const server = createServer(async (request, response) => {
@@ -71,7 +71,7 @@ const startResponseServer = async () => {
   };
 };
 
-/** Logical ids of the resources that a value of the template refers to. */
+/** Logical ids of the resources that a template value refers to. */
 const referencesIn = (value: unknown): string[] => {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (typeof value !== 'object' || value === null) return [];
@@ -83,8 +83,8 @@ const referencesIn = (value: unknown): string[] => {
 };
 
 /**
- * Makes the stack's custom resources as CloudFormation does, each after those it refers to. One that an earlier start made is left alone
- * while its properties are the same, and updated when they are not. Rejects when a function fails, refuses, or does not answer in time.
+ * Creates the stack's custom resources as CloudFormation does, each after those it refers to. A resource of an earlier start is updated
+ * if its properties changed, else left alone. Rejects when a function fails, refuses, or does not answer in time.
  */
 export const provisionCustomResources = async (options: CustomResourcesOptions): Promise<void> => {
   const { resolver, customResources, invoke, stateFile, timeoutMilliseconds = 15_000 } = options;
@@ -131,7 +131,7 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
         OldResourceProperties: previous.properties,
       }),
     }).then((result) => {
-      // A function that failed has not answered, or will not: its error says more than the missing answer.
+      // A failed function will not answer; its error says more than a timeout.
       if (result.functionError) throw failed(JSON.stringify(result.payload));
       return response;
     });

@@ -2,12 +2,12 @@ import { createPublicKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseByteRange, sliceBytes } from './delivery/byte-range.ts';
+import { parseByteRange, sliceBytes } from './byte-range.ts';
 import { checkSignedUrl } from './delivery/signed-url.ts';
 import type { HandleRequest } from './gateway/gateway.ts';
 import type { DistributionSpec } from './template/distribution.ts';
 
-/** A stored object, as the AWS endpoint reads it. */
+/** A stored object, opened by the AWS endpoint. */
 export interface StoredObject {
   body: Readable;
   contentType: string;
@@ -18,9 +18,9 @@ export interface StoredObject {
 /** What the file route works with. */
 export interface DeliveryOptions {
   distribution: DistributionSpec;
-  /** The URL that stands for the distribution's own, without a slash at the end: object keys are under it. */
+  /** Stands for the distribution's URL; object keys follow it. Without a trailing slash. */
   deliveryBaseUrl: string;
-  /** Reads an object; undefined when it is absent. */
+  /** Opens an object; undefined when it is absent. */
   readObject: (bucket: string, key: string) => Promise<StoredObject | undefined>;
   now?: () => Date;
   log?: (line: string) => void;
@@ -46,7 +46,7 @@ const refuse = (response: ServerResponse, statusCode: number, code: keyof typeof
 const matchesEtag = (header: string | undefined, etag: string) =>
   header?.split(',').some((item) => ['*', etag].includes(item.trim().replace(/^W\//, '')));
 
-/** The object key a path under the delivery URL stands for, undefined when an escape in it is broken. */
+/** The object key of a path under the delivery URL; undefined when it holds a broken escape. */
 const objectKeyOf = (path: string, originPath: string): string | undefined => {
   try {
     const key = decodeURIComponent(path);
@@ -90,8 +90,8 @@ const send = async (request: IncomingMessage, response: ServerResponse, object: 
 };
 
 /**
- * The file route, standing in for CloudFront in front of a private bucket: GET and HEAD, signed URLs checked against the distribution's
- * trusted keys, byte ranges. A file that is absent answers 403, as CloudFront does when it may not list the bucket.
+ * The file route, a stand-in for CloudFront in front of a private bucket: GET and HEAD, byte ranges, and URLs signed by one of the
+ * distribution's trusted keys. An absent file answers 403, as CloudFront does when it may not list the bucket.
  */
 export const createDelivery = (options: DeliveryOptions): HandleRequest => {
   const {

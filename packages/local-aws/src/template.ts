@@ -9,7 +9,7 @@ import { roleSpecs } from './template/roles.ts';
 import { ruleSpecs } from './template/rules.ts';
 import type { RuleSpec, SecretSpec, StateMachineSpec, TableSpec } from './types.ts';
 
-/** A synthesized stack, read into what the parts of the local run need. */
+/** A synthesized stack, as the local run reads it. */
 export interface Stack {
   name: string;
   resolver: Resolver;
@@ -19,19 +19,19 @@ export interface Stack {
   functions: FunctionSpec[];
   stateMachines: StateMachineSpec[];
   rules: RuleSpec[];
-  /** Answers of the custom resources by logical id; empty until they are made, and filled by whoever makes them. */
+  /** Answers of the custom resources by logical id. `provisionCustomResources` fills it. */
   customResources: Map<string, CustomResourceState>;
   /** The REST API, undefined when the stack has none. */
   api: ApiSpec | undefined;
-  /** The distribution of stored files; call it once the custom resources are made. */
+  /** The CloudFront distribution. Call it after the custom resources were created. */
   distribution: () => DistributionSpec | undefined;
-  /** The value of a stack output, undefined when the stack has none of that name. */
+  /** A stack output; undefined when the stack has none of that name. */
   output: (name: string) => string | undefined;
-  /** Every stack output, by name. */
+  /** All stack outputs, by name. */
   outputs: () => Record<string, string>;
 }
 
-/** The stack in the cloud assembly `directory`. Throws `TemplateError` when it cannot be run locally. */
+/** Reads the one stack of the cloud assembly in `directory`. Throws `TemplateError` when it cannot run locally. */
 export const readStack = (directory: string): Stack => {
   const assembly: Assembly = loadAssembly(directory);
   const customResources = new Map<string, CustomResourceState>();

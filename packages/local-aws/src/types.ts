@@ -1,6 +1,4 @@
-/**
- * What the parts of the local run hand to each other: the specs read from the template and the way functions are invoked.
- */
+/** Types that the parts share: what is read from the template, and how functions are invoked. */
 
 /** One statement of a role's policies. `actions` may hold `*` wildcards; `resources` are ARN patterns with `*` and `?`, fully resolved. */
 export interface PolicyStatement {
@@ -8,22 +6,22 @@ export interface PolicyStatement {
   actions: string[];
   resources: string[];
   /**
-   * Patterns of which every partition key of a DynamoDB call has to match one (`ForAllValues:StringLike` on `dynamodb:LeadingKeys`);
-   * undefined: any key.
+   * Every partition key of a DynamoDB call must match one of these patterns (`ForAllValues:StringLike` on `dynamodb:LeadingKeys`).
+   * Undefined: any key.
    */
   leadingKeys?: string[];
 }
 
-/** A caller of the AWS endpoint, known by its access key id. */
+/** A caller of the AWS endpoint, identified by its access key id. */
 export interface Principal {
-  /** Logical id of the function or state machine, or `operator`; call counts are kept by it. */
+  /** Logical id of the function or state machine, or `operator`. Calls are counted by it. */
   name: string;
   accessKeyId: string;
-  /** What it may do; undefined: everything (the operator). */
+  /** What it may do. Undefined: everything (the operator). */
   statements?: PolicyStatement[];
 }
 
-/** What an invocation answered, as Lambda's RequestResponse Invoke does. */
+/** The result of an invocation, as Lambda's RequestResponse Invoke returns it. */
 export interface InvocationResult {
   /** The parsed JSON the handler returned, or `{ errorType, errorMessage, stackTrace }` when it failed. */
   payload: unknown;
@@ -51,7 +49,7 @@ export interface AwsEvent {
   detail: Record<string, unknown>;
 }
 
-/** When a rule fires by itself: every so often, or at the minutes that a cron expression names. */
+/** When a rule fires by itself: at a rate, or at the minutes of a cron expression. */
 export type Schedule = { everyMilliseconds: number } | { cron: string };
 
 /** A rule of the template on the default event bus. */
@@ -59,9 +57,9 @@ export interface RuleSpec {
   name: string;
   arn: string;
   schedule?: Schedule;
-  /** Events that match it go to the targets. */
+  /** Matching events go to the targets. */
   eventPattern?: Record<string, unknown>;
-  /** `input`, when there is one, stands in for the event. */
+  /** `input` replaces the event. */
   targets: { functionArn: string; input?: unknown }[];
 }
 
@@ -69,7 +67,7 @@ export interface RuleSpec {
 export interface TableSpec {
   /** The CreateTable request body of the DynamoDB API. */
   createTable: Record<string, unknown>;
-  /** The attribute holding an item's expiry in epoch seconds, when the table has time to live on. */
+  /** The attribute that holds an item's expiry in epoch seconds. Undefined: no time to live. */
   ttlAttribute?: string;
 }
 
@@ -77,9 +75,9 @@ export interface TableSpec {
 export interface StateMachineSpec {
   arn: string;
   name: string;
-  /** ASL as JSON text, placeholders substituted. */
+  /** ASL as JSON text, with its placeholders filled in. */
   definition: string;
-  /** Physical name of the role the executions run with. */
+  /** Physical name of the executions' role. */
   roleName: string;
   principal: Principal;
 }
@@ -88,6 +86,6 @@ export interface StateMachineSpec {
 export interface SecretSpec {
   arn: string;
   name: string;
-  /** Value to hold when the store has none; undefined leaves the secret without a version. */
+  /** The value while the store has none. Undefined: the secret has no version. */
   initialValue?: string;
 }

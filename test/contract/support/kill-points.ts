@@ -1,4 +1,4 @@
-import type { Fault } from '../../../packages/local-aws/src/aws/faults.ts';
+import type { Fault } from '@generation-service/local-aws/faults';
 import { aGeneration, unique } from './client.ts';
 import { uniqueEmail } from './resources.ts';
 import { aVideo } from './videos.ts';

@@ -4,7 +4,7 @@ export interface Place {
   accountId: string;
 }
 
-/** The ARN of a table; a name that is an ARN already is given back. */
+/** The ARN of a table; an ARN is returned unchanged. */
 export const tableArn = (place: Place, nameOrArn: string): string =>
   nameOrArn.startsWith('arn:')
     ? nameOrArn

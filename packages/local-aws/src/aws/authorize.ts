@@ -1,10 +1,10 @@
 import type { PolicyStatement, Principal } from '../types.ts';
 
-/** One thing a call needs to be allowed: an IAM action on one resource (`*` for calls that name none). */
+/** An IAM action on one resource (`*` for calls that name none) that a call must be allowed. */
 export interface Permission {
   action: string;
   resource: string;
-  /** The partition keys that the call names; undefined for calls that name none. One that cannot be told is empty text, which only `*` matches. */
+  /** The partition keys that the call names; undefined for calls that name none. An unknown key is empty text, which only `*` matches. */
   leadingKeys?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export const matchesPattern = (pattern: string, text: string): boolean => {
       patternAt += 1;
       textAt += 1;
     } else if (starAt >= 0) {
-      // The last star takes one character more, and matching goes on behind it.
+      // Let the last star match one more character, and continue after it.
       resumeAt += 1;
       textAt = resumeAt;
       patternAt = starAt + 1;
@@ -36,7 +36,7 @@ export const matchesPattern = (pattern: string, text: string): boolean => {
   return patternAt === pattern.length;
 };
 
-/** `ForAllValues`: a call that names no key meets the condition. */
+/** As `ForAllValues` does, a call without keys meets the condition. */
 const coversKeys = ({ leadingKeys }: PolicyStatement, keys: readonly string[] = []): boolean =>
   leadingKeys === undefined ||
   keys.every((key) => leadingKeys.some((pattern) => matchesPattern(pattern, key)));
@@ -53,8 +53,8 @@ const refusal = (principal: Principal, { action, resource }: Permission, explici
     : `because no identity-based policy allows the ${action} action`);
 
 /**
- * Evaluates identity-based policies as IAM does: every permission must be allowed by some statement and denied by none.
- * A principal without statements may do everything. Answers the message of the first refusal, or undefined when all is allowed.
+ * Evaluates identity-based policies as IAM does: some statement must allow each permission, and none may deny it. A principal without
+ * statements may do everything. Returns the message of the first refusal; undefined when everything is allowed.
  */
 export const findRefusal = (principal: Principal, permissions: Permission[]): string | undefined => {
   const { statements } = principal;

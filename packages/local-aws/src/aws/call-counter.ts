@@ -5,7 +5,7 @@ export interface CallCounter {
   counts(): Record<string, Record<string, number>>;
 }
 
-/** A counter with nothing counted yet. */
+/** A counter at zero. */
 export const createCallCounter = (): CallCounter => {
   const byPrincipal = new Map<string, Map<string, number>>();
   return {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { RequestTarget } from './request-target.ts';
 
-/** Who signed a request, and for which service. */
+/** Who signed a request, and for which service it is. */
 export interface CredentialScope {
   accessKeyId: string;
   service: string;
@@ -15,8 +15,8 @@ const parseCredential = (credential: string | null | undefined): CredentialScope
 };
 
 /**
- * The credential scope of a SigV4 request, from the Authorization header or, for a presigned URL, from the query.
- * The signature itself is not checked: only this machine can reach the endpoint. Undefined when the request is not signed.
+ * The credential scope of a SigV4 request, from its Authorization header or, for a presigned URL, its query. Undefined when the request
+ * is not signed. The signature itself is not checked: only this machine can reach the endpoint.
  */
 export const readCredentialScope = (
   request: IncomingMessage,

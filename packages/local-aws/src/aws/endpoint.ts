@@ -21,9 +21,10 @@ import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
+import { callSecretsManager } from './secrets/secrets-manager.ts';
 import { createStepFunctions } from './step-functions/step-functions.ts';
 
-/** What the endpoint serves. */
+/** How to start the endpoint. */
 export interface AwsEndpointOptions {
   dataDir: string;
   /** 0: any free port. */
@@ -33,11 +34,11 @@ export interface AwsEndpointOptions {
   tables: TableSpec[];
   buckets: string[];
   secrets: SecretSpec[];
-  /** A DynamoDB-compatible endpoint; undefined: dynoxide is started on `<dataDir>/dynamodb.sqlite`. */
+  /** A DynamoDB-compatible endpoint. Default: starts dynoxide on `<dataDir>/dynamodb.sqlite`. */
   dynamodbEndpoint?: string | undefined;
 }
 
-/** A stored object, opened: `body` must be read to its end or destroyed. `etag` has its quotes. */
+/** An open object. Read `body` to its end or destroy it. `etag` includes its quotes. */
 export interface OpenedObject {
   body: Readable;
   contentType: string;
@@ -47,32 +48,34 @@ export interface OpenedObject {
 
 /** The local AWS endpoint: DynamoDB, S3, Secrets Manager and Step Functions at one address, for real SDK clients. */
 export interface AwsEndpoint {
-  /** `http://127.0.0.1:port`, what `AWS_ENDPOINT_URL` is set to. */
+  /** `http://127.0.0.1:port`; the value for `AWS_ENDPOINT_URL`. */
   url: string;
-  /** Makes callers known by their access key ids. A request with an unknown key is refused (403). */
+  /** Adds callers. A request with an unknown access key id is refused (403). */
   addPrincipals(principals: Principal[]): void;
   /**
-   * Opens the state machines. Executions that a previous run left RUNNING are started again from the beginning: same name, input and start
-   * date, new history. `publish` gets an event for every execution that begins or ends. Rejects when a definition cannot be run locally.
+   * Opens the state machines. Executions that an earlier run left RUNNING start again from the beginning: same name, input and start date,
+   * new history. `publish` receives an event for every execution that starts or ends. Rejects when a definition cannot run locally.
    */
   startStateMachines(
     specs: StateMachineSpec[],
     invoke: InvokeFunction,
     publish?: (event: AwsEvent) => void,
   ): Promise<void>;
-  /** Opens an object straight from the store; undefined when absent. */
+  /** Opens an object, without a permission check; undefined when it is absent. */
   readObject(bucket: string, key: string): Promise<OpenedObject | undefined>;
   /** The current value of a secret, by name or ARN; undefined when there is none. */
   readSecret(nameOrArn: string): string | undefined;
-  /** Calls that were allowed, since start, by principal name and then `service:Operation`; the calls of state machines' tasks included. */
+  /** Gives a secret a new current value. Throws `ResourceNotFoundException`. */
+  writeSecret(nameOrArn: string, value: string): void;
+  /** Allowed calls since the start, by principal name, then `service:Operation`. Includes calls of state machines' tasks. */
   calls(): Record<string, Record<string, number>>;
-  /** Faults that tests arm; none by itself. */
+  /** Faults that tests arm; empty at first. */
   faults: Faults;
-  /** Stops within about two seconds. Running executions are left to the next start. */
+  /** Stops within about two seconds. The next start resumes running executions. */
   close(): Promise<void>;
 }
 
-/** How long answers under way may take once the endpoint closes. */
+/** Time for responses in flight once the endpoint closes. */
 const CLOSE_GRACE_MILLIS = 500;
 
 const listen = async (server: Server, port: number): Promise<string> => {
@@ -94,8 +97,8 @@ const closeServer = (server: Server): Promise<void> =>
   });
 
 /**
- * Starts the endpoint: opens what the data directory holds (made when absent), creates tables and buckets that are missing, listens on loopback.
- * Rejects, leaving nothing running, when the port is taken or the DynamoDB engine cannot be started.
+ * Starts the endpoint on loopback, over the data directory (created when absent). Creates missing tables and buckets. Rejects, with nothing
+ * left running, when the port is taken or the DynamoDB engine does not start.
  */
 export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
   const { dataDir, region, accountId } = options;
@@ -136,7 +139,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         ...{ dynamodb, s3, secrets, stepFunctions },
       }),
     );
-    // Longer than clients keep an idle connection, so that none is closed under a request just being sent; uploads take what they take.
+    // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = 0;
     const url = await listen(server, options.port);
@@ -150,27 +153,30 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         stepFunctions.start(specs, invoke, publish);
       },
       async readObject(bucket, key) {
-        const object = await s3.store.getObject(bucket, key);
-        return object?.content
-          ? {
-              body: object.content,
-              contentType: String(object.metadata['content-type']),
-              contentLength: object.size,
-              etag: String(object.metadata.etag),
-            }
-          : undefined;
+        const object = await s3.store.find(bucket, key);
+        const body = object && (await s3.store.open(bucket, key, 0, object.sizeBytes - 1));
+        return (
+          body && {
+            body,
+            contentType: object.headers['content-type'] ?? '',
+            contentLength: object.sizeBytes,
+            etag: `"${object.etag}"`,
+          }
+        );
       },
       readSecret(nameOrArn) {
         const secret = secrets.find(nameOrArn);
         const versions = secret ? Object.values(secrets.versions(secret)) : [];
         return versions.find(({ stages }) => stages.includes('AWSCURRENT'))?.text;
       },
+      writeSecret(nameOrArn, value) {
+        callSecretsManager(secrets, 'PutSecretValue', { SecretId: nameOrArn, SecretString: value });
+      },
       calls: counter.counts,
       faults,
       async close() {
         stepFunctions.close();
         await closeServer(server);
-        s3.close();
         await stopEngine();
       },
     };

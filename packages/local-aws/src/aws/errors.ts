@@ -1,4 +1,4 @@
-/** An error as an AWS service answers it: its code, its message and the HTTP status. */
+/** An error of an AWS service: code, message and HTTP status. */
 export class AwsError extends Error {
   override readonly name = 'AwsError';
   readonly code: string;
@@ -11,16 +11,16 @@ export class AwsError extends Error {
   }
 }
 
-/** A text property of whatever was thrown. Errors of Node's own modules need not be instances of this realm's `Error` (jest's, a worker's). */
+/** A text property of a thrown value. Errors of Node's modules may belong to another realm, so `instanceof Error` does not hold. */
 const textOf = (thrown: unknown, property: 'name' | 'message' | 'code'): string | undefined => {
   const value = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, property) : undefined;
   return typeof value === 'string' ? value : undefined;
 };
 
-/** The message of whatever was thrown. */
+/** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string => textOf(thrown, 'message') ?? String(thrown);
 
-/** The name of whatever was thrown; `Error` when it has none. */
+/** The name of a thrown value; `Error` when it has none. */
 export const nameOf = (thrown: unknown): string => textOf(thrown, 'name') ?? 'Error';
 
 /** The `code` of a system error (`ENOENT`, …); undefined for anything else. */

@@ -5,12 +5,12 @@ import { AwsError } from './errors.ts';
 import type { Fault, Faults } from './faults.ts';
 import { parseJsonObject, readBody, sendJson } from './json-protocol.ts';
 
-/** The service that a request about faults is signed for. No service of AWS has this name. */
+/** Requests about faults are signed for this service. AWS has none of this name. */
 export const FAULT_SERVICE = 'local-faults';
 
 /**
- * Answers a request about faults: POST arms the one in its body, DELETE forgets all, GET tells how many calls each can still meet. Throws
- * `AccessDeniedException` for any caller but the operator.
+ * Answers a request about faults: POST arms the fault in its body, DELETE removes all, GET returns how many calls each has left. Throws
+ * `AccessDeniedException` for every caller but the operator.
  */
 export const answerFaultControl = async (
   faults: Faults,
@@ -28,7 +28,7 @@ export const answerFaultControl = async (
   sendJson(response, 200, { left: faults.left() }, '1.0');
 };
 
-/** Where a local run is and who operates it: what `local.json` says. */
+/** The AWS endpoint of a run, and its operator. */
 export interface FaultTarget {
   awsEndpointUrl: string;
   operatorAccessKeyId: string;
@@ -47,15 +47,15 @@ const send = async (target: FaultTarget, method: string, body?: Fault): Promise<
   return answer.left;
 };
 
-/** Arms a fault in a local run in another process. Rejects for what is no fault, and for anyone but its operator. */
+/** Arms a fault in a run in another process. Rejects an invalid fault, and every caller but the operator. */
 export const armFault = async (target: FaultTarget, fault: Fault): Promise<void> => {
   await send(target, 'POST', fault);
 };
 
-/** Forgets every fault of a local run in another process. */
+/** Removes every fault of a run in another process. */
 export const disarmFaults = async (target: FaultTarget): Promise<void> => {
   await send(target, 'DELETE');
 };
 
-/** How many calls each armed fault can still meet, in the order they were armed. */
+/** How many calls each armed fault has left, in the order they were armed. */
 export const faultsLeft = (target: FaultTarget): Promise<number[]> => send(target, 'GET');

@@ -3,8 +3,8 @@ import { matchesPattern } from './authorize.ts';
 import { AwsError } from './errors.ts';
 
 /**
- * What becomes of a call: refused as too many (`throttle`), refused with a 500 (`error`), carried out and then not answered, the connection
- * being dropped (`drop`), or the end of the whole process by SIGKILL, right before the call is carried out or right after.
+ * What happens to a call: throttled (`throttle`), refused with a 500 (`error`), carried out but its connection dropped before the answer
+ * (`drop`), or the whole process killed by SIGKILL just before or after the call is carried out.
  */
 export type FaultEffect = 'throttle' | 'error' | 'drop' | 'kill-before' | 'kill-after';
 
@@ -16,52 +16,51 @@ const EFFECTS: readonly string[] = [
   'kill-after',
 ] satisfies FaultEffect[];
 
-/** A fault, and the calls it waits for. */
+/** A fault, and the calls it applies to. */
 export interface Fault {
-  /** `service:Operation` as calls are counted, `dynamodb:TransactWriteItems` for one; `*` stands for any run of characters. */
+  /** `service:Operation`, for example `dynamodb:TransactWriteItems`. `*` matches any run of characters. */
   call: string;
-  /** The caller: logical id of a function or state machine, or `operator`, with `*`; a logical id ends in eight characters of its own. Default: any. */
+  /** The caller: logical id of a function or state machine, or `operator`; may hold `*`. Logical ids end in an eight-character hash. Default: any. */
   principal?: string;
-  /** Text that the request holds: of an S3 call its path, of any other its body as JSON. Default: any. */
+  /** Text in the request: in the path of an S3 call, else in the JSON body. Default: any. */
   contains?: string;
-  /** So many of these calls pass unharmed first. Default: 0. */
+  /** Number of matching calls to let pass first. Default: 0. */
   skip?: number;
-  /** So many calls are met. Default: 1. */
+  /** Number of calls to affect. Default: 1. */
   times?: number;
-  /** The call waits so long before anything else happens to it. */
+  /** Delay before the call and any other effect. */
   delayMilliseconds?: number;
-  /** Default: none, which leaves the delay. */
+  /** Default: the delay only. */
   effect?: FaultEffect;
 }
 
-/** A call that its caller may make. */
+/** A call that was allowed. */
 export interface AdmittedCall {
   principalName: string;
   /** `service:Operation` */
   name: string;
-  /** What `contains` is looked for in. */
+  /** The text that `contains` is matched against. */
   text: string;
 }
 
-/** What is left to do to a call once it has been carried out. */
+/** What to do once the call was carried out. */
 export type Aftermath = 'drop' | 'kill' | undefined;
 
 /**
- * Faults in the calls to the AWS endpoint: none until a test arms some.
+ * Faults in calls to the AWS endpoint; none until a test arms some.
  *
- * In the endpoint's own process: `endpoint.faults.arm({ call: 'dynamodb:TransactWriteItems', effect: 'drop' })`. From another one, which is
- * the way for the kills: `armFault(localJson, …)` of `fault-control.ts`. Of several armed faults the first that matches meets the call.
- * Tasks of state machines call past the endpoint, and are met all the same under their machine's logical id; so are the invocations they
- * make (`lambda:Invoke`), whose text is the task's parameters.
+ * In the endpoint's process: `endpoint.faults.arm({ call: 'dynamodb:TransactWriteItems', effect: 'drop' })`. From another process, which
+ * kills need: `armFault` of `fault-control.ts`. The first armed fault that matches applies. Tasks of state machines do not go through the
+ * endpoint, but faults apply to them too, under the machine's logical id; the text of `lambda:Invoke` is the task's parameters.
  */
 export interface Faults {
-  /** Throws `ValidationException` for what is no fault. */
+  /** Throws `ValidationException` for an invalid fault. */
   arm(fault: Fault): void;
-  /** Forgets every fault. */
+  /** Removes every fault. */
   disarm(): void;
-  /** How many calls each armed fault can still meet, in the order they were armed. A fault that is used up stays, with 0. */
+  /** How many calls each armed fault has left, in the order they were armed. A used-up fault stays, with 0. */
   left(): number[];
-  /** Lets a call happen, as late as a fault says. Throws `AwsError` where a fault refuses it. */
+  /** Applies the first matching fault before a call: waits, kills, or throws `AwsError`. Returns what to do after the call. */
   meet(call: AdmittedCall): Promise<Aftermath>;
 }
 
@@ -119,7 +118,7 @@ const matches = ({ call, principal = '*', contains = '' }: Fault, met: AdmittedC
   matchesPattern(principal, met.principalName) &&
   met.text.includes(contains);
 
-/** Ends this process at once, as a power cut would: no handler runs, nothing is written. */
+/** Kills this process: no handler runs, nothing is flushed. */
 export const killProcess = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
@@ -171,7 +170,7 @@ export const createFaults = (): Faults => {
   };
 };
 
-/** Does to a call what is left to do once its answer would begin: every service answers when it has carried the call out. */
+/** Applies an aftermath when the answer begins: every service answers after it has carried out the call. */
 export const applyAftermath = (response: ServerResponse, aftermath: Aftermath): void => {
   if (aftermath === undefined) return;
   const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AwsError } from './errors.ts';
 
-/** DynamoDB accepts requests of 16 MB; no other JSON service accepts more. */
+/** DynamoDB's limit on a request; no other JSON service accepts more. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Reads a whole request body. Throws `RequestEntityTooLargeException` (413) over 16 MB. */

@@ -4,7 +4,7 @@ import type { AwsError } from './errors.ts';
 import { sendJsonError } from './json-protocol.ts';
 import { element, sendXml } from './s3/xml.ts';
 
-/** Answers an error in the protocol the request was made in: the query protocol's XML for a form, JSON for anything else. */
+/** Answers an error in the request's protocol: the query protocol's XML for a form, else JSON. */
 export const sendProtocolError = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -20,7 +20,7 @@ import type { SecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager, secretPermissions } from './secrets/secrets-manager.ts';
 import type { StepFunctions } from './step-functions/step-functions.ts';
 
-/** The services behind the one door. */
+/** The services behind the endpoint. */
 export interface Services {
   place: Place;
   counter: CallCounter;
@@ -40,7 +40,7 @@ interface Call {
   principal: Principal;
 }
 
-/** Counts a call that its caller may make, and lets faults meet it. Throws `AwsError` where one refuses it. */
+/** Counts an allowed call and applies faults to it. Throws `AwsError` where a fault refuses it. */
 const admit = async (
   { counter, faults }: Services,
   { response, principal }: Call,
@@ -113,7 +113,7 @@ const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>>
     answerFaultControl(faults, principal, request, response),
 };
 
-/** The caller and the service of a request. Throws as AWS refuses a request that is not signed, or signed with an unknown key. */
+/** The caller and the service of a request. Throws AWS's errors for an unsigned request and for an unknown key. */
 const identify = (services: Services, request: IncomingMessage, target: RequestTarget) => {
   const scope = readCredentialScope(request, target);
   if (!scope) {
@@ -133,7 +133,7 @@ const identify = (services: Services, request: IncomingMessage, target: RequestT
   return { service, principal };
 };
 
-/** Answers an error in the service's own shape. */
+/** Answers an error in the shape of the service. */
 const sendError = (request: IncomingMessage, response: ServerResponse, service: string, thrown: unknown) => {
   if (!(thrown instanceof AwsError)) console.error(`[aws] ${service}:`, thrown);
   if (response.headersSent) {
@@ -148,7 +148,7 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
   else sendProtocolError(request, response, error);
 };
 
-/** The request handler of the AWS endpoint: tells service and caller from the signature and hands over. Never throws. */
+/** The request handler of the AWS endpoint: reads service and caller from the signature, then dispatches. Never throws. */
 export const createRouter =
   (services: Services) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

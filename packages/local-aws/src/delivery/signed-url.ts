@@ -1,12 +1,12 @@
 import { type KeyObject, verify } from 'node:crypto';
 
-/** Whether a CloudFront signed URL lets its holder read the file, else CloudFront's code for why not. */
+/** `valid`, or CloudFront's code for why a signed URL does not open the file. */
 export type SignatureVerdict = 'valid' | 'MissingKey' | 'InvalidKey' | 'AccessDenied';
 
 const SIGNING_PARAMETERS = ['Expires', 'Signature', 'Key-Pair-Id', 'Hash-Algorithm', 'Policy'];
 
 /**
- * The bytes of a signature, undefined when the text is not their one spelling. The alphabet is base64 with `+ = /` replaced:
+ * The bytes of a signature; undefined when the text is not their canonical encoding. The alphabet is base64 with `+ = /` replaced:
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-creating-signed-url-canned-policy.html
  */
 const decodeSignature = (text: string): Buffer | undefined => {
@@ -15,7 +15,7 @@ const decodeSignature = (text: string): Buffer | undefined => {
   return bytes.toString('base64') === base64 ? bytes : undefined;
 };
 
-/** The URL without what the signer added, spelled as the client sent it. */
+/** The URL without the signing parameters, otherwise as the client sent it. */
 const withoutSigningParameters = (base: string, query: string): string => {
   const kept = query
     .split('&')
@@ -24,8 +24,8 @@ const withoutSigningParameters = (base: string, query: string): string => {
 };
 
 /**
- * Checks a URL signed with a canned policy, as CloudFront does: the signature (RSA or ECDSA) must be of exactly this URL and expiry, by the
- * trusted key that the URL names, and `now` before the expiry. Custom policies are refused.
+ * Checks a URL with a canned policy, as CloudFront does: the trusted key that the URL names must have signed exactly this URL and expiry
+ * (RSA or ECDSA), and `now` must be before the expiry. Custom policies are refused.
  */
 export const checkSignedUrl = (
   url: string,

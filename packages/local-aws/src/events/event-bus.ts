@@ -8,11 +8,11 @@ import { nextCronTime } from './schedule.ts';
 
 /** The default event bus and its rules. */
 export interface EventBus {
-  /** Hands an event to the targets of every rule that matches it. Returns at once; never throws. */
+  /** Sends an event to the targets of every matching rule. Returns at once; never throws. */
   publish(event: AwsEvent): void;
-  /** Starts the schedules. A rule with a rate fires soon after, as a fresh one does. */
+  /** Starts the schedules. A rule with a rate first fires after 100 ms. */
   start(): void;
-  /** Stops the schedules and what would still be tried again. What runs is left to whoever runs it, and its end is not heard. */
+  /** Stops schedules and retries. Running invocations continue; their results are ignored. */
   close(): void;
 }
 
@@ -22,12 +22,12 @@ export interface EventBusOptions {
   invoke: InvokeFunction;
 }
 
-/** Lambda tries a failed asynchronous invocation twice more, after one and two minutes; here after so much less. */
+/** Lambda retries a failed asynchronous invocation after one and two minutes; here after much less. */
 const RETRY_PAUSES_MILLISECONDS = [500, 1_000];
 
 const FIRST_RATE_MILLISECONDS = 100;
 
-/** Node takes a longer timer for none at all; whoever waits longer looks again then. */
+/** The longest timer of Node.js. A longer wait takes several. */
 const MAX_TIMER_MILLISECONDS = 2_147_483_647;
 
 const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
@@ -42,7 +42,7 @@ const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
   detail: {},
 });
 
-/** A bus with the rules of a stack. Their targets are functions, invoked asynchronously: what fails three times is logged and given up. */
+/** A bus with the rules of a stack. Targets are functions, invoked asynchronously; an event that fails three times is logged and lost. */
 export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => {
   const timers = new Set<NodeJS.Timeout>();
   let isClosed = false;
@@ -56,7 +56,7 @@ export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => 
     timers.add(timer);
   };
 
-  /** Why an invocation failed; undefined when it did not. */
+  /** Why an invocation failed; undefined on success. */
   const failureOf = async (functionArn: string, payload: unknown): Promise<string | undefined> => {
     try {
       const result = await invoke(functionArn, payload);
@@ -85,7 +85,7 @@ export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => 
     }
   };
 
-  /** Calls `work` at `time`, however far off. */
+  /** Calls `work` at `time` (epoch milliseconds), however far off. */
   const at = (time: number, work: () => void) => {
     const left = Math.max(0, time - Date.now());
     if (left <= MAX_TIMER_MILLISECONDS) after(left, work);
@@ -95,7 +95,7 @@ export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => 
   const startRate = (rule: RuleSpec, everyMilliseconds: number, time: number) =>
     at(time, () => {
       fire(rule, scheduledEvent(rule));
-      // From now on: what a machine slept through is not made up for.
+      // Runs missed while the machine slept are not made up for.
       startRate(rule, everyMilliseconds, Date.now() + everyMilliseconds);
     });
 

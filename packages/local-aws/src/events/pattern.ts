@@ -9,8 +9,8 @@ const isPrefix = (matcher: Json): matcher is { prefix: string } =>
   Object.keys(matcher).join() === 'prefix' && typeof matcher.prefix === 'string';
 
 /**
- * Throws, naming the field, when a pattern is not made of lists of exact values and of `{ "prefix": … }` and of objects of such: other
- * matchers of EventBridge are not known here.
+ * Throws, naming the field, unless a pattern holds only lists of exact values and `{ "prefix": … }`, and objects of these. Other matchers of
+ * EventBridge are not supported.
  */
 export const checkPattern = (pattern: Json, path = ''): void => {
   for (const [name, wanted] of Object.entries(pattern)) {
@@ -32,7 +32,7 @@ const matchesValue = (matcher: unknown, value: unknown): boolean =>
     ? typeof value === 'string' && value.startsWith(matcher.prefix)
     : matcher === value;
 
-/** A field of the event: a list matches when one of its values does. An absent field matches nothing. */
+/** Whether a field of the event matches. In a list, one matching value is enough; an absent field matches nothing. */
 const matchesField = (wanted: unknown, value: unknown): boolean => {
   if (!Array.isArray(wanted)) return isObject(value) && matchesFields(wanted as Json, value);
   const values = Array.isArray(value) ? value : [value];
@@ -44,5 +44,5 @@ const matchesFields = (pattern: Json, value: Json): boolean =>
     ([name, wanted]) => Object.hasOwn(value, name) && matchesField(wanted, value[name]),
   );
 
-/** Whether an event has every field that the pattern names, with a value that it lists. */
+/** Whether every field in the pattern has one of the listed values in the event. */
 export const matchesEvent = (pattern: Json, event: AwsEvent): boolean => matchesFields(pattern, { ...event });

@@ -5,7 +5,7 @@ const UNIT_MILLISECONDS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
 const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 
-/** A field of a cron expression: its bounds, and the names its values have, from the lower bound on. */
+/** A field of a cron expression: its bounds, and names for its values, starting at the lower bound. */
 interface Field {
   name: string;
   from: number;
@@ -13,7 +13,7 @@ interface Field {
   names?: string[];
 }
 
-/** In their order: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html */
+/** The fields, in order: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html */
 const FIELDS = [
   { name: 'minutes', from: 0, to: 59 },
   { name: 'hours', from: 0, to: 23 },
@@ -34,7 +34,7 @@ const numberIn = (text: string, { name, from, to, names = [] }: Field): number =
   return value;
 };
 
-/** The values one part of a field's list stands for: `5`, `1-5`, `0/15`, `1-5/2`, `*`. */
+/** The values of one part of a field's list: `5`, `1-5`, `0/15`, `1-5/2`, `*`. */
 const valuesOfPart = (part: string, field: Field): number[] => {
   const [range = '', step] = part.split('/');
   const [first = '', last] = range.split('-');
@@ -48,7 +48,7 @@ const valuesOfPart = (part: string, field: Field): number[] => {
   return Array.from({ length: Math.floor((end - start) / by) + 1 }, (_, at) => start + at * by);
 };
 
-/** The allowed values of each field. Throws, naming the field, for what is none, and for `L`, `W` and `#`, which are not known here. */
+/** The allowed values of each field. Throws, naming the field, for an invalid value, and for `L`, `W` and `#`, which are not supported. */
 const readCron = (text: string): Set<number>[] => {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== FIELDS.length) throw new Error(`cron(${text}) does not have six fields`);
@@ -60,7 +60,7 @@ const readCron = (text: string): Set<number>[] => {
   );
 };
 
-/** Reads a `ScheduleExpression`. Throws when it is none that EventBridge takes, or none that is known here. */
+/** Reads a `ScheduleExpression`. Throws when it is invalid or not supported. */
 export const readSchedule = (expression: string): Schedule => {
   const [, count, unit, plural] = /^rate\(([1-9]\d*) (minute|hour|day)(s?)\)$/.exec(expression) ?? [];
   if (count !== undefined && (count === '1') === (plural === '')) {
@@ -72,10 +72,10 @@ export const readSchedule = (expression: string): Schedule => {
   return { cron };
 };
 
-/** No day recurs less often than 29 February over the turn of a century that is no leap year. */
+/** The longest gap between two dates: 29 February across a century year that is not a leap year. */
 const MAX_DAYS_AHEAD = 366 * 8 + 1;
 
-/** The first minute after `after` (epoch milliseconds) that a cron expression names, in UTC; undefined when there is none within eight years. */
+/** The first minute after `after` that a cron expression names in UTC (epoch milliseconds); undefined when none comes within eight years. */
 export const nextCronTime = (cron: string, after: number): number | undefined => {
   const [minutes, hours, days, months, weekdays, years] = readCron(cron) as [
     Set<number>,

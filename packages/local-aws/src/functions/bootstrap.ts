@@ -1,6 +1,6 @@
 /**
- * Runs in a worker thread: loads one function's bundle and gives it one event at a time, as Lambda's Node.js runtime does.
- * Only Node's own modules may be imported here, so that a cold start costs what the bundle costs.
+ * Runs in a worker thread: loads one function's bundle and passes it one event at a time, as Lambda's Node.js runtime does. Imports only
+ * Node's own modules, so that a cold start costs only the bundle.
  */
 import { openSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -15,8 +15,8 @@ const settings = workerData as WorkerSettings;
 const CRASH_EXIT_STATUS = 129;
 
 /**
- * Output goes straight to the file: through the parent's streams it would be lost when the thread is ended, and those streams keep the
- * parent's process alive.
+ * Output goes straight to the file. Through the parent's streams it would be lost when the thread ends, and those streams keep the
+ * process alive.
  */
 const log = openSync(settings.logFile, 'a');
 const writeToLog = (
@@ -36,7 +36,7 @@ process.stderr.write = writeToLog;
 
 const say = (message: WorkerMessage) => parentPort?.postMessage(message);
 
-/** Describes the error for the caller, and writes its stack to the log. */
+/** Logs an error with its stack; returns it without, for the caller. */
 const report = (label: string, thrown: unknown, errorType?: string): FunctionErrorPayload => {
   console.error(`${label}\t${thrown instanceof Error ? (thrown.stack ?? thrown) : String(thrown)}`);
   return {
@@ -48,7 +48,7 @@ const report = (label: string, thrown: unknown, errorType?: string): FunctionErr
 
 const loadHandler = async (): Promise<Handler> => {
   const loaded = await import(pathToFileURL(settings.entryFile).href);
-  // A CommonJS bundle whose exports Node cannot see by reading has them all under `default`.
+  // Exports of a CommonJS bundle that Node.js cannot detect are under `default`.
   const handler = loaded[settings.handlerExport] ?? loaded.default?.[settings.handlerExport];
   if (typeof handler !== 'function') {
     throw Object.assign(new Error(`${settings.handlerExport} is undefined or not exported`), {

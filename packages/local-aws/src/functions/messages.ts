@@ -1,11 +1,11 @@
-/** What the runtime and the worker threads that run functions say to each other. */
+/** Messages between the runtime and its worker threads. */
 
-/** Handed to a worker thread when it starts. */
+/** The `workerData` of a worker thread. */
 export interface WorkerSettings {
   /** Absolute path of the module that holds the handler. */
   entryFile: string;
   handlerExport: string;
-  /** Absolute path of the file that standard output and standard error are appended to. */
+  /** Absolute path of the log that receives standard output and standard error. */
   logFile: string;
   functionName: string;
   functionArn: string;
@@ -22,15 +22,15 @@ export interface InvocationMessage {
   deadlineEpochMilliseconds: number;
 }
 
-/** An error as Lambda reports it to whoever invoked the function. */
+/** An error as Lambda reports it to the caller of the function. */
 export interface FunctionErrorPayload {
   errorType: string;
   errorMessage: string;
-  /** Always empty: the stack goes to the function's log, as callers must not depend on it. */
+  /** Always empty: callers must not depend on it. The stack is in the function's log. */
   stackTrace: string[];
 }
 
-/** What a worker thread says: it loaded the handler or could not, an event is done or failed, or the whole thread is lost. */
+/** From a worker thread: the handler was loaded or not, an event succeeded or failed, or the thread crashed. */
 export type WorkerMessage =
   | { type: 'ready' }
   | { type: 'not-ready'; error: FunctionErrorPayload }

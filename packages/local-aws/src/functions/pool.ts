@@ -4,19 +4,19 @@ import type { FunctionWorker } from './worker.ts';
 
 /** Bounds of a pool. */
 export interface PoolLimits {
-  /** Most worker threads at once; further events wait in line. */
+  /** Most worker threads at once; further events are queued. */
   maxWorkers: number;
-  /** A worker without an event for this long is ended. */
+  /** A worker without an event for this long ends. */
   idleMilliseconds: number;
 }
 
 /** The worker threads of one function. */
 export interface WorkerPool {
-  /** Runs one event (JSON text) on a free worker, started where there is none. Rejects only once the pool is closed. */
+  /** Runs one event (JSON text) on an idle worker, or a new one. Rejects only when the pool is closed. */
   invoke(payload: string): Promise<InvocationResult>;
-  /** Starts a worker when there is none, and settles when it is ready. */
+  /** Starts a worker if there is none; settles when it is ready. */
   prewarm(): Promise<void>;
-  /** Ends every worker. Events in line or running are rejected. */
+  /** Ends every worker and rejects queued and running events. */
   close(): Promise<void>;
 }
 
@@ -26,10 +26,10 @@ interface QueuedEvent {
   reject: (error: Error) => void;
 }
 
-/** More threads loading at once than there are processors only delay the first that could serve. */
+/** Loading more threads than there are processors only delays the first. */
 const MAX_STARTING = Math.max(2, availableParallelism());
 
-/** A pool that starts workers with `start` as events need them. */
+/** A pool that starts workers with `start` on demand. */
 export const createPool = (start: () => FunctionWorker, limits: PoolLimits): WorkerPool => {
   const workers = new Set<FunctionWorker>();
   const idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
@@ -55,7 +55,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     idleTimers.set(worker, timer);
   };
 
-  /** The worker that rested last: the others may then reach their idle limit. */
+  /** The worker used last, so that the others can reach their idle limit. */
   const takeIdle = (): FunctionWorker | undefined => {
     for (;;) {
       const worker = [...idleTimers.keys()].at(-1);
@@ -83,7 +83,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
       workers.add(worker);
       const error = await worker.ready;
       if (error) {
-        // Every event would meet the same end, so those in line are answered now, as Lambda answers each of them.
+        // Queued events would fail the same way, so all of them get this error, as on Lambda.
         for (const event of queue.splice(0)) event.resolve({ payload: error, functionError: 'Unhandled' });
         await retire(worker);
       } else {

@@ -8,14 +8,14 @@ import type { InvokeFunction } from '../types.ts';
 import { createPool, type PoolLimits, type WorkerPool } from './pool.ts';
 import { MAX_PAYLOAD_BYTES, startWorker } from './worker.ts';
 
-/** What the functions run with. */
+/** What a runtime works with. */
 export interface FunctionRuntimeOptions {
   functions: FunctionSpec[];
-  /** Where the AWS clients of the functions send their calls. */
+  /** The functions' `AWS_ENDPOINT_URL`. */
   awsEndpointUrl: string;
   /** Each function's output is appended to `<logDirectory>/<logical id>.log`. */
   logDirectory: string;
-  /** A file of extra certificate authorities the functions are told of. */
+  /** A file of extra certificate authorities for the functions (`NODE_EXTRA_CA_CERTS`). */
   extraCaCertificates?: string;
   limits?: Partial<PoolLimits>;
 }
@@ -24,9 +24,9 @@ export interface FunctionRuntimeOptions {
 export interface FunctionRuntime {
   /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`. */
   invoke: InvokeFunction;
-  /** Loads the functions with these ARNs, one after the other, so that their first events find a worker. */
+  /** Loads the functions with these ARNs, one by one, so that their first events find a worker. */
   prewarm(functionArns: Iterable<string>): Promise<void>;
-  /** Ends every worker; invocations that have not answered are rejected. */
+  /** Ends every worker and rejects running invocations. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID
 
 const namedError = (name: string, message: string) => Object.assign(new Error(message), { name });
 
-/** The variables Lambda sets for a function, and its own. */
+/** A function's own variables, and those Lambda sets. */
 const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Record<string, string> => ({
   ...spec.environment(),
   AWS_REGION: REGION,
@@ -48,16 +48,16 @@ const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Rec
   AWS_ENDPOINT_URL: options.awsEndpointUrl,
   AWS_ACCESS_KEY_ID: spec.principal.accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKeyOf(spec.principal.accessKeyId),
-  // s3rver behind the endpoint does not take the checksum trailers that the SDK sends by default.
+  // The local S3 stores no checksums, so computing them would be wasted.
   AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
   AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
-  // The profile of whoever runs this must not change what the functions do.
+  // The developer's own AWS profile must not affect the functions.
   AWS_CONFIG_FILE: devNull,
   AWS_SHARED_CREDENTIALS_FILE: devNull,
   ...(options.extraCaCertificates && { NODE_EXTRA_CA_CERTS: options.extraCaCertificates }),
 });
 
-/** A runtime for the functions of a stack. Nothing is started before the first event or `prewarm`. */
+/** A runtime for the functions of a stack. Starts no thread before the first event or `prewarm`. */
 export const createFunctionRuntime = (options: FunctionRuntimeOptions): FunctionRuntime => {
   mkdirSync(options.logDirectory, { recursive: true });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };

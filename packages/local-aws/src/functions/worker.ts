@@ -11,22 +11,22 @@ const INIT_TIMEOUT_MILLISECONDS = 10_000;
 /** Lambda's limit on a synchronous invocation's payload, in both directions. */
 export const MAX_PAYLOAD_BYTES = 6_291_556;
 
-/** What a worker needs besides the function itself. */
+/** What a worker needs besides the function. */
 export interface WorkerOptions {
   environment: Record<string, string>;
-  /** The file that what the function writes to standard output and standard error is appended to. */
+  /** Receives the function's standard output and standard error. */
   logFile: string;
 }
 
-/** One worker thread that runs one function, one event at a time. */
+/** A worker thread that runs one function, one event at a time. */
 export interface FunctionWorker {
-  /** Settles when the handler is loaded; with an error when it could not be, and the worker is of no use then. */
+  /** Resolves when the handler is loaded; with an error when it was not, which leaves the worker useless. */
   ready: Promise<FunctionErrorPayload | undefined>;
   /** Runs one event (JSON text). Never rejects. */
   run(payload: string): Promise<InvocationResult>;
-  /** False once the thread has ended or is about to. */
+  /** False once the thread has ended or is ending. */
   isAlive(): boolean;
-  /** Ends the thread; an event that is running is reported as an exit. */
+  /** Ends the thread; a running event fails with an exit error. */
   terminate(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ const exitReason = (exitCode: number) =>
 const logStreamName = (now: Date) =>
   `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
 
-/** Starts a worker thread for `spec`. It sees `options.environment` and no other variable. */
+/** Starts a worker thread for `spec`, with `options.environment` as its only environment variables. */
 export const startWorker = (spec: FunctionSpec, options: WorkerOptions): FunctionWorker => {
   const settings: WorkerSettings = {
     entryFile: spec.entryFile,
@@ -70,7 +70,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     workerData: settings,
     env: options.environment,
     argv: [],
-    // The options of the process, such as a test runner's, are not the function's.
+    // Options of this process, such as a test runner's, must not reach the function.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdout: true,
     stderr: true,
@@ -87,7 +87,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     void thread.terminate();
   }, INIT_TIMEOUT_MILLISECONDS);
 
-  /** The thread is lost: whoever waits for it is told why. */
+  /** The thread has ended: fails what waits for it. */
   const end = (errorType: string, reason: string) => {
     isAlive = false;
     clearTimeout(initTimer);

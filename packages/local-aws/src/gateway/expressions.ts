@@ -1,13 +1,13 @@
 import { TemplateError } from '../template/assembly.ts';
 
-/** The values `$context…` stands for, nested as their names are. */
+/** The values of `$context…`, nested like their names. */
 export type ExpressionContext = Record<string, unknown>;
 
 const CONTEXT_VARIABLE = /\$!?(?:\{context\.([\w.]+)\}|context\.(\w+(?:\.\w+)*))/g;
 const LITERAL = /^'(.*)'$/s;
 const CONTEXT_PATH = /^context\.([\w.]+)$/;
 
-/** The value under a dotted name as text; empty where there is none, as API Gateway renders it. */
+/** The value at a dotted name as text; empty when absent, as API Gateway renders it. */
 const lookUp = (context: ExpressionContext, path: string): string => {
   let value: unknown = context;
   for (const name of path.split('.')) {
@@ -17,8 +17,8 @@ const lookUp = (context: ExpressionContext, path: string): string => {
 };
 
 /**
- * Refuses a template that needs more of the Velocity language than static text and `$context` variables, so that nobody finds out only
- * when it is rendered. Throws `TemplateError`.
+ * Throws `TemplateError` for a template that holds more of the Velocity language than static text and `$context` variables. Called at
+ * start, before the template is rendered.
  */
 export const checkTemplate = (template: string): void => {
   const rest = template.replaceAll(CONTEXT_VARIABLE, '');
@@ -36,14 +36,14 @@ export const renderTemplate = (template: string, context: ExpressionContext): st
     lookUp(context, braced ?? plain ?? ''),
   );
 
-/** Refuses a header mapping other than `'literal'` and `context.…`. Throws `TemplateError`. */
+/** Throws `TemplateError` for a header mapping other than `'literal'` and `context.…`. */
 export const checkMapping = (expression: string): void => {
   if (!LITERAL.test(expression) && !CONTEXT_PATH.test(expression)) {
     throw new TemplateError(`The local run cannot map ${expression} to a header`);
   }
 };
 
-/** The header values that the mapping expressions stand for. */
+/** Evaluates header mappings. */
 export const mapHeaders = (
   headers: Record<string, string>,
   context: ExpressionContext,

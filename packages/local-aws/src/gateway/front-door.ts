@@ -2,13 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HandleRequest } from './gateway.ts';
 
-/** The one HTTP server clients talk to. */
+/** The HTTP server for clients. */
 export interface FrontDoor {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
-  /** From now on requests under `prefix` (with a slash at both ends) go to `files`, all others to `api`. */
+  /** Sends requests under `prefix` (with a slash at both ends) to `files`, all others to `api`. */
   open(handlers: { api: HandleRequest; files?: { prefix: string; handle: HandleRequest } }): void;
-  /** Takes no more requests, gives those under way a moment, and ends every connection. */
+  /** Refuses new requests, gives those in flight 500 ms, and ends every connection. */
   close(): Promise<void>;
 }
 
@@ -19,15 +19,15 @@ const NOT_OPEN_YET = JSON.stringify({
 });
 
 /**
- * Binds the port (0: any free one) on loopback at once, so that its number is known before anything that depends on it is made. Answers
- * 503 until it is opened. Rejects when the port is taken.
+ * Binds the port (0: any free one) on loopback, so that its number is known before the stack is synthesized. Answers 503 until it is
+ * opened. Rejects when the port is taken.
  */
 export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
   let handle: HandleRequest = async (_request, response) => {
     response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' }).end(NOT_OPEN_YET);
   };
   const server = createServer((request, response) => void handle(request, response));
-  // Longer than the idle time of common clients, so that none of them meets a connection that is just being closed.
+  // Longer than common clients keep idle connections, so that none meets a connection just being closed.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

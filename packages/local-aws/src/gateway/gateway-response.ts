@@ -3,7 +3,7 @@ import type { Answer } from './answer.ts';
 import { type ExpressionContext, mapHeaders, renderTemplate } from './expressions.ts';
 
 /**
- * The errors the gateway itself makes, as API Gateway answers them unless the template says otherwise:
+ * The gateway's own errors, as API Gateway answers them unless the template changes them:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const RESPONSE_TYPES = {
@@ -12,7 +12,7 @@ const RESPONSE_TYPES = {
     message: 'Internal server error',
     errorType: 'InternalServerErrorException',
   },
-  // A function that failed, or answered what is no response, is a 502 in practice; the documentation's 504 is for other integrations.
+  // A failed function or a malformed response is a 502 in practice; the documented 504 is for other integrations.
   INTEGRATION_FAILURE: {
     statusCode: 502,
     message: 'Internal server error',
@@ -40,12 +40,12 @@ const RESPONSE_TYPES = {
   },
 } as const;
 
-/** An error the gateway itself makes. */
+/** An error of the gateway itself. */
 export type GatewayResponseType = keyof typeof RESPONSE_TYPES;
 
 const DEFAULT_TEMPLATES = { 'application/json': '{"message":$context.error.messageString}' };
 
-/** The answer for an error: the template's response of this type, else its default for 4xx or 5xx, else API Gateway's own. */
+/** The answer to an error: the template's response of this type, else its default for 4xx or 5xx, else API Gateway's own. */
 export const gatewayResponse = (
   type: GatewayResponseType,
   customized: Record<string, GatewayResponseSpec>,

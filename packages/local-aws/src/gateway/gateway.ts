@@ -18,16 +18,16 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 export interface GatewayOptions {
   api: ApiSpec;
   invoke: InvokeFunction;
-  /** The host clients use, without the port. */
+  /** The host that clients use, without the port. */
   domainName: string;
-  /** Told of each request once, and of why a function's answer was not passed on. */
+  /** Logs each request, and why a function's answer was not passed on. */
   log?: (line: string) => void;
 }
 
 /** Answers one HTTP request. Never rejects. */
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Every template and mapping is looked at before the first request, so that one that cannot be rendered stops the start. */
+/** Checks every template and mapping at start. Throws `TemplateError`. */
 const checkExpressions = ({ routes, gatewayResponses }: ApiSpec) => {
   const responses = [
     ...Object.values(gatewayResponses),
@@ -39,10 +39,10 @@ const checkExpressions = ({ routes, gatewayResponses }: ApiSpec) => {
   }
 };
 
-/** A client that goes on sending beyond this is cut off; up to here it gets its answer, which needs the body to be taken. */
+/** Beyond this a client is cut off. Up to here the body is read, since clients see the answer only then. */
 const MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES;
 
-/** The whole body, undefined when it is over the limit. Rejects when the client goes away. */
+/** The body; undefined when it exceeds the limit. Rejects when the client goes away. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   let chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -57,7 +57,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 
 const TIMED_OUT = Symbol('timed out');
 
-/** The front door's API: turns HTTP requests into proxy events and the functions' answers back, as API Gateway's REST APIs do. */
+/** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
 export const createGateway = ({
   api,
   invoke,
@@ -147,7 +147,7 @@ export const createGateway = ({
       const milliseconds = (performance.now() - startedAt).toFixed(0);
       log(`${context.requestId} ${context.httpMethod} ${path} ${sent.statusCode} ${milliseconds} ms`);
     } catch (error) {
-      // The client went away while it sent its body: there is nobody to answer.
+      // The client went away while it sent its body.
       log(`${context.requestId} ${context.httpMethod} ${path} ended early: ${error}`);
       response.destroy();
     }

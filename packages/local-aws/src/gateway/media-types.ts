@@ -1,4 +1,4 @@
-/** The media type of a `Content-Type` or of the first choice of an `Accept` header, lower-cased and without parameters. */
+/** The media type in a `Content-Type` header, or the first in an `Accept` header; lower case, without parameters. */
 export const mediaTypeOf = (header: string | undefined): string | undefined =>
   header?.split(',')[0]?.split(';')[0]?.trim().toLowerCase() || undefined;
 

@@ -4,13 +4,13 @@ import { type ExpressionContext, mapHeaders, renderTemplate } from './expression
 import type { GatewayResponseType } from './gateway-response.ts';
 import { mediaTypeOf } from './media-types.ts';
 
-/** The status a rendered request template chose. API Gateway takes loose JSON here, such as `{ statusCode: 204 }`. */
+/** The status in a rendered request template. API Gateway accepts loose JSON here, such as `{ statusCode: 204 }`. */
 const chosenStatus = (text: string): string | undefined =>
   /["']?statusCode["']?\s*:\s*["']?(\d{3})/.exec(text)?.[1];
 
 /**
- * What a mock integration answers to a request with this content type and body, or the error the gateway makes instead. A request whose
- * content type has no template is refused or passed through as `passthroughBehavior` says.
+ * A mock integration's answer, or the gateway's own error. `passthroughBehavior` decides whether a request whose content type has no
+ * template is refused or passed through.
  */
 export const mockAnswer = (
   integration: MockIntegration,

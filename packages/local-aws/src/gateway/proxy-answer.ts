@@ -3,12 +3,12 @@ import type { Answer } from './answer.ts';
 import { matchesMediaType } from './media-types.ts';
 
 /**
- * Headers API Gateway does not let a function set; it sends them under another name:
+ * Headers that a function cannot set; API Gateway sends them under another name:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
  */
 const REMAPPED = new Set(['connection', 'date', 'server', 'via', 'www-authenticate']);
 
-/** Headers that say how the body is sent, which the gateway decides. */
+/** Headers about the transfer of the body, which the gateway decides. */
 const DROPPED = new Set(['content-length', 'transfer-encoding', 'keep-alive', 'trailer', 'upgrade']);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -46,8 +46,8 @@ const headersOf = (response: Record<string, unknown>): Record<string, string[]> 
 };
 
 /**
- * The HTTP answer a function's proxy response stands for; undefined when it is malformed. A base64 body is decoded when the API has
- * binary media types and the request accepts one of them, as API Gateway does it.
+ * The HTTP answer for a function's proxy response; undefined when it is malformed. As on API Gateway, a base64 body is decoded only when
+ * the request accepts one of the API's binary media types.
  */
 export const proxyAnswer = (
   response: unknown,

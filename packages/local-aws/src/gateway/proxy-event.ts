@@ -2,17 +2,17 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { matchesMediaType } from './media-types.ts';
 import type { RouteMatch } from './router.ts';
 
-/** A request as it came over HTTP. */
+/** An HTTP request. */
 export interface IncomingRequest {
   method: string;
   /** As the client sent it, without the query. */
   path: string;
-  /** The query without its `?`; empty when there is none. */
+  /** The query without `?`; may be empty. */
   query: string;
-  /** Names and values in turn, in the client's own case and order. */
+  /** Alternating names and values, in the client's case and order. */
   rawHeaders: string[];
   body: Buffer;
-  /** The port the request came in on. */
+  /** The port that received the request. */
   port: number;
 }
 
@@ -21,7 +21,7 @@ type MultiValues = Map<string, string[]>;
 const lastValues = (values: MultiValues): Record<string, string> =>
   Object.fromEntries([...values].map(([name, list]) => [name, list.at(-1) ?? ''] as const));
 
-/** Headers by the first spelling of each name. */
+/** Headers by name, in the first spelling of each. */
 const headersOf = (rawHeaders: string[]): MultiValues => {
   const headers: MultiValues = new Map();
   const spellings = new Map<string, string>();
@@ -34,7 +34,7 @@ const headersOf = (rawHeaders: string[]): MultiValues => {
   return headers;
 };
 
-/** Adds what API Gateway says of the client and of the connection, after what a proxy before it may have said. */
+/** Adds the `X-Forwarded-*` headers; `X-Forwarded-For` is appended to that of an earlier proxy. */
 const addForwarded = (headers: MultiValues, sourceIp: string, port: number) => {
   const add = (name: string, value: string, isAppended = false) => {
     const spelling = [...headers.keys()].find((known) => known.toLowerCase() === name.toLowerCase()) ?? name;
@@ -46,7 +46,7 @@ const addForwarded = (headers: MultiValues, sourceIp: string, port: number) => {
   add('X-Forwarded-Proto', 'http');
 };
 
-/** Decoded once; `+` is a space, a name without a value has an empty one. */
+/** The query, decoded once. `+` is a space; a name without a value has an empty one. */
 const queryOf = (query: string): MultiValues => {
   const values: MultiValues = new Map();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -55,7 +55,7 @@ const queryOf = (query: string): MultiValues => {
   return values;
 };
 
-/** The value of a header whatever its case, the last one where there are several. */
+/** The last value of a header; ignores case. */
 export const headerOf = (rawHeaders: string[], name: string): string | undefined => {
   const index = rawHeaders.findLastIndex(
     (text, position) => position % 2 === 0 && text.toLowerCase() === name.toLowerCase(),

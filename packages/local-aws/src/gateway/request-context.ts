@@ -4,7 +4,7 @@ import { ACCOUNT_ID } from '../template/attributes.ts';
 
 type RequestContext = APIGatewayProxyEvent['requestContext'];
 
-/** What is known of a request before its route is. */
+/** What is known of a request before it is routed. */
 export interface RequestFacts {
   method: string;
   /** As the client sent it, without the query. */

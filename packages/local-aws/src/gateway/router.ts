@@ -3,11 +3,11 @@ import type { RouteSpec } from '../template/api.ts';
 /** The route of a request. */
 export interface RouteMatch {
   route: RouteSpec;
-  /** Values by parameter name, without the `+` of a greedy one, as they came: a REST API does not decode its path. */
+  /** Values by parameter name (without the `+` of a greedy one), not decoded: a REST API does not decode its path. */
   pathParameters: Record<string, string>;
 }
 
-/** Finds the route of a request: undefined when there is none. */
+/** Finds the route of a request; undefined when there is none. */
 export type FindRoute = (method: string, path: string) => RouteMatch | undefined;
 
 type Segment = { kind: 'static' | 'parameter' | 'greedy'; name: string };
@@ -24,7 +24,7 @@ const segmentsOf = (resourcePath: string): Segment[] =>
       return { kind: name[2] ? 'greedy' : 'parameter', name: name[1] ?? '' };
     });
 
-/** Static before parameter before greedy, at the first segment where two resources differ. */
+/** At the first segment that differs: static before parameter before greedy. */
 const bySpecificity = (left: Segment[], right: Segment[]): number => {
   for (const [index, segment] of left.entries()) {
     const other = right[index];
@@ -51,8 +51,7 @@ const match = (segments: Segment[], parts: string[]): Record<string, string> | u
 };
 
 /**
- * A router as API Gateway's: the most specific resource wins, then its method, then its `ANY`. One slash at the end of a path is
- * ignored.
+ * Routes as API Gateway does: the most specific resource wins, then its method, then its `ANY`. One trailing slash is ignored.
  */
 export const createRouter = (routes: RouteSpec[]): FindRoute => {
   const resources = [...Map.groupBy(routes, ({ resourcePath }) => resourcePath)]

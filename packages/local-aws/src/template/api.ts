@@ -8,10 +8,10 @@ export interface ProxyIntegration {
   timeoutMilliseconds: number;
 }
 
-/** One answer of a method that the gateway answers itself. */
+/** One answer of a mock integration. */
 export interface MockResponse {
   statusCode: number;
-  /** Matches the status the request template chose; undefined: the default answer. */
+  /** A regular expression for the status that the request template chose. Undefined: the default answer. */
   selectionPattern?: string;
   /** Header name to mapping expression: `'literal'` or `context.…`. */
   headers: Record<string, string>;
@@ -22,23 +22,23 @@ export interface MockResponse {
 /** A method that the gateway answers itself. */
 export interface MockIntegration {
   type: 'MOCK';
-  /** Content type to template; what is rendered holds a `statusCode`. */
+  /** Content type to template, which renders to an object with a `statusCode`. */
   requestTemplates: Record<string, string>;
-  /** What happens to a request whose content type has no template. */
+  /** For requests whose content type has no template. */
   passthroughBehavior: 'WHEN_NO_MATCH' | 'WHEN_NO_TEMPLATES' | 'NEVER';
   responses: MockResponse[];
 }
 
 /** One method of one resource. */
 export interface RouteSpec {
-  /** As declared, e.g. `/v1/generations/{requestId}`. */
+  /** As declared, e.g. `/orders/{orderId}`. */
   resourcePath: string;
   /** An HTTP method, or `ANY`. */
   method: string;
   integration: ProxyIntegration | MockIntegration;
 }
 
-/** How an error that the gateway itself makes is answered. */
+/** The answer to an error of the gateway itself. */
 export interface GatewayResponseSpec {
   statusCode?: number;
   headers: Record<string, string>;
@@ -60,7 +60,7 @@ const DEFAULT_TIMEOUT_MILLISECONDS = 29_000;
 
 const FUNCTION_IN_URI = /\/functions\/(?<functionArn>.+)\/invocations$/;
 
-/** Header mappings by bare header name: `method.response.header.X` and `gatewayresponse.header.X` become `X`. */
+/** Header mappings by header name: `method.response.header.X` and `gatewayresponse.header.X` become `X`. */
 const headersOf = (parameters: Record<string, unknown> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(parameters).map(([key, expression]) => {
@@ -114,7 +114,7 @@ const integrationOf = (
   };
 };
 
-/** The stack's REST API, undefined when it has none. Throws `TemplateError` when there are several. */
+/** The stack's REST API; undefined when it has none. Throws `TemplateError` when it has several. */
 export const apiSpec = (resolver: Resolver): ApiSpec | undefined => {
   const [api, ...others] = resolver.resources('AWS::ApiGateway::RestApi');
   if (!api) return undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A resource as the template spells it: properties may hold intrinsic functions. */
+/** A resource of the template; its properties may hold intrinsic functions. */
 export interface TemplateResource {
   Type: string;
   Properties?: Record<string, unknown>;
@@ -9,7 +9,7 @@ export interface TemplateResource {
   Condition?: string;
 }
 
-/** The parts of a CloudFormation template that the local run reads. */
+/** The parts of a CloudFormation template that are read. */
 export interface Template {
   Resources: Record<string, TemplateResource>;
   Outputs?: Record<string, { Value: unknown; Condition?: string }>;
@@ -22,11 +22,11 @@ export interface Template {
 export interface Assembly {
   stackName: string;
   template: Template;
-  /** Absolute path of the file or folder that is uploaded under this S3 key, undefined when no asset has it. */
+  /** Absolute path of the asset with this S3 key; undefined when there is none. */
   assetPath(objectKey: string): string | undefined;
 }
 
-/** The template cannot be run locally: it names something that is absent, not known yet, or not supported. */
+/** The template cannot run locally: it names something that is missing, not yet known, or not supported. */
 export class TemplateError extends Error {
   override name = 'TemplateError';
 }

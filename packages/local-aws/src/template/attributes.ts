@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { TemplateError, type TemplateResource } from './assembly.ts';
 
-/** Where the local run pretends to be. */
+/** The partition, region and account in every local ARN. */
 export const PARTITION = 'aws';
 export const REGION = 'us-east-1';
 export const ACCOUNT_ID = '000000000000';
 export const URL_SUFFIX = 'amazonaws.com';
 
-/** Text of `length` characters from the alphabet, the same for the same seed: stands in for an id that AWS would draw. */
+/** `length` characters from the alphabet, the same for the same seed. Stands in for a random id of AWS. */
 export const stableText = (seed: string, length: number, alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789') =>
   Array.from(
     createHash('sha512').update(seed).digest().subarray(0, length),
@@ -16,18 +16,18 @@ export const stableText = (seed: string, length: number, alphabet = 'abcdefghijk
 
 const UPPER_CASE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** A resource with its physical name, as the models below see it. */
+/** A resource with its physical name. */
 interface NamedResource {
   logicalId: string;
   name: string;
 }
 
 interface ResourceModel {
-  /** The property that names the resource, when it has one. */
+  /** The property that names the resource. */
   nameProperty?: string;
-  /** The physical name when the template gives none. Default: the logical id. */
+  /** The physical name if the template gives none. Default: the logical id. */
   defaultName?: (logicalId: string) => string;
-  /** What `Ref` answers. Default: the physical name. */
+  /** The value of `Ref`. Default: the physical name. */
   ref?: (resource: NamedResource) => string;
   attributes?: Record<string, (resource: NamedResource) => string>;
 }
@@ -64,7 +64,7 @@ const cloudFrontId = (prefix: string): ResourceModel => ({
   attributes: { Id: ({ name }) => name },
 });
 
-/** The resource types whose `Ref` and attributes are known. The order is that of the AWS documentation: by service. */
+/** Resource types with a special `Ref`, name or attributes, by service. */
 const RESOURCE_MODELS: Record<string, ResourceModel> = {
   'AWS::ApiGateway::RestApi': {
     defaultName: drawnId(10),
@@ -117,7 +117,7 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   },
   'AWS::S3::Bucket': {
     nameProperty: 'BucketName',
-    // S3 takes lower-case names of at most 63 characters.
+    // Bucket names are lower case and at most 63 characters long.
     defaultName: (logicalId) => shortName(logicalId.toLowerCase(), 63),
     attributes: {
       Arn: ({ name }) => `arn:${PARTITION}:s3:::${name}`,
@@ -147,7 +147,7 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   'AWS::Scheduler::Schedule': { nameProperty: 'Name', attributes: arnOf('scheduler', 'schedule/default/') },
   'AWS::SecretsManager::Secret': {
     nameProperty: 'Name',
-    // CloudFormation's own names have this form, and the CDK's `secretName` relies on the one hyphen in it.
+    // The form of CloudFormation's own names; the CDK's `secretName` relies on the hyphen.
     defaultName: (logicalId) => `${logicalId}-${stableText(logicalId, 12)}`,
     ref: secretArn,
     attributes: { Id: secretArn },
@@ -159,17 +159,17 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   },
 };
 
-/** `text`, or where it is longer than `maxLength` its beginning with a digest of the whole. */
+/** `text`, shortened to `maxLength` with a hash of the whole at its end. */
 const shortName = (text: string, maxLength: number) =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength - 9)}-${stableText(text, 8)}`;
 
-/** Whether the resource is one that a function of the stack makes. */
+/** Whether a function of the stack creates the resource. */
 export const isCustomResource = ({ Type }: TemplateResource) =>
   Type.startsWith('Custom::') || Type === 'AWS::CloudFormation::CustomResource';
 
 /**
- * The physical name of a resource: the one the template gives (`givenName`, resolved), else one made of the logical id, at most 64
- * characters (Lambda's and IAM's limit) and the same in every run.
+ * The physical name of a resource: `givenName` (resolved) if the template has one, else one derived from the logical id, at most 64
+ * characters (the limit of Lambda and IAM) and the same in every run.
  */
 export const physicalName = (logicalId: string, { Type }: TemplateResource, givenName: unknown): string => {
   if (typeof givenName === 'string') return givenName;
@@ -180,11 +180,11 @@ export const physicalName = (logicalId: string, { Type }: TemplateResource, give
 export const nameProperty = ({ Type }: TemplateResource): string | undefined =>
   RESOURCE_MODELS[Type]?.nameProperty;
 
-/** What `Ref` answers for a resource that is not a custom one. */
+/** The value of `Ref`; not for custom resources. */
 export const referenceOf = (resource: NamedResource, { Type }: TemplateResource): string =>
   RESOURCE_MODELS[Type]?.ref?.(resource) ?? resource.name;
 
-/** What `Fn::GetAtt` answers for a resource that is not a custom one. Throws `TemplateError` for an attribute that is not known. */
+/** The value of `Fn::GetAtt`; not for custom resources. Throws `TemplateError` for an unknown attribute. */
 export const attributeOf = (
   resource: NamedResource,
   { Type }: TemplateResource,

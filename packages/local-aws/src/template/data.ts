@@ -8,7 +8,7 @@ const pick = (source: Record<string, unknown>, names: string[]): Record<string, 
     names.filter((name) => source[name] !== undefined).map((name) => [name, source[name]] as const),
   );
 
-/** The stack's tables. They are on demand whatever the template says: capacity has no meaning here. */
+/** The stack's tables, always on demand: capacity has no meaning here. */
 export const tableSpecs = (resolver: Resolver): TableSpec[] =>
   resolver
     .resources('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable')
@@ -57,7 +57,7 @@ interface GenerateSecretString {
   GenerateStringKey?: string;
 }
 
-/** A value as Secrets Manager's GetRandomPassword draws it: 32 characters with one of each type at least, unless told otherwise. */
+/** A value as Secrets Manager's GetRandomPassword makes it: by default 32 characters with at least one of each type. */
 const generateSecret = (options: GenerateSecretString): string => {
   const excluded = options.ExcludeCharacters ?? '';
   const alphabets = [
@@ -77,7 +77,7 @@ const generateSecret = (options: GenerateSecretString): string => {
   const all = alphabets.flat();
   const draw = () => Array.from({ length }, () => all[randomInt(all.length)] ?? '');
   let drawn = draw();
-  // Drawing again keeps every admissible value as likely as any other.
+  // Drawing again keeps all valid values equally likely.
   while (required > 0 && !alphabets.every((alphabet) => drawn.some((one) => alphabet.includes(one)))) {
     drawn = draw();
   }
@@ -87,7 +87,7 @@ const generateSecret = (options: GenerateSecretString): string => {
     : drawn.join('');
 };
 
-/** The stack's secrets, with the value the template gives or asks to be drawn: anew each time this is read, for the store to take once. */
+/** The stack's secrets, with the value in the template or a generated one. Each call generates anew; the store keeps the first. */
 export const secretSpecs = (resolver: Resolver): SecretSpec[] =>
   resolver.resources('AWS::SecretsManager::Secret').map(({ logicalId, properties }) => {
     const { SecretString, GenerateSecretString } = properties;

@@ -2,12 +2,12 @@ import { TemplateError } from './assembly.ts';
 import { REGION, URL_SUFFIX } from './attributes.ts';
 import type { Resolver } from './resolver.ts';
 
-/** The distribution that delivers stored files. */
+/** A CloudFront distribution in front of a bucket. */
 export interface DistributionSpec {
   bucketName: string;
-  /** Put before the path of a request to make the object key; without slashes at its ends. */
+  /** Precedes the request's path in the object key; without leading or trailing slashes. */
   originPath: string;
-  /** The trusted public keys (PEM) by key pair id; undefined: files are delivered without a signature. */
+  /** Trusted public keys (PEM) by key pair id. Undefined: URLs need no signature. */
   trustedKeys?: ReadonlyMap<string, string>;
 }
 
@@ -17,7 +17,8 @@ interface DistributionConfig {
 }
 
 /**
- * The stack's distribution, undefined when it has none. Public keys may come from a custom resource, so call it after those were made.
+ * The stack's distribution; undefined when it has none. Public keys may come from a custom resource, so call it after those were created.
+ * Throws `TemplateError` unless the default origin is a bucket of the stack.
  */
 export const distributionSpec = (resolver: Resolver): DistributionSpec | undefined => {
   const [distribution] = resolver.resources('AWS::CloudFront::Distribution');

@@ -5,7 +5,7 @@ import { type Assembly, TemplateError } from './assembly.ts';
 import type { Resolver, StackResource } from './resolver.ts';
 import { principalOf, type RoleSpec } from './roles.ts';
 
-/** A function of the template, ready to run. */
+/** A function of the template. */
 export interface FunctionSpec {
   logicalId: string;
   name: string;
@@ -14,7 +14,7 @@ export interface FunctionSpec {
   entryFile: string;
   /** The exported name of the handler. */
   handlerExport: string;
-  /** Its own variables. Throws `TemplateError` while one refers to a custom resource that has not been made. */
+  /** Its own variables. Throws `TemplateError` while one refers to a custom resource that was not created yet. */
   environment: () => Record<string, string>;
   timeoutSeconds: number;
   memoryMegabytes: number;
@@ -22,7 +22,7 @@ export interface FunctionSpec {
   principal: Principal;
 }
 
-/** Lambda's own defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html */
+/** Lambda's defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html */
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MEGABYTES = 128;
 
@@ -42,7 +42,7 @@ const entryOf = (assembly: Assembly, resolver: Resolver, { logicalId, properties
   return { entryFile, handlerExport: handler.slice(dot + 1) };
 };
 
-/** The stack's functions. */
+/** The stack's functions. Throws `TemplateError` when code is not an asset of the assembly. */
 export const functionSpecs = (
   assembly: Assembly,
   resolver: Resolver,
@@ -70,7 +70,7 @@ export const functionSpecs = (
     };
   });
 
-/** The stack's state machines, their definitions with every placeholder filled in. */
+/** The stack's state machines, with the placeholders of their definitions filled in. */
 export const stateMachineSpecs = (
   resolver: Resolver,
   roles: ReadonlyMap<string, RoleSpec>,

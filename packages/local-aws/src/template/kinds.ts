@@ -2,7 +2,7 @@ import { TemplateError } from './assembly.ts';
 import { isCustomResource } from './attributes.ts';
 import type { Resolver } from './resolver.ts';
 
-/** What the local run makes, reads, or does the same without. */
+/** Resource types that are emulated, read, or not needed to behave the same. */
 const EMULATED = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Deployment',
@@ -32,7 +32,7 @@ const EMULATED = new Set([
   'AWS::StepFunctions::StateMachine',
 ]);
 
-/** What watches, tells people, or keeps what failed: nothing that the service does depends on it, so nothing is made of it here. */
+/** Resource types without an effect here: no function's behaviour depends on them. */
 const WITHOUT_EFFECT = new Set([
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Alarm',
@@ -52,7 +52,7 @@ const WITHOUT_EFFECT = new Set([
   'AWS::WAFv2::WebACLAssociation',
 ]);
 
-/** Throws `TemplateError`, naming every resource of a type that is neither emulated nor known to have no effect here. */
+/** Throws `TemplateError` that names every resource of any other type. */
 export const refuseUnknownKinds = (resolver: Resolver): void => {
   const unknown = resolver
     .resources()

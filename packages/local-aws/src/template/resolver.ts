@@ -12,13 +12,13 @@ import {
   URL_SUFFIX,
 } from './attributes.ts';
 
-/** What a custom resource answered when it was made. */
+/** The answer of a custom resource's function. */
 export interface CustomResourceState {
   physicalResourceId: string;
   data: Record<string, unknown>;
 }
 
-/** A resource of the template that is made (its condition holds). */
+/** A resource of the template whose condition holds. */
 export interface StackResource {
   logicalId: string;
   type: string;
@@ -27,19 +27,19 @@ export interface StackResource {
   definition: TemplateResource;
 }
 
-/** Answers what the template's intrinsic functions stand for. */
+/** Evaluates the template's intrinsic functions. */
 export interface Resolver {
-  /** The resources whose condition holds, optionally of these types only, in the template's order. */
+  /** The resources whose condition holds, of these types if any are given, in the template's order. */
   resources(...types: string[]): StackResource[];
-  /** The value with every intrinsic function replaced. Throws `TemplateError` where that is not possible (yet). */
+  /** The value with every intrinsic function evaluated. Throws `TemplateError` where one cannot be evaluated (yet). */
   resolve(value: unknown): unknown;
-  /** `resolve` for what must be text; numbers and booleans become text as CloudFormation does it. */
+  /** `resolve` for text. Numbers and booleans become text, as in CloudFormation. Throws `TemplateError` for anything else. */
   text(value: unknown): string;
   /** The physical name of a resource. */
   nameOf(logicalId: string): string;
-  /** What `Ref` answers. */
+  /** The value of `Ref`. */
   reference(logicalId: string): string;
-  /** What `Fn::GetAtt` answers. */
+  /** The value of `Fn::GetAtt`. */
   attribute(logicalId: string, attribute: string): unknown;
 }
 
@@ -47,7 +47,7 @@ const NO_VALUE = Symbol('AWS::NoValue');
 
 type Intrinsics = Record<string, (argument: unknown) => unknown>;
 
-/** A resolver for `template`. `customResources` is looked into at each use, so it may be filled later. */
+/** A resolver for `template`. `customResources` is read at each use, so it may be filled later. */
 export const createResolver = (
   template: Template,
   stackName: string,
@@ -181,7 +181,7 @@ export const createResolver = (
     'Fn::Not': (argument) => !(argument as unknown[]).every(holds),
   };
 
-  /** Like `resolve`, but `AWS::NoValue` stays visible so that whoever holds the value can leave it out. */
+  /** Like `resolve`, but keeps `AWS::NoValue` so that the enclosing value can omit it. */
   const resolveValue = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolveValue).filter((item) => item !== NO_VALUE);
     if (typeof value !== 'object' || value === null) return value;

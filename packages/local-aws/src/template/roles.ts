@@ -15,7 +15,7 @@ interface StatementDocument {
 
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/** The one condition that the local run evaluates, for what is deployed would be refused elsewhere than here by any other. */
+/** The patterns of the one supported condition. Throws `TemplateError` for any other: ignoring it would allow what is refused when deployed. */
 const leadingKeysOf = (condition: Record<string, unknown>, owner: string): string[] => {
   const conditions = Object.entries(condition).flatMap(([operator, keys]) =>
     Object.entries(keys as Record<string, string | string[]>).map(
@@ -34,7 +34,7 @@ const leadingKeysOf = (condition: Record<string, unknown>, owner: string): strin
   return patterns;
 };
 
-/** The statements of a policy document. Throws `TemplateError` for what would be judged otherwise here than when deployed. */
+/** The statements of a policy document. Throws `TemplateError` for one that would be evaluated differently when deployed. */
 const statementsOf = (resolver: Resolver, document: unknown, owner: string): PolicyStatement[] => {
   const { Statement = [] } = resolver.resolve(document) as {
     Statement?: StatementDocument | StatementDocument[];
@@ -59,7 +59,7 @@ const statementsOf = (resolver: Resolver, document: unknown, owner: string): Pol
 export interface RoleSpec {
   arn: string;
   name: string;
-  /** Inline policies and the policies attached to it in this template; AWS managed policies are left out. */
+  /** From inline policies and policies attached in this template. AWS managed policies are ignored. */
   statements: PolicyStatement[];
 }
 
@@ -94,13 +94,13 @@ export const roleSpecs = (resolver: Resolver): Map<string, RoleSpec> => {
   return roles;
 };
 
-/** The caller that runs with `role`; a role that is not in the template may do nothing. `name` is what calls are counted by. */
+/** The caller with `role`; a role outside the template may do nothing. Calls are counted by `name`. */
 export const principalOf = (name: string, role: RoleSpec | undefined): Principal => ({
   name,
   accessKeyId: `AKIA${stableText(`access key of ${name}`, 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`,
   statements: role?.statements ?? [],
 });
 
-/** The secret half that goes with an access key id: calls stay on loopback, so it only has to be there and to differ. */
+/** The secret access key for an access key id. Signatures are not checked, so it only has to exist. */
 export const secretAccessKeyOf = (accessKeyId: string) =>
   createHash('sha256').update(`secret of ${accessKeyId}`).digest('base64url').slice(0, 40);

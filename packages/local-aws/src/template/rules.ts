@@ -8,7 +8,7 @@ interface TargetDocument {
   Id: string;
   Arn: string;
   Input?: string;
-  /** How often EventBridge tries to hand the event to the function; here the first try does. */
+  /** For the delivery to the function, which here succeeds at the first attempt. */
   RetryPolicy?: unknown;
   DeadLetterConfig?: unknown;
 }
@@ -50,7 +50,7 @@ const ruleOf = (
   }
 };
 
-/** The stack's rules, except those that are switched off. Throws `TemplateError` for one that would do something else here than deployed. */
+/** The stack's enabled rules. Throws `TemplateError` for one that would behave differently when deployed. */
 export const ruleSpecs = (resolver: Resolver): RuleSpec[] => {
   const functionArns = new Set(
     resolver

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** An endpoint alone in a process, to be killed. */
+/** An endpoint in a process of its own, to be killed. */
 export interface EndpointProcess {
   url: string;
-  /** The signal that ended it. */
+  /** The signal that ended the process. */
   ended: Promise<NodeJS.Signals | null>;
   kill(): void;
 }
 
-/** What the process runs: the endpoint of the tests, with a machine whose function never answers. */
+/** Runs in the process: the endpoint, with a machine whose function never answers. */
 const script = (dataDir: string): string => `
   import { aMachine, endpointOptions, functionArn, startEndpoint } from ${JSON.stringify(join(import.meta.dirname, 'support.ts'))};
   const secrets = [{ name: 'key', arn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:key-AbCdEf', initialValue: 'initial' }];
@@ -27,7 +27,7 @@ const urlOf = async (child: ChildProcess): Promise<string> => {
   throw new Error('the process ended before it was ready');
 };
 
-/** Starts one on a data directory and waits until it takes calls. */
+/** Starts one on a data directory; resolves when it accepts calls. */
 export const startEndpointProcess = async (dataDir: string): Promise<EndpointProcess> => {
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script(dataDir)], {
     cwd: import.meta.dirname,

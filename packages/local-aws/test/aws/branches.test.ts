@@ -66,7 +66,7 @@ describe('maps and branches', () => {
   });
 });
 
-test('when a branch fails, what the others would still try does not begin', async () => {
+test('when a branch fails, the others make no further attempt', async () => {
   const tries: unknown[] = [];
   const branch = (name: string, state: object) => ({
     StartAt: name,
@@ -105,7 +105,7 @@ test('when a branch fails, what the others would still try does not begin', asyn
   expect(tries).toEqual([{ who: 'fails' }, { who: 'retries' }]);
 });
 
-describe('what cannot be run locally is refused when it is opened', () => {
+describe('a definition that cannot run locally is refused when opened', () => {
   test.each([
     ['JSONata', { QueryLanguage: 'JSONata', ...single({ Type: 'Pass' }) }, 'JSONata'],
     [

@@ -150,7 +150,7 @@ describe('data flow', () => {
     ]);
   });
 
-  test('the context object tells execution, machine and state, inside branches too', async () => {
+  test('the context object holds execution, machine and state, inside branches too', async () => {
     const parameters = {
       'id.$': '$$.Execution.Id',
       'name.$': '$$.Execution.Name',
@@ -205,7 +205,7 @@ describe('the time limits of a task', () => {
     [{ timeout: 2.5, heartbeat: 1 }],
     [{ timeout: '5', heartbeat: 1 }],
     [{ timeout: 5 }],
-  ])('%j fails the execution; nothing catches it, and the task is not tried', async (input) => {
+  ])('%j fails the execution; nothing catches it, and the task is not called', async (input) => {
     const { status, error, events } = await run(definitionOf(paths), input);
 
     expect([status, error]).toEqual(['FAILED', 'States.Runtime']);
@@ -220,7 +220,7 @@ describe('the time limits of a task', () => {
     '%j lets the task run',
     async (input) => {
       const machine = open(definitionOf(paths), async (_principal, _resource, parameters) => {
-        // Longer than the millisecond that Node makes of a timer it cannot set.
+        // Node.js turns a timer that is too long into one of a millisecond.
         await pause({ seconds: undefined, timestamp: new Date(Date.now() + 20).toISOString() }, neverAborted);
         return parameters;
       });

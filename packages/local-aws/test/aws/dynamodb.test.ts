@@ -43,8 +43,8 @@ const put = (Item: Record<string, unknown>) => ddb.send(new PutCommand({ TableNa
 const get = async (Key: Record<string, string>) =>
   (await ddb.send(new GetCommand({ TableName: TABLE, Key, ConsistentRead: true }))).Item;
 
-describe('what the service relies on of DynamoDB', () => {
-  test('an update computes, with defaults, and answers the new item', async () => {
+describe('DynamoDB behind the endpoint', () => {
+  test('an update computes, with defaults, and returns the new item', async () => {
     await put({ ...key('sum'), balance: 10 });
 
     const { Attributes } = await ddb.send(
@@ -61,7 +61,7 @@ describe('what the service relies on of DynamoDB', () => {
     expect(Attributes).toEqual({ ...key('sum'), balance: 6, entries: 1 });
   });
 
-  test('a refused update answers the item that refused it', async () => {
+  test('a refused update returns the item that refused it', async () => {
     await put({ ...key('poor'), balance: 1 });
 
     const refused = ddb.send(
@@ -81,7 +81,7 @@ describe('what the service relies on of DynamoDB', () => {
     });
   });
 
-  test('a cancelled transaction says for each part why, with the item, and changes nothing', async () => {
+  test("a cancelled transaction gives each item's reason and changes nothing", async () => {
     await put({ ...key('account'), balance: 1 });
 
     const cancelled = ddb.send(
@@ -112,7 +112,7 @@ describe('what the service relies on of DynamoDB', () => {
     expect(await get(key('never'))).toBeUndefined();
   });
 
-  test('a transaction with a token already used is not applied again', async () => {
+  test('a transaction with a used token is not applied again', async () => {
     await put({ ...key('once'), count: 0 });
     const add = () =>
       ddb.send(
@@ -164,7 +164,7 @@ describe('what the service relies on of DynamoDB', () => {
     ]);
   });
 
-  test('batches and transactions read what is there', async () => {
+  test('batches and transactions read the existing items', async () => {
     await ddb.send(
       new BatchWriteCommand({ RequestItems: { [TABLE]: [{ PutRequest: { Item: key('batch') } }] } }),
     );
@@ -180,7 +180,7 @@ describe('what the service relies on of DynamoDB', () => {
     expect(together.Responses).toEqual([{ Item: key('batch') }]);
   });
 
-  test('the table has its time to live', async () => {
+  test('the table has time to live', async () => {
     const { TimeToLiveDescription } = await clientsOf(endpoint).dynamodb.send(
       new DescribeTimeToLiveCommand({ TableName: TABLE }),
     );
@@ -209,7 +209,7 @@ describe('what the service relies on of DynamoDB', () => {
 });
 
 describe('permissions', () => {
-  test('a transaction needs the action of each of its parts', async () => {
+  test('a transaction needs the action of each item', async () => {
     const writer = aPrincipal('writer', allow(['dynamodb:PutItem'], TABLE_ARN));
     endpoint.addPrincipals([writer]);
     const own = DynamoDBDocumentClient.from(clientsOf(endpoint, writer).dynamodb);
@@ -225,7 +225,7 @@ describe('permissions', () => {
     });
   });
 
-  test('an index needs to be allowed by its own ARN', async () => {
+  test('an index must be allowed by its own ARN', async () => {
     const reader = aPrincipal('reader', allow(['dynamodb:Query'], TABLE_ARN));
     endpoint.addPrincipals([reader]);
     const query = (IndexName?: string) =>

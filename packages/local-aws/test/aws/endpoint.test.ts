@@ -74,7 +74,7 @@ describe('callers', () => {
     for (const refusal of refusals) expect(refusal.$metadata).toMatchObject({ httpStatusCode: 403 });
   });
 
-  test('a request that is not signed is refused', async () => {
+  test('an unsigned request is refused', async () => {
     const response = await fetch(endpoint.url, { method: 'POST', body: '{}' });
 
     expect([response.status, (await response.json()) as unknown]).toEqual([
@@ -101,7 +101,7 @@ describe('callers', () => {
     expect(endpoint.calls().reader).toEqual({ 'dynamodb:GetItem': 2 });
   });
 
-  test('a role for certain partition keys is refused elsewhere', async () => {
+  test('a role with leading keys is refused on other keys', async () => {
     const clerk: Principal = {
       ...aPrincipal('clerk'),
       statements: [
@@ -127,7 +127,7 @@ describe('callers', () => {
     expect(Item).toBeUndefined();
   });
 
-  test('a service the local run does not have is refused in its protocol, and said in the log', async () => {
+  test("an unknown service is refused in the request's protocol, and logged", async () => {
     const log = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const call = (contentType: string) =>
       fetch(endpoint.url, {
@@ -168,7 +168,7 @@ describe('secrets', () => {
     expect(endpoint.readSecret('signing-key')).toBeUndefined();
   });
 
-  test('a value that is put becomes the current one, and the one before the previous one', async () => {
+  test('a new value becomes AWSCURRENT, and the old one AWSPREVIOUS', async () => {
     const { secrets } = clientsOf(endpoint);
 
     const { VersionId } = await secrets.send(
@@ -200,7 +200,7 @@ describe('secrets', () => {
     expect((await rejectionOf(put('two'))).name).toBe('ResourceExistsException');
   });
 
-  test('bytes come back as bytes', async () => {
+  test('binary values stay binary', async () => {
     const { secrets } = clientsOf(endpoint);
     const SecretBinary = Buffer.from([1, 2, 255]);
 
@@ -226,7 +226,7 @@ describe('secrets', () => {
     expect((await rejectionOf(other)).name).toBe('AccessDeniedException');
   });
 
-  test('a value that is drawn anew at each start is taken once', async () => {
+  test('a generated value is kept from the first start', async () => {
     const drawn = endpointOptions({ secrets: [secret('drawn', 'first')] });
     await (await startEndpoint(drawn)).close();
 
@@ -237,13 +237,13 @@ describe('secrets', () => {
     removeDirectory(drawn.dataDir);
   });
 
-  test('the values are kept in a file only its owner can read', () => {
+  test('the values are in a file that only its owner can read', () => {
     expect(statSync(join(options.dataDir, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 });
 
 describe('starting and stopping', () => {
-  test('a second start finds tables, objects and secrets, and leaves them as they are', async () => {
+  test('a second start finds tables, objects and secrets unchanged', async () => {
     const again = endpointOptions({ secrets: [secret('kept', 'first')] });
     const first = await startEndpoint(again);
     await clientsOf(first).dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('kept') }));
@@ -265,7 +265,7 @@ describe('starting and stopping', () => {
     removeDirectory(again.dataDir);
   });
 
-  test('with a DynamoDB endpoint given, its tables are made there, whoever calls', async () => {
+  test('with a DynamoDB endpoint, tables are created there, for all callers', async () => {
     const [outerOptions, innerOptions] = [endpointOptions({ tables: [] }), endpointOptions()];
     const outer = await startEndpoint(outerOptions);
     outer.addPrincipals([{ name: 'local', accessKeyId: 'local' }]);
@@ -280,7 +280,7 @@ describe('starting and stopping', () => {
     for (const { dataDir } of [outerOptions, innerOptions]) removeDirectory(dataDir);
   });
 
-  test('a start whose port is taken fails and leaves nothing running', async () => {
+  test('a start on a taken port fails and leaves nothing running', async () => {
     const taken = endpointOptions({ port: Number(new URL(endpoint.url).port) });
 
     expect(await rejectionOf(startAwsEndpoint(taken))).toMatchObject({ code: 'EADDRINUSE' });

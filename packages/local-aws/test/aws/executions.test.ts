@@ -50,7 +50,7 @@ describe('executions over a restart', () => {
     },
   });
 
-  test('what was running starts again with its name, input and start date; what had ended stays', async () => {
+  test('running ones start again with name, input and start date; ended ones stay', async () => {
     const options = endpointOptions({ dataDir: newDirectory() });
     const seen: unknown[] = [];
     const before = await startEndpoint(options);
@@ -116,8 +116,8 @@ describe('executions over a restart', () => {
   });
 });
 
-describe('an execution whose end was written but not noted when the process died', () => {
-  test('stays as it ended, and its end is told', async () => {
+describe('an execution whose end was written but not indexed when the process died', () => {
+  test('stays ended, and its end is published', async () => {
     const options = endpointOptions({ dataDir: newDirectory() });
     const machine = aMachine('short', single({ Type: 'Pass' }));
     const before = await startEndpoint(options);
@@ -147,7 +147,7 @@ describe('an execution whose end was written but not noted when the process died
 });
 
 describe('the execution store', () => {
-  test('ten thousand executions are known within a second of opening it', () => {
+  test('opens with ten thousand executions within a second', () => {
     const directory = newDirectory();
     const lines = Array.from({ length: 10_000 }, (_, at) => {
       const name = `img_${String(at).padStart(26, '0')}`;
@@ -171,7 +171,7 @@ describe('the execution store', () => {
     store.close();
   });
 
-  test('lines cut short by a kill are left out, and writing goes on after them', () => {
+  test('skips lines cut short by a kill, and writes after them', () => {
     const directory = newDirectory();
     const first = openExecutionStore(directory);
     first.begin('whole', '{"a":1}', 1);

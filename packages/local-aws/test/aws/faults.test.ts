@@ -65,7 +65,7 @@ describe('a fault', () => {
     expect(await faults.meet(call)).toBe(isMet ? 'drop' : undefined);
   });
 
-  test('meets one call, or as many as it says, after those it lets pass', async () => {
+  test('affects one call, or `times` calls, after those it skips', async () => {
     const faults = createFaults();
     faults.arm({ call: 'a:B', skip: 1, times: 2, ...drop });
     faults.arm({ call: 'a:B', effect: 'kill-after' });
@@ -79,7 +79,7 @@ describe('a fault', () => {
     expect(faults.left()).toEqual([]);
   });
 
-  test('may only let a call wait', async () => {
+  test('may only delay a call', async () => {
     jest.useFakeTimers();
     const faults = createFaults();
     faults.arm({ call: 'a:B', delayMilliseconds: 500 });
@@ -101,13 +101,13 @@ describe('a fault', () => {
     ['times', { call: 'a:B', times: 0, effect: 'drop' }],
     ['colour', { call: 'a:B', effect: 'drop', colour: 'red' }],
     ['effect or delayMilliseconds', { call: 'a:B' }],
-  ])('is refused by its %s', (field, fault) => {
+  ])('is invalid by its %s', (field, fault) => {
     expect(() => createFaults().arm(fault as Fault)).toThrow(field);
   });
 });
 
 describe('calls to the endpoint', () => {
-  test('are refused as too many, or by a server error, in the shape of each service', async () => {
+  test("are throttled or fail with a server error, in each service's shape", async () => {
     const { dynamodb, s3, secrets, sfn } = clientsOf(local.endpoint);
     const calls = () => [
       dynamodb.send(new GetItemCommand({ TableName: TABLE, Key: keyOf('a') })),
@@ -144,7 +144,7 @@ describe('calls to the endpoint', () => {
     ['throttle', false],
     ['error', false],
     ['drop', true],
-  ])('that meet %s: carried out is %s', async (effect, isCarriedOut) => {
+  ])('that meet %s: carried out: %s', async (effect, isCarriedOut) => {
     local.endpoint.faults.arm({ call: 'dynamodb:PutItem', contains: `order-${effect}`, effect });
     await put('unharmed');
 
@@ -154,7 +154,7 @@ describe('calls to the endpoint', () => {
     await put(`order-${effect}`);
   });
 
-  test('that are dropped fail as a lost connection does, for S3 as well', async () => {
+  test('that are dropped fail like a lost connection, on S3 too', async () => {
     const { s3 } = clientsOf(local.endpoint);
     local.endpoint.faults.arm({ call: 's3:PutObject', contains: '/files/a', effect: 'drop' });
 
@@ -167,7 +167,7 @@ describe('calls to the endpoint', () => {
 });
 
 describe("a machine's tasks", () => {
-  test('are met as well, by the errors Step Functions gives', async () => {
+  test("are affected too, with Step Functions' errors", async () => {
     const machine = { principal: 'failing-machine', call: 'lambda:Invoke' };
     local.endpoint.faults.arm({ ...machine, effect: 'drop' });
     const dropped = await local.run('failing', { id: 'dropped', failures: 0 });
@@ -188,7 +188,7 @@ describe('faults from another process', () => {
     operatorAccessKeyId: accessKeyId,
   });
 
-  test('are armed, counted and forgotten by the operator', async () => {
+  test('can be armed, counted and removed by the operator', async () => {
     await armFault(target(), { call: 'dynamodb:PutItem', contains: 'remote', effect: 'error', times: 2 });
 
     await expect(put('remote')).rejects.toThrow();
@@ -199,7 +199,7 @@ describe('faults from another process', () => {
     expect(await faultsLeft(target())).toEqual([]);
   });
 
-  test('are armed by nobody else', async () => {
+  test('can be armed by no other caller', async () => {
     const stranger = aPrincipal('faultless', allow(['*'], '*'));
     local.endpoint.addPrincipals([stranger]);
     const fault: Fault = { call: '*', effect: 'kill-before' };
@@ -210,7 +210,7 @@ describe('faults from another process', () => {
     expect(local.endpoint.faults.left()).toEqual([]);
   });
 
-  test('are refused when they are none', async () => {
+  test('are refused when invalid', async () => {
     await expect(armFault(target(), { call: '' })).rejects.toThrow('Faults: 400 No fault has such a call');
   });
 });

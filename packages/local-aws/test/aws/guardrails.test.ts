@@ -35,7 +35,7 @@ afterAll(async () => {
   removeDirectory(options.dataDir);
 });
 
-/** The client as the content filter makes it: its own default is HTTP/2. */
+/** A client over HTTP/1.1; the SDK's default is HTTP/2. */
 const clientOf = (caller = OPERATOR): BedrockRuntimeClient =>
   new BedrockRuntimeClient({
     ...clientsOf(endpoint, caller).settings,
@@ -61,14 +61,14 @@ describe('a guardrail', () => {
     },
   );
 
-  test('blocks a text that asks for it, and says which policy did', async () => {
+  test('blocks a text with its directive, and names the policy', async () => {
     const { action, outputs, assessments } = await judge('a weapon [guardrail=block]');
 
     expect({ action, outputs }).toEqual({ action: 'GUARDRAIL_INTERVENED', outputs: [{ text: 'Blocked.' }] });
     expect(assessments).toEqual([{ topicPolicy: { topics: [TOPIC] } }]);
   });
 
-  test('masks in a text that asks for it, which blocks nothing', async () => {
+  test('masks a text with its directive, and blocks nothing', async () => {
     const { action, outputs, assessments } = await judge('somebody [guardrail=mask]');
 
     expect({ action, outputs }).toEqual({
@@ -78,7 +78,7 @@ describe('a guardrail', () => {
     expect(assessments).toEqual([{ sensitiveInformationPolicy: { piiEntities: [PERSONAL], regexes: [] } }]);
   });
 
-  test('that blocks and masks does both', async () => {
+  test('blocks and masks with both directives', async () => {
     const { outputs, assessments } = await judge('[guardrail=mask]', '[guardrail=block]');
 
     expect(outputs).toEqual([{ text: 'Blocked.' }]);
@@ -90,7 +90,7 @@ describe('a guardrail', () => {
     ]);
   });
 
-  test('takes text only', async () => {
+  test('accepts text only', async () => {
     const image = { image: { format: 'png', source: { bytes: new Uint8Array([1]) } } } as const;
 
     expect(await rejectionOf(clientOf().send(apply([image])))).toMatchObject({
@@ -100,8 +100,8 @@ describe('a guardrail', () => {
   });
 });
 
-describe('who may apply a guardrail', () => {
-  test('is who is allowed to apply that very one; their calls are counted', async () => {
+describe('permission to apply a guardrail', () => {
+  test('is per guardrail; allowed calls are counted', async () => {
     const creator = aPrincipal('creator', allow(['bedrock:ApplyGuardrail'], ARN));
     endpoint.addPrincipals([creator]);
     const text = [{ text: { text: 'a lighthouse' } }];
@@ -117,7 +117,7 @@ describe('who may apply a guardrail', () => {
     expect(endpoint.calls().creator).toEqual({ 'bedrock:ApplyGuardrail': 1 });
   });
 
-  test('is nobody without a statement about it', async () => {
+  test('needs a statement', async () => {
     const reader = aPrincipal('tablereader', allow(['dynamodb:*'], '*'));
     endpoint.addPrincipals([reader]);
 
@@ -127,7 +127,7 @@ describe('who may apply a guardrail', () => {
     expect(endpoint.calls().tablereader).toBeUndefined();
   });
 
-  test('is nobody with an unknown key', async () => {
+  test('needs a known access key', async () => {
     const refused = clientOf(aPrincipal('unknown')).send(apply([{ text: { text: 'a lighthouse' } }]));
 
     expect(await rejectionOf(refused)).toMatchObject({
@@ -137,7 +137,7 @@ describe('who may apply a guardrail', () => {
   });
 });
 
-test('no other call of the service is known', async () => {
+test('covers no other call of the service', async () => {
   const refused = clientOf().send(new ConverseCommand({ modelId: 'a-model', messages: [] }));
 
   expect(await rejectionOf(refused)).toMatchObject({

@@ -43,7 +43,7 @@ const arm = ({ url }: EndpointProcess, fault: Fault) =>
 type Clients = ReturnType<typeof clientsOf>;
 const keyOf = (PK: string) => ({ PK: { S: PK }, SK: { S: 'x' } });
 
-/** A change of each kind, and whether it is there. */
+/** One change per service, and a check whether it happened. */
 const CHANGES = {
   'dynamodb:PutItem': {
     make: ({ dynamodb }: Clients, id: string) =>
@@ -126,7 +126,7 @@ describe('a kill', () => {
     expect(await isThere(clientsOf(next), 'lost')).toBe(true);
   });
 
-  test.each(CALLS)('right after %s keeps it, unanswered as it is', async (call, { make, isThere }) => {
+  test.each(CALLS)('right after %s keeps it, though unanswered', async (call, { make, isThere }) => {
     const dataDir = newDirectory();
     const killed = await startProcess(dataDir);
     await arm(killed, { call, effect: 'kill-after' });
@@ -137,12 +137,12 @@ describe('a kill', () => {
     expect(await isThere(clientsOf(await startProcess(dataDir)), 'kept')).toBe(true);
   });
 
-  test('amid everything loses nothing that was answered', async () => {
+  test('in the middle of many calls loses nothing that was answered', async () => {
     const dataDir = newDirectory();
     const killed = await startProcess(dataDir);
     await arm(killed, { call: 'dynamodb:PutItem', skip: 150, effect: 'kill-before' });
     const clients = clientsOf(killed);
-    // The one secret holds one value only, so it has no part in this.
+    // A secret holds one value only, so it cannot take part.
     const changes = CALLS.filter(([call]) => !call.startsWith('secretsmanager'));
     const answered = changes.map(() => [] as string[]);
 

@@ -8,7 +8,7 @@ const directory = aDirectory();
 let machines = 0;
 const closers: (() => void)[] = [];
 
-/** Opens a machine whose tasks answer their own parameters, unless told otherwise. */
+/** Opens a machine. By default its tasks return their parameters. */
 export const open = (
   definition: object,
   call: CallIntegration = async (_principal, _resource, parameters) => parameters,
@@ -51,7 +51,7 @@ export const task = (Parameters: object, rest: object = {}) => ({
   ...rest,
 });
 
-/** Closes every machine that was opened and removes what they wrote. */
+/** Closes every open machine and removes its files. */
 export const closeMachines = (): void => {
   for (const close of closers.splice(0)) close();
   removeDirectory(directory);

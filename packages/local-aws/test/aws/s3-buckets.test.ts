@@ -95,7 +95,7 @@ describe('deleting and listing', () => {
     expect(keysOf(await list({ Prefix: 'gone/' }))).toEqual([]);
   });
 
-  test('keys are listed in pages, in order, and a thousand deleted in one call', async () => {
+  test('keys are listed in pages, in order; one call deletes a thousand', async () => {
     const keys = Array.from({ length: 250 }, (_, at) => `many/${at % 7 ? 'a-b' : 'a'}/${at}`);
     for (let at = 0; at < keys.length; at += 50) {
       await Promise.all(keys.slice(at, at + 50).map((key) => put(key, 'x')));
@@ -134,7 +134,7 @@ describe('permissions', () => {
   };
   const bucketArn = `arn:aws:s3:::${BUCKET}`;
 
-  test('a refused call is AccessDenied, 403, with a message such as AWS gives', async () => {
+  test("a refused call is AccessDenied, 403, with AWS's message", async () => {
     const writer = as('writer', ['s3:PutObject'], `${bucketArn}/mine/*`);
     await writer.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'mine/a', Body: 'x' }));
 
@@ -149,7 +149,7 @@ describe('permissions', () => {
     });
   });
 
-  test('a missing key is forbidden, not missing, to a caller that may not list', async () => {
+  test('a missing key is AccessDenied for a caller that may not list', async () => {
     const reader = as('reader', ['s3:GetObject'], `${bucketArn}/*`);
 
     const missing = reader.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'nothing' }));
@@ -157,7 +157,7 @@ describe('permissions', () => {
     expect((await rejectionOf(missing)).name).toBe('AccessDenied');
   });
 
-  test('DeleteObjects is judged key by key', async () => {
+  test('DeleteObjects is checked per key', async () => {
     await Promise.all(['bin/1', 'safe/1'].map((key) => put(key, 'x')));
     const cleaner = as('cleaner', ['s3:DeleteObject'], `${bucketArn}/bin/*`);
 

@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 
 import {
-  CopyObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -45,7 +44,7 @@ const list = (rest = {}) => s3.send(new ListObjectsV2Command({ Bucket: BUCKET, .
 const keysOf = (page: { Contents?: { Key?: string }[] }) => page.Contents?.map(({ Key }) => Key) ?? [];
 
 describe('objects', () => {
-  test('a put buffer is read back with its content type, metadata and entity tag', async () => {
+  test('a buffer is read back with its content type, metadata and entity tag', async () => {
     const bytes = randomBytes(100_000);
 
     const { ETag } = await put('a/image.png', bytes, { ContentType: 'image/png', Metadata: { owner: 'me' } });
@@ -61,7 +60,7 @@ describe('objects', () => {
     expect(ETag).toBe(`"${createHash('md5').update(bytes).digest('hex')}"`);
   });
 
-  test('a stream of known length is stored whole by the time it is answered', async () => {
+  test('a stream of known length is stored whole when it is answered', async () => {
     const bytes = randomBytes(3_000_000);
 
     await put('a/stream.mp4', Readable.from([bytes]), {
@@ -149,16 +148,7 @@ describe('objects', () => {
     expect(keysOf(await list({ Prefix: key }))).toContain(key);
   });
 
-  test('a copy has the bytes and the content type of its source', async () => {
-    await put('original', 'copied', { ContentType: 'text/plain' });
-
-    await s3.send(new CopyObjectCommand({ Bucket: BUCKET, Key: 'copy', CopySource: `${BUCKET}/original` }));
-
-    const copy = await read('copy');
-    expect([copy.bytes.toString(), copy.ContentType]).toEqual(['copied', 'text/plain']);
-  });
-
-  test('an upload that breaks off leaves what was there', async () => {
+  test('an aborted upload leaves the old object', async () => {
     await put('steady', 'before');
     const { Authorization, ...rest } = {
       Authorization: 'AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/d/r/s3/aws4_request',
@@ -188,7 +178,7 @@ describe('objects', () => {
     for (const { bytes } of reads) expect(versions.some((version) => version.equals(bytes))).toBe(true);
   });
 
-  test('the endpoint opens objects for the file delivery', async () => {
+  test('the endpoint opens objects for file delivery', async () => {
     await put('delivered/0.png', 'png', { ContentType: 'image/png' });
 
     const object = await endpoint.readObject(BUCKET, 'delivered/0.png');

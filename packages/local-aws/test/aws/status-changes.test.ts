@@ -18,7 +18,7 @@ const statusesOf = (executionArn: string | undefined) =>
   eventsOf(executionArn).map(({ detail }) => detail.status);
 
 describe('the events of an execution', () => {
-  test('are those that Step Functions sends to the default bus', async () => {
+  test('are those of Step Functions on the default bus', async () => {
     const { executionArn } = await local.start('echo', { say: 'x' }, 'told');
     const { startDate, stopDate, output } = await local.ended(executionArn);
 
@@ -67,7 +67,7 @@ describe('the events of an execution', () => {
     expect(others).toEqual([]);
   });
 
-  test('tell of a failure with its error and cause', async () => {
+  test('hold the error and cause of a failure', async () => {
     const { executionArn } = await local.start('large', {});
     await local.ended(executionArn);
 
@@ -82,14 +82,14 @@ describe('the events of an execution', () => {
     });
   });
 
-  test('tell of a time limit that has passed', async () => {
+  test('report a timeout', async () => {
     const { executionArn } = await local.start('limited', {});
     await local.ended(executionArn);
 
     expect(statusesOf(executionArn)).toEqual(['RUNNING', 'TIMED_OUT']);
   });
 
-  test('tell once of an execution that was stopped, however often', async () => {
+  test('report a stop once, however often it is stopped', async () => {
     const { executionArn } = await local.start('slow', { seconds: 60 });
     const stop = new StopExecutionCommand({ executionArn, error: 'Operator', cause: 'why not' });
     await local.sfn.send(stop);
@@ -99,7 +99,7 @@ describe('the events of an execution', () => {
     expect(eventsOf(executionArn)[1]?.detail).toMatchObject({ error: 'Operator', cause: 'why not' });
   });
 
-  test('tell of an execution that another one started', async () => {
+  test('report an execution started by another', async () => {
     await local.run('parent', { id: 'told-child' });
 
     const child = `${machineArn('failing').replace('stateMachine', 'execution')}:told-child`;
@@ -110,7 +110,7 @@ describe('the events of an execution', () => {
     expect(statusesOf(child)).toEqual(['RUNNING', 'SUCCEEDED']);
   });
 
-  test('do not come again when the same execution is started again', async () => {
+  test('are not repeated when the same execution is started again', async () => {
     const first = await local.start('slow', { seconds: 60 }, 'told-twice');
     await local.start('slow', { seconds: 60 }, 'told-twice');
 

@@ -23,15 +23,15 @@ import {
 
 export type Local = Awaited<ReturnType<typeof startMachines>>;
 
-/** Starts an endpoint with the machines, and what the tests say to it. */
+/** Starts an endpoint with the machines, and helpers for the tests. */
 export const startMachines = async () => {
   const options = endpointOptions();
   const endpoint = await startEndpoint(options);
   const { sfn } = clientsOf(endpoint);
   const tokens: string[] = [];
-  /** What the functions were called for. */
+  /** Calls of the functions. */
   const calls: string[] = [];
-  /** What was published for event rules. */
+  /** Events published for rules. */
   const events: AwsEvent[] = [];
   const gate = Promise.withResolvers<void>();
   let isGateReached = false;
@@ -81,7 +81,7 @@ export const startMachines = async () => {
     events,
     /** Whether an execution of `gated` waits in its function. */
     isGateReached: () => isGateReached,
-    /** Lets the function of `gated` answer, and everything that follows from it happen. */
+    /** Lets the function of `gated` answer, and waits for what follows. */
     async openGate() {
       gate.resolve();
       await setImmediate();
@@ -96,7 +96,7 @@ export const startMachines = async () => {
       const { output, ...rest } = await ended(executionArn);
       return { ...rest, output: output === undefined ? undefined : (JSON.parse(output) as unknown) };
     },
-    /** The token the next waiting task hands over. */
+    /** The token of the next waiting task. */
     async nextToken(): Promise<string> {
       await eventually(
         () => tokens.length,

@@ -150,7 +150,7 @@ describe('executions', () => {
     expect(local.calls).not.toContain('noted');
   });
 
-  test('what a function still answers once its execution was stopped is not heard', async () => {
+  test('the answer of a function is ignored once its execution was stopped', async () => {
     const { executionArn } = await local.start('gated', {});
     await eventually(
       () => local.isGateReached(),

@@ -95,7 +95,7 @@ export const startEndpoint = async (options: AwsEndpointOptions): Promise<AwsEnd
 export const removeDirectory = (directory: string): void =>
   rmSync(directory, { recursive: true, force: true });
 
-/** SDK clients of one caller, set up as the functions' own are. */
+/** SDK clients of one caller, configured like the functions' own. */
 export const clientsOf = (endpoint: Pick<AwsEndpoint, 'url'>, { accessKeyId } = OPERATOR) => {
   const settings = {
     endpoint: endpoint.url,
@@ -112,7 +112,7 @@ export const clientsOf = (endpoint: Pick<AwsEndpoint, 'url'>, { accessKeyId } = 
   };
 };
 
-/** A state machine whose role may do everything, unless told otherwise. */
+/** A state machine. By default its role may do everything. */
 export const aMachine = (
   name: string,
   definition: unknown,
@@ -128,7 +128,7 @@ export const aMachine = (
 
 type Handler = (payload: never) => unknown;
 
-/** Functions by name, invoked as Lambda would: a thrown error is the function's own failure. */
+/** Invokes functions by name as Lambda does: a thrown error is the function's failure. */
 export const invoker =
   (handlers: Record<string, Handler>): InvokeFunction =>
   async (arn, payload): Promise<InvocationResult> => {
@@ -150,7 +150,7 @@ export const invoker =
 /** An error as a function throws it. */
 export const failure = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
-/** Asks until the answer is what is wanted; fails after ten seconds. */
+/** Repeats `ask` until its answer passes; fails after ten seconds. */
 export const eventually = async <T>(
   ask: () => Promise<T> | T,
   isWanted: (answer: T) => boolean,
@@ -164,7 +164,7 @@ export const eventually = async <T>(
   }
 };
 
-/** What a promise is rejected with. */
+/** The rejection of a promise. */
 export const rejectionOf = async (promise: Promise<unknown>): Promise<Error & Record<string, unknown>> => {
   try {
     await promise;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => local.close());
 
 describe('task tokens', () => {
-  test('a task waits until its token is handed in, and goes on with the output', async () => {
+  test('a task waits for its token, and continues with the output', async () => {
     const { executionArn } = await local.start('callback', { id: 1 });
     const taskToken = await local.nextToken();
     await eventually(
@@ -42,7 +42,7 @@ describe('task tokens', () => {
     });
   });
 
-  test('a failure handed in is retried with a fresh token', async () => {
+  test('a failure sent for a token is retried with a new token', async () => {
     const { executionArn } = await local.start('callback', {});
     const first = await local.nextToken();
 
@@ -59,7 +59,7 @@ describe('task tokens', () => {
     ]);
   });
 
-  test('a failure handed in is caught with its error and cause', async () => {
+  test('a failure sent for a token is caught with its error and cause', async () => {
     const { executionArn } = await local.start('callback', {});
 
     await local.sfn.send(
@@ -72,7 +72,7 @@ describe('task tokens', () => {
     });
   });
 
-  test('a token is good once, and never made up', async () => {
+  test('a token works once; an invented one never', async () => {
     const { executionArn } = await local.start('callback', {});
     const taskToken = await local.nextToken();
     await local.succeed(taskToken);
@@ -98,7 +98,7 @@ describe('task tokens', () => {
     expect((await rejectionOf(late)).name).toBe('TaskTimedOut');
   });
 
-  test('handing in needs the action on the state machine', async () => {
+  test('sending a result needs the action on the state machine', async () => {
     const worker = aPrincipal('worker', allow(['states:SendTask*'], machineArn('echo')));
     local.endpoint.addPrincipals([worker]);
     const { executionArn } = await local.start('callback', {});
@@ -117,7 +117,7 @@ describe('task tokens', () => {
   test.each([
     ['timeout', 'bounded-wait', { timeout: 1 }, 'States.Timeout'],
     ['missed heartbeat', 'impatient', { timeout: 60, heartbeat: 1 }, 'States.HeartbeatTimeout'],
-  ])('a %s is caught, and its token refused after', async (_case, machine, input, error) => {
+  ])('a %s is caught, and its token refused afterwards', async (_case, machine, input, error) => {
     const { executionArn } = await local.start(machine, input);
     const taskToken = await local.nextToken();
 
@@ -130,7 +130,7 @@ describe('task tokens', () => {
     expect((await rejectionOf(late)).name).toBe('TaskTimedOut');
   });
 
-  test('a heartbeat that is not the shorter fails the execution before the function is called', async () => {
+  test('a heartbeat not shorter than the timeout fails the execution before the call', async () => {
     const { executionArn } = await local.start('impatient', { timeout: 2, heartbeat: 2 });
 
     expect(await local.ended(executionArn)).toMatchObject({
@@ -151,7 +151,7 @@ describe('heartbeats', () => {
     jest.useRealTimers();
   });
 
-  test('each starts the wait for the next', async () => {
+  test('each restarts the timer', async () => {
     const tokens = createTaskTokens();
     const token = tokens.create({ machineName: 'callback', executionName: 'one' });
     const failed = jest.fn<(error: Error) => void>();
@@ -169,7 +169,7 @@ describe('heartbeats', () => {
     expect(() => tokens.heartbeat(token)).toThrow('Provided task does not exist anymore');
   });
 
-  test('may be further apart than a timer of Node can tell', async () => {
+  test('may be further apart than the longest timer of Node.js', async () => {
     const tokens = createTaskTokens();
     const token = tokens.create({ machineName: 'callback', executionName: 'one' });
     const failed = jest.fn<(error: Error) => void>();

@@ -32,7 +32,7 @@ describe('tasks', () => {
     });
   });
 
-  test('an error that outlasts its retries is caught with the payload as its cause', async () => {
+  test('an error after the last retry is caught with the payload as its cause', async () => {
     const { output } = await local.run('failing', { id: 'flaky-2', failures: 9 });
 
     expect(output).toEqual({
@@ -41,7 +41,7 @@ describe('tasks', () => {
     });
   });
 
-  test('an execution starts another and does not care how it ends; a taken name can be caught', async () => {
+  test('an execution starts another without waiting; a used name can be caught', async () => {
     const first = await local.run('parent', { id: 'child-1' });
     const again = await local.run('parent', { id: 'child-1' });
 
@@ -51,7 +51,7 @@ describe('tasks', () => {
       id: 'child-1',
       failures: 9,
     });
-    // The child still runs with the same input: starting it again is no error, as on AWS.
+    // The child still runs with the same input, so starting it again is no error, as on AWS.
     expect(again.output).toMatchObject({ child: { ExecutionArn: child } });
     await local.ended(child);
     expect((await local.run('parent', { id: 'child-1' })).output).toMatchObject({
@@ -59,7 +59,7 @@ describe('tasks', () => {
     });
   });
 
-  test('DynamoDB is called without a function, and its refusals are caught by name', async () => {
+  test('DynamoDB is called without a function; its errors are caught by name', async () => {
     const first = await local.run('storing', { id: 'a' }, 'storing-1');
     const second = await local.run('storing', { id: 'a' }, 'storing-2');
 
@@ -70,7 +70,7 @@ describe('tasks', () => {
     });
   });
 
-  test('what the role does not allow fails the task', async () => {
+  test('a call that the role does not allow fails the task', async () => {
     const { status, error, cause } = await local.run('bounded', {});
 
     expect([status, error]).toEqual(['FAILED', 'Lambda.AWSLambdaException']);
@@ -79,7 +79,7 @@ describe('tasks', () => {
     );
   });
 
-  test('what the tasks called is counted for the machine', () => {
+  test('calls of tasks are counted for the machine', () => {
     expect(local.endpoint.calls()['storing-machine']).toEqual({
       'dynamodb:UpdateItem': 2,
       'dynamodb:GetItem': 2,

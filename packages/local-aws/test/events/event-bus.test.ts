@@ -71,7 +71,7 @@ describe('a schedule', () => {
     expect(invoke).toHaveBeenCalledTimes(2);
   });
 
-  test('may be further off than a timer of Node can be set to', async () => {
+  test('may be further off than the longest timer of Node.js', async () => {
     busWith(aRule({ schedule: { cron: '0 0 1 6 ? *' } })).start();
 
     await jest.advanceTimersByTimeAsync(Date.parse('2026-06-01T00:00:00Z') - Date.now() - 1);
@@ -80,7 +80,7 @@ describe('a schedule', () => {
     expect(invoke).toHaveBeenCalledTimes(1);
   });
 
-  test('hands over the event of a schedule', async () => {
+  test('sends the event of a schedule', async () => {
     busWith(everyMinute).start();
     await jest.advanceTimersByTimeAsync(100);
 
@@ -97,7 +97,7 @@ describe('a schedule', () => {
     });
   });
 
-  test("hands over a target's own input in its place", async () => {
+  test("sends a target's own input instead", async () => {
     const targets = [{ functionArn: SWEEP, input: { sweep: true } }, { functionArn: SWEEP }];
     busWith({ ...everyMinute, targets }).start();
     await jest.advanceTimersByTimeAsync(100);
@@ -108,7 +108,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  test('does not begin by itself, and ends with the bus', async () => {
+  test('starts and stops with the bus', async () => {
     const stopped = busWith(everyMinute);
     await jest.advanceTimersByTimeAsync(5 * MINUTE);
     expect(invoke).not.toHaveBeenCalled();
@@ -123,7 +123,7 @@ describe('a schedule', () => {
 });
 
 describe('an event', () => {
-  test('goes to every rule that matches it, as it is', () => {
+  test('goes unchanged to every matching rule', () => {
     const event = anEvent();
     const other = 'arn:aws:lambda:us-east-1:000000000000:function:other';
 
@@ -155,7 +155,7 @@ describe('a target that fails', () => {
   test.each<[string, () => Promise<InvocationResult>]>([
     ['by an error of its own', () => Promise.resolve(failure)],
     ['because it cannot be invoked', () => Promise.reject(new Error('no luck'))],
-  ])('%s is tried twice more with the same event, and then given up loudly', async (_title, fail) => {
+  ])('%s is retried twice with the same event, then logged as lost', async (_title, fail) => {
     invoke.mockImplementation(fail);
     const event = anEvent();
     busWith(rule).publish(event);
@@ -169,7 +169,7 @@ describe('a target that fails', () => {
     );
   });
 
-  test('once is tried once more and not complained about', async () => {
+  test('once is retried and not logged', async () => {
     invoke.mockResolvedValueOnce(failure);
     busWith(rule).publish(anEvent());
 
@@ -179,7 +179,7 @@ describe('a target that fails', () => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  test('is not tried again once the bus is closed', async () => {
+  test('is not retried once the bus is closed', async () => {
     invoke.mockResolvedValue(failure);
     const closed = busWith(rule);
     closed.publish(anEvent());
@@ -191,7 +191,7 @@ describe('a target that fails', () => {
     expect(invoke).toHaveBeenCalledTimes(1);
   });
 
-  test('because everything stops is not complained about', async () => {
+  test('because everything stops is not logged', async () => {
     const last = Promise.withResolvers<InvocationResult>();
     invoke.mockResolvedValueOnce(failure).mockResolvedValueOnce(failure).mockReturnValueOnce(last.promise);
     const closed = busWith(rule);

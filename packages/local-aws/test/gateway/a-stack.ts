@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Synthesizes the fixture stack into `directory`, by the real CDK in a process of its own. */
+/** Synthesizes the fixture stack into `directory`, in a child process. */
 export const synthesizeFixture = (directory: string, context: Record<string, unknown> = {}): void => {
   const { status, stderr } = spawnSync(
     process.execPath,

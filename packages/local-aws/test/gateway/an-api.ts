@@ -27,7 +27,7 @@ export const anApi = (overrides: Partial<ApiSpec> = {}): ApiSpec => ({
   ...overrides,
 });
 
-/** What came back, byte for byte. */
+/** A response, byte for byte. */
 export interface RawAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
@@ -35,7 +35,7 @@ export interface RawAnswer {
   body: Buffer;
 }
 
-/** Sends a request as it is: nothing in path or headers is normalized, as `fetch` would. */
+/** Sends a request without normalizing its path and headers, unlike `fetch`. */
 export const send = (
   baseUrl: string,
   path: string,
@@ -61,7 +61,7 @@ export const send = (
     request.end(body);
   });
 
-/** A front door for `api`, whose functions are one fake that keeps the events it got. */
+/** A front door for `api`. One fake stands in for its functions and records their events. */
 export const openDoor = async (
   api: ApiSpec,
   answer: (event: APIGatewayProxyEvent) => InvocationResult | Promise<InvocationResult>,

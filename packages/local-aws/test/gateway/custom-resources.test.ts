@@ -26,7 +26,7 @@ const respond = async ({ ResponseURL }: Event, body: unknown) => {
   });
 };
 
-/** Answers as a good function does: its data names the resource and how often it was asked. */
+/** A function that succeeds; its data holds the resource's name and a count of its events. */
 const succeeding = () => {
   const events: Event[] = [];
   const answer = async (event: Event): Promise<InvocationResult> => {
@@ -72,7 +72,7 @@ const provision = async (
 };
 
 describe('a custom resource', () => {
-  test('is made by its function, which gets the event of CloudFormation', async () => {
+  test("is created by its function, which receives CloudFormation's event", async () => {
     const { events, answer } = succeeding();
 
     const { customResources, functions } = await provision(
@@ -132,13 +132,13 @@ describe('a custom resource', () => {
     );
   });
 
-  test('keeps its answer where only the owner can read it', async () => {
+  test('is stored in a file that only its owner can read', async () => {
     const { stateFile } = await provision({ Pair: aCustomResource() }, succeeding().answer);
 
     expect(statSync(stateFile).mode & 0o777).toBe(0o600);
   });
 
-  test('comes after those it refers to or depends on', async () => {
+  test('is created after those it refers to or depends on', async () => {
     const { events, answer } = succeeding();
 
     await provision(

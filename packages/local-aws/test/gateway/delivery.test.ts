@@ -25,7 +25,7 @@ const CONTENT = Buffer.from('0123456789');
 const EXPIRES_AT = new Date('2026-11-21T09:00:00.000Z');
 const ETAG = '"0a1b"';
 
-/** In two chunks, so that ranges across and within chunks are met. */
+/** In two chunks, so that ranges lie within and across chunks. */
 const anObject = (): StoredObject => ({
   body: Readable.from([CONTENT.subarray(0, 4), CONTENT.subarray(4)]),
   contentType: 'image/png',
@@ -78,7 +78,7 @@ describe('a signed URL', () => {
     ['an elliptic key and SHA-256', {}],
     ['an RSA key and SHA-1', { keyPairId: 'KRSA', privateKey: rsa.privateKey, algorithm: 'SHA1' as const }],
     ['an RSA key and SHA-256', { keyPairId: 'KRSA', privateKey: rsa.privateKey }],
-  ])('by %s reads the file', async (_title, overrides) => {
+  ])('by %s opens the file', async (_title, overrides) => {
     const baseUrl = await openDelivery();
 
     const answer = await send(baseUrl, sign(baseUrl, PATH, overrides));
@@ -90,7 +90,7 @@ describe('a signed URL', () => {
     expect(answer.body).toEqual(CONTENT);
   });
 
-  test('may have a query of its own, which is signed with it', async () => {
+  test('may have a query of its own, which is part of the signature', async () => {
     const baseUrl = await openDelivery();
     const signed = sign(baseUrl, `${PATH}?download=1`);
 
@@ -143,7 +143,7 @@ describe('a signed URL', () => {
     );
   });
 
-  test('is refused by a custom policy', async () => {
+  test('is refused with a custom policy', async () => {
     const baseUrl = await openDelivery();
     const policy = JSON.stringify({
       Statement: [
@@ -168,7 +168,7 @@ describe('a signed URL', () => {
     expect(body.toString()).toContain('<Code>AccessDenied</Code>');
   });
 
-  test('is not asked for without trusted keys', async () => {
+  test('is not needed without trusted keys', async () => {
     const door = await startFrontDoor(0);
     doors.push(door);
     const handle = createDelivery({
@@ -234,7 +234,7 @@ describe('the file route', () => {
     expect(answer.headers['content-range']).toBe('bytes */10');
   });
 
-  test('knows what the client has already', async () => {
+  test('answers 304 for an entity tag that the client has', async () => {
     const baseUrl = await openDelivery();
     const signed = sign(baseUrl);
 
@@ -245,7 +245,7 @@ describe('the file route', () => {
     expect(changed.statusCode).toBe(200);
   });
 
-  test('answers 500 when the store fails before, and breaks off when it fails within', async () => {
+  test('answers 500 when the store fails first, and aborts the response when it fails later', async () => {
     const before = await openDelivery({ readObject: () => Promise.reject(new Error('disk')) });
     const within = await openDelivery({
       readObject: async () => ({

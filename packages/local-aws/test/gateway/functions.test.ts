@@ -30,7 +30,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('what a function sees', () => {
-  test('its own variables and those Lambda sets, and nothing of the process', async () => {
+  test("its own variables and Lambda's, and none of the process", async () => {
     process.env.LEAKED_VARIABLE = 'secret';
     const runtime = aRuntime({
       functions: [
@@ -106,13 +106,13 @@ describe('finding and loading a function', () => {
     expect(await aRuntime().invoke(name, { do: 'nothing' })).toEqual({ payload: null });
   });
 
-  test('is refused when there is none of that name', async () => {
+  test('rejects an unknown name', async () => {
     await expect(aRuntime().invoke('missing', {})).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
     });
   });
 
-  test('takes a CommonJS bundle', async () => {
+  test('runs a CommonJS bundle', async () => {
     const runtime = aRuntime({ functions: [aFunction('common-js', { file: 'index.js' })] });
 
     expect(await runtime.invoke('common-js', { id: 1 })).toEqual({
@@ -120,7 +120,7 @@ describe('finding and loading a function', () => {
     });
   });
 
-  test('reports a bundle that cannot be loaded to every event that waits', async () => {
+  test('fails every waiting event when the bundle cannot be loaded', async () => {
     const runtime = aRuntime({ functions: [aFunction('broken')] });
     const failure = {
       functionError: 'Unhandled',
@@ -142,7 +142,7 @@ describe('finding and loading a function', () => {
     });
   });
 
-  test('rejects while a variable is not known yet', async () => {
+  test('rejects while a variable is unknown', async () => {
     const environment = () => {
       throw new Error('KeyPair has not been made yet');
     };
@@ -169,7 +169,9 @@ describe('a failing function', () => {
     ['an error outside the handler', { do: 'throw later' }, 'RangeError', 'out of any handler'],
     ['memory that runs out', { do: 'fill memory' }, 'Runtime.ExitError', /signal: killed$/],
   ])('is reported: %s', async (_title, event, errorType, errorMessage) => {
-    const runtime = aRuntime({ functions: [aFunction('behave', { memoryMegabytes: 64 })] });
+    const runtime = aRuntime({
+      functions: [aFunction('behave', { memoryMegabytes: 64, timeoutSeconds: 30 })],
+    });
 
     expect(await runtime.invoke('behave', event)).toEqual({
       functionError: 'Unhandled',
@@ -182,7 +184,7 @@ describe('a failing function', () => {
     expect(await runtime.invoke('behave', { do: 'nothing' })).toEqual({ payload: null });
   });
 
-  test.each(['hang', 'spin'])('is ended at its time limit: %s', async (behaviour) => {
+  test.each(['hang', 'spin'])('ends at its time limit: %s', async (behaviour) => {
     const runtime = aRuntime({ functions: [aFunction('behave', { timeoutSeconds: 0.25 })] });
 
     expect(await runtime.invoke('behave', { do: behaviour })).toEqual({
@@ -204,7 +206,7 @@ describe('a failing function', () => {
 });
 
 describe('scaling', () => {
-  test('starts workers until every event runs', async () => {
+  test('starts workers until all events run', async () => {
     const count = 5;
     const event = { do: 'meet', folder: join(folder, 'meeting'), count };
     const runtime = aRuntime();
@@ -214,7 +216,7 @@ describe('scaling', () => {
     expect(new Set(results.map(({ payload }) => payload)).size).toBe(count);
   });
 
-  test('gives a worker one event at a time, and lets events wait beyond the limit', async () => {
+  test('gives a worker one event at a time, and queues events beyond the limit', async () => {
     const runtime = aRuntime({ limits: { maxWorkers: 2 } });
 
     const results = await Promise.all(
@@ -226,7 +228,7 @@ describe('scaling', () => {
     expect(new Set(payloads.map(({ thread }) => thread)).size).toBeLessThanOrEqual(2);
   });
 
-  test('uses a warm worker again, also one that was prewarmed', async () => {
+  test('reuses a warm or prewarmed worker', async () => {
     const runtime = aRuntime();
     await runtime.prewarm(['arn:aws:lambda:us-east-1:000000000000:function:behave']);
 
@@ -236,7 +238,7 @@ describe('scaling', () => {
     expect(second).toEqual(first);
   });
 
-  test('ends a worker that has been idle', async () => {
+  test('ends an idle worker', async () => {
     const runtime = aRuntime({ limits: { idleMilliseconds: 0 } });
     const threads = new Set<unknown>();
 
@@ -248,7 +250,7 @@ describe('scaling', () => {
     expect(threads.size).toBe(2);
   });
 
-  test('rejects what is running when it is closed', async () => {
+  test('rejects running events when it is closed', async () => {
     const runtime = aRuntime();
     await runtime.prewarm(['behave']);
     const invocation = expect(runtime.invoke('behave', { do: 'hang' })).rejects.toThrow('stopping');

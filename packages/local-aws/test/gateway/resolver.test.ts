@@ -12,7 +12,7 @@ const withResource = (Type: string, Properties: Record<string, unknown> = {}) =>
 
 const REGION_REF = { Ref: 'AWS::Region' };
 
-/** As `Fn::Sub` marks a name. */
+/** A variable of `Fn::Sub`. */
 const placeholder = (name: string) => `\${${name}}`;
 
 describe('intrinsic functions', () => {
@@ -140,7 +140,7 @@ describe('names, references and attributes', () => {
     expect(withResource(type, properties).resolve({ Ref: 'Thing' })).toBe(resolver.resolve({ Ref: 'Thing' }));
   });
 
-  test('keep to the limits of the services', () => {
+  test('stay within the limits of the services', () => {
     const long = 'Long'.repeat(40);
     const resolver = aResolver({
       Resources: { [long]: { Type: 'AWS::S3::Bucket' }, [`${long}F`]: { Type: 'AWS::Lambda::Function' } },
@@ -150,7 +150,7 @@ describe('names, references and attributes', () => {
     expect(resolver.nameOf(`${long}F`)).toHaveLength(64);
   });
 
-  test('of a custom resource are what it answered, and refused before that', () => {
+  test('of a custom resource are its answer, and an error before that', () => {
     const answers = new Map<string, CustomResourceState>();
     const resolver = aResolver({ Resources: { Pair: { Type: 'Custom::KeyPair' } } }, answers);
     expect(() => resolver.resolve({ 'Fn::GetAtt': ['Pair', 'PublicKey'] })).toThrow(/Pair .*not been made/);

@@ -2,12 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Template } from '../../src/template/assembly.ts';
-import { secretSpecs } from '../../src/template/data.ts';
-import { refuseUnknownKinds } from '../../src/template/kinds.ts';
-import { createResolver } from '../../src/template/resolver.ts';
-import { roleSpecs } from '../../src/template/roles.ts';
-import { ruleSpecs } from '../../src/template/rules.ts';
 import { readStack, type Stack } from '../../src/template.ts';
 import { synthesizeFixture } from './a-stack.ts';
 
@@ -59,7 +53,7 @@ describe('a stack that the CDK wrote', () => {
     ]);
   });
 
-  test('has its bucket, and its secrets under the names that the outputs say', () => {
+  test('has its bucket, and its secrets under the names in the outputs', () => {
     expect(stack.buckets).toEqual([stack.output('BucketName')]);
     expect(stack.secrets.map(({ name }) => name)).toEqual([
       stack.output('ModelArkSecretName'),
@@ -76,7 +70,7 @@ describe('a stack that the CDK wrote', () => {
     expect(stack.secrets[3]?.initialValue).toMatch(/^[A-Za-z0-9]{64}$/);
   });
 
-  test('has its rules that are switched on, with schedules, patterns and targets', () => {
+  test('has its enabled rules, with schedules, patterns and targets', () => {
     const { arn } = functionNamed('Echo');
 
     expect(stack.rules).toEqual([
@@ -102,7 +96,7 @@ describe('a stack that the CDK wrote', () => {
     ]);
   });
 
-  test('may have what only watches and tells, of which nothing is made', () => {
+  test('may hold alarms, topics and queues, which are ignored', () => {
     expect(stack.output('AlertsTopicArn')).toMatch(/^arn:aws:sns:us-east-1:000000000000:Alerts/);
     const { statements } = functionNamed('Echo').principal;
     expect(statements?.find(({ actions }) => actions.includes('sqs:SendMessage'))?.resources).toEqual([
@@ -133,7 +127,7 @@ describe('a stack that the CDK wrote', () => {
     });
   });
 
-  test('gives each function a caller with the resolved statements of its role', () => {
+  test("gives each function a caller with its role's resolved statements", () => {
     const { principal } = functionNamed('Echo');
     const table = `arn:aws:dynamodb:us-east-1:000000000000:table/${stack.output('TableName')}`;
 
@@ -221,7 +215,7 @@ describe('a stack that the CDK wrote', () => {
     });
   });
 
-  test('has its distribution, with the trusted key that the custom resource made', () => {
+  test('has its distribution, with the trusted key from the custom resource', () => {
     stack.customResources.set('KeyPair', { physicalResourceId: 'pair', data: { PublicKey: 'pem' } });
 
     expect(stack.distribution()).toEqual({
@@ -233,168 +227,5 @@ describe('a stack that the CDK wrote', () => {
 
   test('has no output of another name', () => {
     expect(stack.output('OtherStateMachineArn')).toBeUndefined();
-  });
-});
-
-/** As a policy marks a variable. */
-const placeholder = (name: string) => `\${${name}}`;
-
-describe('the statements of a role', () => {
-  const role = (Properties: Record<string, unknown>, others: Template['Resources'] = {}) => {
-    const Resources = { Role: { Type: 'AWS::IAM::Role', Properties }, ...others };
-    const [spec] = roleSpecs(createResolver({ Resources }, 'Shop', new Map())).values();
-    return spec?.statements;
-  };
-  const document = (Statement: unknown) => ({ PolicyDocument: { Version: '2012-10-17', Statement } });
-
-  test('come from inline, attached and managed policies of the template', () => {
-    const statement = (Action: string) => document([{ Effect: 'Allow', Action, Resource: '*' }]);
-    expect(
-      role(
-        {
-          Policies: [statement('a:Inline')],
-          ManagedPolicyArns: ['arn:aws:iam::aws:policy/X', { Ref: 'Managed' }],
-        },
-        {
-          Attached: {
-            Type: 'AWS::IAM::Policy',
-            Properties: { Roles: [{ Ref: 'Role' }], ...statement('a:Attached') },
-          },
-          Others: { Type: 'AWS::IAM::Policy', Properties: { Roles: ['Another'], ...statement('a:Others') } },
-          Managed: { Type: 'AWS::IAM::ManagedPolicy', Properties: statement('a:Managed') },
-        },
-      )?.flatMap(({ actions }) => actions),
-    ).toEqual(['a:Inline', 'a:Attached', 'a:Managed']);
-  });
-
-  test('keep the condition on leading keys, of an Allow and of a Deny', () => {
-    const condition = (patterns: unknown) => ({
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns } },
-    });
-    const common = { Action: 'dynamodb:*', Resource: '*' };
-    const statements = [
-      { Effect: 'Allow', ...common, ...condition('ORDER#*') },
-      { Effect: 'Deny', ...common, ...condition(['ORDER#1', 'ORDER#2']) },
-    ];
-
-    expect(role({ Policies: [document(statements)] })).toEqual([
-      { effect: 'Allow', actions: ['dynamodb:*'], resources: ['*'], leadingKeys: ['ORDER#*'] },
-      { effect: 'Deny', actions: ['dynamodb:*'], resources: ['*'], leadingKeys: ['ORDER#1', 'ORDER#2'] },
-    ]);
-  });
-
-  test.each<[string, Record<string, unknown>, RegExp]>([
-    ['operator', { Bool: { 'aws:SecureTransport': false } }, /Role: .*Bool on aws:SecureTransport/],
-    ['quantifier', { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'a' } }, /ForAnyValue:StringLike/],
-    ['key', { 'ForAllValues:StringLike': { 'dynamodb:Attributes': ['a'] } }, /dynamodb:Attributes/],
-    [
-      'variable',
-      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [placeholder('aws:userid')] } },
-      /aws:userid/,
-    ],
-  ])('are refused with a condition of another %s', (_other, Condition, message) => {
-    for (const Effect of ['Allow', 'Deny']) {
-      const statement = { Effect, Action: 'a:B', Resource: '*', Condition };
-
-      expect(() => role({ Policies: [document(statement)] })).toThrow(message);
-    }
-  });
-
-  test('are refused when they are written by exclusion', () => {
-    expect(() =>
-      role({ Policies: [document({ Effect: 'Allow', NotAction: 'a:B', Resource: '*' })] }),
-    ).toThrow(/Role: .*NotAction/);
-  });
-});
-
-const aResolver = (Type: string, Properties: Record<string, unknown> = {}) =>
-  createResolver({ Resources: { Thing: { Type, Properties } } }, 'Shop', new Map());
-
-describe('resources of a type that the local run does not know', () => {
-  test.each(['AWS::Lambda::EventSourceMapping', 'AWS::Scheduler::Schedule', 'AWS::EC2::VPC'])(
-    'are refused by name: %s',
-    (type) => {
-      expect(() => refuseUnknownKinds(aResolver(type))).toThrow(`Thing (${type})`);
-    },
-  );
-
-  test.each(['AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy', 'Custom::Anything'])(
-    'do not include %s',
-    (type) => {
-      expect(() => refuseUnknownKinds(aResolver(type))).not.toThrow();
-    },
-  );
-});
-
-describe('a secret that is drawn', () => {
-  const draw = (GenerateSecretString: Record<string, unknown>) =>
-    secretSpecs(aResolver('AWS::SecretsManager::Secret', { GenerateSecretString }))[0]?.initialValue;
-
-  test('has one character at least of each type that is not left out', () => {
-    const drawn = Array.from({ length: 50 }, () => draw({ PasswordLength: 4 }));
-
-    for (const value of drawn) {
-      expect(value).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^a-zA-Z0-9]).{4}$/);
-    }
-    expect(new Set(drawn).size).toBeGreaterThan(40);
-  });
-
-  test('stands under its key in the template it is given', () => {
-    const value = draw({
-      SecretStringTemplate: '{"user":"api"}',
-      GenerateStringKey: 'password',
-      PasswordLength: 8,
-      ExcludePunctuation: true,
-      ExcludeCharacters: 'abc',
-    });
-
-    expect(JSON.parse(value ?? '')).toEqual({
-      user: 'api',
-      password: expect.stringMatching(/^[A-Zd-z0-9]{8}$/),
-    });
-  });
-
-  test('is refused when nothing is left to draw from', () => {
-    const nothing = { ExcludeLowercase: true, ExcludeUppercase: true, ExcludeNumbers: true };
-
-    expect(() => draw({ ...nothing, ExcludePunctuation: true })).toThrow(/cannot draw/);
-    expect(() => draw({ PasswordLength: 3 })).toThrow(/cannot draw 3/);
-  });
-});
-
-describe('a rule', () => {
-  const ruleOf = (Properties: Record<string, unknown>) => {
-    const Resources = {
-      Do: { Type: 'AWS::Lambda::Function' },
-      Rule: { Type: 'AWS::Events::Rule', Properties },
-    };
-    return ruleSpecs(createResolver({ Resources }, 'Shop', new Map()))[0];
-  };
-  const target = { Id: '0', Arn: { 'Fn::GetAtt': ['Do', 'Arn'] } };
-  const hourly = { ScheduleExpression: 'rate(1 hour)', Targets: [target] };
-
-  test.each<[string, Record<string, unknown>, RegExp]>([
-    ['on another bus', { ...hourly, EventBusName: 'orders' }, /Rule: .*default event bus/],
-    ['with a target that is no function', { Targets: [{ Id: '0', Arn: 'arn:aws:sns:x' }] }, /arn:aws:sns:x/],
-    ['with an input that is rewritten', { Targets: [{ ...target, InputPath: '$.detail' }] }, /InputPath/],
-    ['with an input that is not JSON', { Targets: [{ ...target, Input: '{' }] }, /Rule: .*JSON/],
-    [
-      'with a schedule that is none',
-      { ...hourly, ScheduleExpression: 'rate(1 minutes)' },
-      /rate\(1 minutes\)/,
-    ],
-    [
-      'with a matcher that is not known',
-      { EventPattern: { detail: { status: [{ 'anything-but': 'FAILED' }] } } },
-      /Rule: .*detail\.status/,
-    ],
-  ])('is refused %s', (_title, properties, message) => {
-    expect(() => ruleOf(properties)).toThrow(message);
-  });
-
-  test('may say how its target is tried, which changes nothing here', () => {
-    const tried = { ...target, RetryPolicy: { MaximumRetryAttempts: 2 }, DeadLetterConfig: { Arn: 'x' } };
-
-    expect(ruleOf({ ...hourly, Targets: [tried] })).toEqual(ruleOf(hourly));
   });
 });

@@ -9,14 +9,14 @@ type Json = Record<string, unknown>;
 
 const APPLY_PATH = /^\/guardrail\/([^/]+)\/version\/([^/]+)\/apply$/;
 
-/** The guardrail a request is for. Throws `AwsError` for any other call: no other one is made. */
+/** The guardrail that an ApplyGuardrail request names. Throws `AwsError` for any other call. */
 export const guardrailOf = (method: string, pathname: string): string => {
   const match = method === 'POST' ? APPLY_PATH.exec(pathname) : null;
   if (!match?.[1]) throw new AwsError('UnknownOperationException', `There is no ${method} ${pathname}`, 404);
   return decodeURIComponent(match[1]);
 };
 
-/** What applying a guardrail takes. */
+/** What ApplyGuardrail needs. */
 export const guardrailPermissions = ({ region, accountId }: Place, guardrail: string): Permission[] => [
   {
     action: 'bedrock:ApplyGuardrail',
@@ -24,7 +24,7 @@ export const guardrailPermissions = ({ region, accountId }: Place, guardrail: st
   },
 ];
 
-/** What a text may carry to be judged as the sandbox providers' directives are: `[guardrail=block]`, `[guardrail=mask]`. */
+/** Directives in a text that choose its verdict. */
 const BLOCKED = '[guardrail=block]';
 const MASKED = '[guardrail=mask]';
 
@@ -36,7 +36,7 @@ const textsOf = (body: Json): string[] =>
     return inner;
   });
 
-/** Judges texts as a guardrail with one denied topic and one masked kind of personal data would. */
+/** Judges texts like a guardrail with one denied topic and one masked kind of personal data. */
 export const applyGuardrail = (body: Json): Json => {
   const texts = textsOf(body);
   const blocked = texts.some((text) => text.includes(BLOCKED));

@@ -5,15 +5,16 @@ import { readBody } from '../json-protocol.ts';
 
 /** Calls the DynamoDB engine over kept-alive connections. */
 export interface DynamoDbClient {
-  /** Passes a call on and streams the answer back as it comes. */
+  /** Forwards a call and streams the answer back. */
   forward(operation: string, body: Buffer, response: ServerResponse): Promise<void>;
-  /** Makes a call of our own; answers the parsed result. Throws `AwsError` with the service's code, message and status. */
+  /** Makes a call and returns the parsed result. Throws `AwsError` with the service's code, message and status. */
   call(operation: string, body: unknown): Promise<Record<string, unknown>>;
   close(): void;
 }
 
 /**
- * One credential for every caller: engines such as DynamoDB Local keep separate data per access key and region. None checks the signature.
+ * One credential for all callers: some engines, DynamoDB Local among them, keep separate data per access key and region. None checks the
+ * signature.
  */
 const AUTHORIZATION =
   'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
@@ -39,7 +40,7 @@ export const createDynamoDbClient = (endpoint: string): DynamoDbClient => {
       });
       call.on('response', resolve);
       call.on('error', (error) => {
-        // A kept-alive connection that the engine was just closing: it never saw the call, so another connection may make it.
+        // The engine closed this kept-alive connection before it saw the call, so retry on another one.
         if (call.reusedSocket && systemCodeOf(error) === 'ECONNRESET') resolve(send(operation, body));
         else reject(new AwsError('InternalServerError', `DynamoDB engine: ${messageOf(error)}`, 500));
       });

@@ -12,7 +12,7 @@ import { messageOf } from '../errors.ts';
 export interface DynamoDbEngine {
   /** `http://127.0.0.1:port` */
   url: string;
-  /** Ends the engine; resolves when it is gone, within about a second. */
+  /** Stops the engine; resolves when it has exited, within about a second. */
   stop(): Promise<void>;
 }
 
@@ -21,22 +21,26 @@ const READY_TIMEOUT_MILLIS = 10_000;
 const STOP_GRACE_MILLIS = 1_000;
 
 /**
- * Runs its arguments as a child and kills it as soon as standard input ends, which the kernel sees to however this process dies,
- * SIGKILL included: nothing is left behind that would hold the file. Background jobs of `sh` read from /dev/null, hence descriptor 3.
+ * Runs its arguments as a child and kills it when standard input closes. The kernel closes it however this process dies, SIGKILL included,
+ * so no engine is left holding the file. Background jobs of `sh` read from /dev/null, hence descriptor 3.
  */
 const GUARD =
   'exec 3<&0; "$@" 3<&- & child=$!; (read -r _ <&3; kill -9 "$child" 2>/dev/null) & wait "$child"';
 
-/** The engine's binary. Throws, naming the way out, where the package has none for this platform. */
-const findBinary = (): string => {
-  const packageName = `@dynoxide/${process.platform}-${process.arch}`;
+/** Dynoxide is not installed, and no other DynamoDB endpoint was given. */
+export class NoDynamoDbEngineError extends Error {
+  override readonly name = 'NoDynamoDbEngineError';
+}
+
+/** The path of dynoxide's binary. Throws `NoDynamoDbEngineError` where its package is not installed. */
+export const findDynoxide = (): string => {
+  const platform = `${process.platform}-${process.arch}`;
   let manifest: string;
   try {
-    manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
+    manifest = createRequire(import.meta.url).resolve(`@dynoxide/${platform}/package.json`);
   } catch (cause) {
-    throw new Error(
-      `No DynamoDB engine for ${process.platform}-${process.arch}: ${packageName} is not installed. ` +
-        'Set DYNAMODB_ENDPOINT to a DynamoDB-compatible endpoint (DynamoDB Local, for one).',
+    throw new NoDynamoDbEngineError(
+      `There is no built-in DynamoDB for ${platform}: set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local.`,
       { cause },
     );
   }
@@ -85,7 +89,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> => {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  // Its own process group: Ctrl-C must not end the engine before the functions that still write to it.
+  // Its own process group: Ctrl-C must not stop the engine before the functions that still write to it.
   const child = spawn('sh', ['-c', GUARD, 'sh', binary, 'serve', '-p', String(port), '--db-path', file], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
@@ -123,11 +127,11 @@ const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> =
 };
 
 /**
- * Starts dynoxide on `file` (made when absent) and resolves once it answers. Another process may take the free port that was found
- * before the engine has it, so a failed start is tried again. Throws where there is no binary for this platform.
+ * Starts dynoxide on `file` (created when absent; `:memory:` keeps nothing) and resolves once it answers. Another process may take the
+ * free port before the engine binds it, so a failed start is retried. Throws `NoDynamoDbEngineError`.
  */
 export const startDynoxide = async (file: string): Promise<DynamoDbEngine> => {
-  const binary = findBinary();
+  const binary = findDynoxide();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await tryStart(binary, file);

@@ -2,12 +2,12 @@ import type { TableSpec } from '../../types.ts';
 import { AwsError } from '../errors.ts';
 import type { DynamoDbClient } from './client.ts';
 
-/** Whether an engine refused because what was asked for is there already. */
+/** Whether an engine refused because the table or its time to live already exists. */
 const isThereAlready = (error: unknown): boolean =>
   error instanceof AwsError &&
   (error.code === 'ResourceInUseException' || /already enabled/i.test(error.message));
 
-/** Creates each table, with its time to live, that the engine does not have yet. An existing table is left as it is. */
+/** Creates missing tables, with their time to live. Existing tables are not changed. */
 export const createTables = async (client: DynamoDbClient, tables: TableSpec[]): Promise<void> => {
   const ensure = async (operation: string, body: unknown) => {
     try {

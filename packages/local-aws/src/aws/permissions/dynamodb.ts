@@ -5,7 +5,7 @@ import { createLeadingKeys } from './leading-keys.ts';
 
 type Json = Record<string, unknown>;
 
-/** What a DynamoDB call needs. */
+/** Returns the permissions that a DynamoDB call needs. */
 export type DynamoDbPermissions = (operation: string, body: Json) => Permission[];
 
 const asObject = (value: unknown): Json =>
@@ -13,7 +13,7 @@ const asObject = (value: unknown): Json =>
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The action each part of a transaction needs. */
+/** The IAM action for each kind of transaction item. */
 const TRANSACT_ACTIONS: Record<string, string> = {
   Get: 'dynamodb:GetItem',
   Put: 'dynamodb:PutItem',
@@ -22,7 +22,7 @@ const TRANSACT_ACTIONS: Record<string, string> = {
   ConditionCheck: 'dynamodb:ConditionCheckItem',
 };
 
-/** Every key or item in a table's part of a batch: `{ Keys }` of a read, a list of requests of a write. */
+/** The keys and items in one table's part of a batch: `{ Keys }` for a read, a list of requests for a write. */
 const itemsOfBatch = (requests: unknown): unknown[] =>
   Array.isArray(requests)
     ? requests.map((request) => {
@@ -32,8 +32,8 @@ const itemsOfBatch = (requests: unknown): unknown[] =>
     : asList(asObject(requests).Keys);
 
 /**
- * What a call on these tables needs, as IAM asks for it: a batch needs its own action on every table, a transaction the actions of its
- * parts, reading an index the action on the index's ARN; each with the partition keys it is for.
+ * Permissions as IAM requires them: a batch needs its own action on every table, a transaction the actions of its items, an index read the
+ * action on the index's ARN. Each comes with its partition keys.
  */
 export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): DynamoDbPermissions => {
   const leadingKeys = createLeadingKeys(tables);

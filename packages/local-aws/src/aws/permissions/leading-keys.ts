@@ -2,11 +2,11 @@ import type { TableSpec } from '../../types.ts';
 
 type Json = Record<string, unknown>;
 
-/** Tells the partition keys that a DynamoDB call names, as IAM's `dynamodb:LeadingKeys` holds them. */
+/** Finds the partition keys that a DynamoDB call names, as in IAM's `dynamodb:LeadingKeys`. */
 export interface LeadingKeys {
-  /** Of keys or items of a table. */
+  /** The partition keys of keys or items of a table. */
   ofItems(table: string, items: unknown[]): string[];
-  /** Of a Query on a table or, when the request names one, an index. */
+  /** The partition key of a Query on a table or index. */
   ofQuery(request: Json): string[];
 }
 
@@ -25,10 +25,10 @@ interface KeySchema {
 const partitionKeyIn = (schema: unknown): string =>
   (schema as KeySchema[]).find(({ KeyType }) => KeyType === 'HASH')?.AttributeName ?? '';
 
-/** `left = right`, each a name, a placeholder of a name (`#a`) or of a value (`:a`). */
+/** `left = right`; each side is a name, a name placeholder (`#a`) or a value placeholder (`:a`). */
 const EQUALITY = /([#:]?\w+)\s*=\s*([#:]?\w+)/g;
 
-/** The value that a key condition asks of the partition key: its one equality on it. Empty when it cannot be told. */
+/** The value that a key condition compares the partition key with. Empty when unknown. */
 const queriedKey = (request: Json, partitionKey: string): string => {
   const names = asObject(request.ExpressionAttributeNames);
   const values = asObject(request.ExpressionAttributeValues);
@@ -40,7 +40,7 @@ const queriedKey = (request: Json, partitionKey: string): string => {
   return '';
 };
 
-/** The leading keys of calls on these tables. A key of an unknown table cannot be told. */
+/** Leading keys for calls on these tables. Keys of other tables are empty text. */
 export const createLeadingKeys = (tables: TableSpec[]): LeadingKeys => {
   const partitionKeys = new Map<string, string>();
   for (const { createTable } of tables) {

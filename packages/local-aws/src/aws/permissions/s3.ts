@@ -1,15 +1,28 @@
 import type { Permission } from '../authorize.ts';
 import type { RequestTarget } from '../request-target.ts';
 
-/** An S3 request, told from its method, path and query. */
+/** The operations of the local S3. */
+export type S3Operation =
+  | 'AbortMultipartUpload'
+  | 'CompleteMultipartUpload'
+  | 'CreateMultipartUpload'
+  | 'DeleteObject'
+  | 'DeleteObjects'
+  | 'GetObject'
+  | 'HeadObject'
+  | 'ListObjectsV2'
+  | 'PutObject'
+  | 'UploadPart';
+
+/** An S3 request, by its method, path and query. */
 export interface S3Request {
-  /** The API operation, or `Unknown` when it is not one the local store has. */
-  operation: string;
+  /** `Unknown` for any operation that the local S3 does not have. */
+  operation: S3Operation | 'Unknown';
   /** Empty for calls on the service itself. */
   bucket: string;
   /** Decoded; empty for calls on a bucket. */
   key: string;
-  /** What the call needs. DeleteObjects asks per key once its body is read. */
+  /** What the caller needs. DeleteObjects needs a permission per key, known once its body is read. */
   permissions: Permission[];
 }
 
@@ -23,78 +36,63 @@ const readPath = (pathname: string): { bucket: string; key: string } => {
   return { bucket: decodeURIComponent(bucket), key: rest.map(decodeURIComponent).join('/') };
 };
 
-/** `GET`, `HEAD` and `PUT` of a bucket or the service: operation and action. */
-const bucketOperation = (method: string, query: URLSearchParams): [operation: string, action: string] => {
+type Call = [operation: S3Request['operation'], action: string];
+
+const UNKNOWN: Call = ['Unknown', 's3:*'];
+
+const bucketCall = (method: string, query: URLSearchParams): Call => {
   if (method === 'POST' && query.has('delete')) return ['DeleteObjects', ''];
-  if (method === 'HEAD') return ['HeadBucket', 's3:ListBucket'];
-  if (method === 'GET' && query.has('location')) return ['GetBucketLocation', 's3:GetBucketLocation'];
   if (method === 'GET' && query.get('list-type') === '2') return ['ListObjectsV2', 's3:ListBucket'];
-  if (method === 'GET' && ![...query.keys()].some((name) => BUCKET_SUBRESOURCES.has(name)))
-    return ['ListObjects', 's3:ListBucket'];
-  return ['Unknown', 's3:*'];
+  return UNKNOWN;
 };
 
-const BUCKET_SUBRESOURCES = new Set([
-  'acl',
-  'cors',
-  'encryption',
-  'lifecycle',
-  'policy',
-  'tagging',
-  'uploads',
-  'versioning',
-  'versions',
-  'website',
-]);
+/** Query parameters that make a request one of an object's subresources, or of another version. */
+const OBJECT_SUBRESOURCES = ['acl', 'attributes', 'tagging', 'versionId'];
 
-const objectOperation = (method: string, query: URLSearchParams): [operation: string, action: string] => {
-  const multipart = query.has('uploadId');
-  if (query.has('acl') || query.has('tagging')) return ['Unknown', 's3:*'];
+const uploadCall = (method: string): Call => {
+  switch (method) {
+    case 'PUT':
+      return ['UploadPart', 's3:PutObject'];
+    case 'POST':
+      return ['CompleteMultipartUpload', 's3:PutObject'];
+    case 'DELETE':
+      return ['AbortMultipartUpload', 's3:AbortMultipartUpload'];
+    default:
+      return UNKNOWN;
+  }
+};
+
+const objectCall = (method: string, query: URLSearchParams, isCopy: boolean): Call => {
+  if (isCopy || OBJECT_SUBRESOURCES.some((name) => query.has(name))) return UNKNOWN;
+  if (query.has('uploadId')) return uploadCall(method);
   switch (method) {
     case 'GET':
-      return multipart ? ['Unknown', 's3:ListMultipartUploadParts'] : ['GetObject', 's3:GetObject'];
+      return ['GetObject', 's3:GetObject'];
     case 'HEAD':
       return ['HeadObject', 's3:GetObject'];
     case 'PUT':
-      return [multipart ? 'UploadPart' : 'PutObject', 's3:PutObject'];
+      return ['PutObject', 's3:PutObject'];
     case 'DELETE':
-      return multipart
-        ? ['AbortMultipartUpload', 's3:AbortMultipartUpload']
-        : ['DeleteObject', 's3:DeleteObject'];
+      return ['DeleteObject', 's3:DeleteObject'];
     case 'POST':
-      if (query.has('uploads')) return ['CreateMultipartUpload', 's3:PutObject'];
-      return multipart ? ['CompleteMultipartUpload', 's3:PutObject'] : ['Unknown', 's3:*'];
+      return query.has('uploads') ? ['CreateMultipartUpload', 's3:PutObject'] : UNKNOWN;
     default:
-      return ['Unknown', 's3:*'];
+      return UNKNOWN;
   }
 };
 
 /**
- * What an S3 request is and needs. `copySource` is the `x-amz-copy-source` header: a copy also needs to read its source.
- * Throws `URIError` when the path or the source holds a malformed escape.
+ * Reads an S3 request. `isCopy`: it has an `x-amz-copy-source` header, which the local S3 does not know. Throws `URIError` when the
+ * path holds a malformed escape.
  */
-export const readS3Request = (method: string, url: RequestTarget, copySource?: string): S3Request => {
+export const readS3Request = (method: string, url: RequestTarget, isCopy = false): S3Request => {
   const { bucket, key } = readPath(url.pathname);
-  if (bucket === '') {
-    return {
-      operation: method === 'GET' ? 'ListBuckets' : 'Unknown',
-      bucket,
-      key,
-      permissions: [{ action: 's3:ListAllMyBuckets', resource: '*' }],
-    };
-  }
-  const [operation, action] = key
-    ? objectOperation(method, url.searchParams)
-    : bucketOperation(method, url.searchParams);
-  const permissions = action ? [{ action, resource: s3Arn(bucket, key) }] : [];
-  if (operation === 'PutObject' && copySource !== undefined) {
-    const source = readPath(`/${copySource.replace(/^\//, '')}`);
-    return {
-      operation: 'CopyObject',
-      bucket,
-      key,
-      permissions: [...permissions, { action: 's3:GetObject', resource: s3Arn(source.bucket, source.key) }],
-    };
-  }
-  return { operation, bucket, key, permissions };
+  const [operation, action] =
+    bucket === ''
+      ? UNKNOWN
+      : key === ''
+        ? bucketCall(method, url.searchParams)
+        : objectCall(method, url.searchParams, isCopy);
+  const resource = bucket === '' ? '*' : s3Arn(bucket, key);
+  return { operation, bucket, key, permissions: action ? [{ action, resource }] : [] };
 };

@@ -12,8 +12,8 @@ const RESOURCE_FIELDS: Record<string, string> = {
 };
 
 /**
- * What a Step Functions call needs. `tokenMachineArn` is the ARN of the state machine that a SendTask* call's token belongs to;
- * without it (the token is malformed) the call needs nothing and is refused as an invalid token.
+ * What a Step Functions call needs. `tokenMachineArn` is the state machine that the token of a SendTask* call belongs to; undefined when
+ * the token is malformed: then nothing is needed, and the call fails on its token.
  */
 export const stepFunctionsPermissions = (
   operation: string,

@@ -3,15 +3,15 @@ import { Transform, type TransformCallback } from 'node:stream';
 const LINE_END = Buffer.from('\r\n');
 
 /**
- * Takes the `aws-chunked` framing off an upload (`size;chunk-signature=…\r\n` bytes `\r\n` … `0` trailers), which the SDK uses when it sends a
- * checksum behind a stream. Chunk signatures and trailing checksums are not checked. Fails on a body that ends within a chunk.
+ * Removes the `aws-chunked` framing of an upload (`size;chunk-signature=…\r\n` bytes `\r\n` … `0` trailers). The SDK uses it to send a
+ * checksum after a stream. Chunk signatures and trailing checksums are not checked. Fails when the body ends early.
  */
 export const decodeAwsChunked = (): Transform => {
   let pending: Buffer = Buffer.alloc(0);
   let leftInChunk = 0;
   let state: 'size' | 'bytes' | 'end-of-chunk' | 'trailers' = 'size';
 
-  /** Uses up one piece of what is pending; false when more bytes must come first. */
+  /** Consumes one piece of the pending bytes; false when it needs more bytes. */
   const step = (push: (bytes: Buffer) => void): boolean => {
     if (state === 'bytes') {
       const bytes = pending.subarray(0, leftInChunk);

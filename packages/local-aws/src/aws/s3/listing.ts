@@ -9,11 +9,11 @@ export interface KeyPage {
   keys: string[];
   commonPrefixes: string[];
   isTruncated: boolean;
-  /** What to hand back as `startAfter` for the next page. */
+  /** The `startAfter` of the next page. */
   lastName: string | undefined;
 }
 
-/** Every key in and below a directory whose keys begin with `base`, in no order. */
+/** Collects the keys in and below a directory, unordered. `base` is the directory's own part of each key. */
 const collectKeys = async (directory: string, base: string, keys: string[]): Promise<void> => {
   const entries = (await unlessMissing(readdir(directory, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
@@ -30,8 +30,8 @@ const byBytes = (left: string, right: string): number =>
   Buffer.compare(Buffer.from(left, 'utf8'), Buffer.from(right, 'utf8'));
 
 /**
- * Lists the keys of a bucket that begin with `prefix` and come after `startAfter`, at most `maxKeys` keys and common prefixes together.
- * Reads the directories the prefix leaves open, whole, for each page.
+ * Lists the keys of a bucket that begin with `prefix` and sort after `startAfter`: at most `maxKeys` keys and common prefixes together.
+ * Every page reads all directories under the prefix.
  */
 export const listKeys = async (
   bucketPath: string,

@@ -8,20 +8,20 @@ import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../errors.ts';
 import { metadataPath } from './object-paths.ts';
 
-/** What is kept beside an object's bytes. `headers` are S3's (content-type, x-amz-meta-…), lower case. */
+/** Stored beside an object's bytes. `headers` are S3's (content-type, x-amz-meta-…), in lower case. */
 export interface ObjectMetadata {
   /** Without quotes. */
   etag: string;
   headers: Record<string, string>;
 }
 
-/** An object as found: its metadata with its size in bytes and when it was written. */
+/** A stored object: its metadata, size and modification time. */
 export interface FoundObject extends ObjectMetadata {
   sizeBytes: number;
   modifiedAt: Date;
 }
 
-/** Bytes written to a file of their own, not yet under any key. */
+/** Bytes in a file of their own, not yet under a key. */
 export interface StagedBytes {
   path: string;
   sizeBytes: number;
@@ -30,7 +30,7 @@ export interface StagedBytes {
 
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 
-/** The value, or undefined when the file is not there. */
+/** The value; undefined when the file does not exist. */
 export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;
@@ -40,7 +40,7 @@ export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined>
   }
 };
 
-/** Writes a stream into a new file under `directory`. A stream that ends early leaves nothing and rejects. */
+/** Writes a stream to a new file in `directory`. Rejects, leaving no file, when the stream ends early. */
 export const stageBytes = async (directory: string, content: Readable): Promise<StagedBytes> => {
   const path = join(directory, randomUUID());
   const hash = createHash('md5');
@@ -62,8 +62,8 @@ export const stageBytes = async (directory: string, content: Readable): Promise<
 };
 
 /**
- * Moves staged bytes under an object's path, replacing what is there. The metadata goes first, so that an object, which exists once its bytes
- * are in place, is never seen without it. Both are renames: a reader sees the old bytes or the new ones, never a part.
+ * Moves staged bytes to an object's path, replacing the object there. The metadata goes first: an object exists once its bytes are in
+ * place, and must never lack metadata. Both moves are renames, so a reader sees the old bytes or the new ones.
  */
 export const commitObject = async (
   bytes: string,
@@ -79,13 +79,13 @@ export const commitObject = async (
       await rename(staged.path, bytes);
       return;
     } catch (error) {
-      // Deleting a directory's last object removes the directory, perhaps just now.
+      // Another call may just have removed the directory with its last object.
       if (!isMissing(error) || attempt === 5) throw error;
     }
   }
 };
 
-/** What is known about the object at this path; undefined when there is none. */
+/** The object at this path; undefined when there is none. */
 export const findObject = async (bytes: string): Promise<FoundObject | undefined> => {
   const found = await unlessMissing(stat(bytes));
   if (!found?.isFile()) return undefined;
@@ -94,13 +94,13 @@ export const findObject = async (bytes: string): Promise<FoundObject | undefined
   return { ...metadata, sizeBytes: found.size, modifiedAt: found.mtime };
 };
 
-/** Opens the bytes from `start` to `end` (both counted) as a stream; undefined when the object is gone. */
+/** Opens the bytes from `start` to `end`, both included; undefined when the object is gone. */
 export const openBytes = async (bytes: string, start: number, end: number): Promise<Readable | undefined> => {
   const handle = await unlessMissing(open(bytes));
   return handle?.createReadStream({ start, end });
 };
 
-/** Removes an object, if it is there, and the directories it leaves empty up to `bucketPath`. */
+/** Removes an object, if it exists, and the empty directories it leaves up to `bucketPath`. */
 export const removeObject = async (bucketPath: string, bytes: string): Promise<void> => {
   await unlessMissing(unlink(bytes));
   await unlessMissing(unlink(metadataPath(bytes)));

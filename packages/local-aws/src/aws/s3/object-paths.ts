@@ -1,46 +1,47 @@
 import { join } from 'node:path';
 
-import { s3Error } from './s3rver.ts';
+import { AwsError } from '../errors.ts';
 
-/** 255 bytes: the longest file name of the usual file systems, less the mark and suffix added here. */
+/** File systems allow 255 bytes; the rest is for the `@` and the suffix added here. */
 const MAX_SEGMENT_BYTES = 240;
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Whether `name` is a bucket name; one that is not must never reach the file system. */
+/** Whether `name` is a valid bucket name. No other may reach the file system. */
 export const isBucketName = (name: string): boolean => BUCKET_NAME.test(name) && !name.includes('..');
 
 /**
- * A key's segment as a file name. Escapes whatever could mean something to the file system (`/` cannot occur, `..` and an empty segment can),
- * and `@`, so that an object's file never has the name of a directory.
+ * A key's segment as a file name. Escapes what has a meaning to the file system (such as `..` and an empty segment), and `@`, so that an
+ * object's file never has the name of a directory. Throws `KeyTooLongError`.
  */
 const encodeSegment = (segment: string): string => {
   if (segment === '') return '%';
   if (/^\.+$/.test(segment)) return segment.replaceAll('.', '%2E');
   const name = encodeURIComponent(segment);
-  if (name.length > MAX_SEGMENT_BYTES) throw s3Error('KeyTooLongError', 'A segment of your key is too long');
+  if (name.length > MAX_SEGMENT_BYTES)
+    throw new AwsError('KeyTooLongError', 'A segment of your key is too long');
   return name;
 };
 
 const decodeSegment = (name: string): string => (name === '%' ? '' : decodeURIComponent(name));
 
-/** Where an object's bytes lie: `a/b.png` is `a/@b.png`, so that a file keeps its extension and can be looked at. */
+/** The path of an object's bytes: `a/b.png` is stored as `a/@b.png`, so the file keeps its extension. */
 export const bytesPath = (bucketPath: string, key: string): string => {
   const segments = key.split('/').map(encodeSegment);
   const name = segments.pop() ?? '';
   return join(bucketPath, ...segments, `@${name}`);
 };
 
-/** Where what is known about an object lies, beside its bytes. */
+/** The path of an object's metadata, beside its bytes. */
 export const metadataPath = (bytes: string): string => `${bytes}@.json`;
 
-/** The directory every key with this prefix lies in or below. */
+/** The directory that holds every key with this prefix. */
 export const prefixDirectory = (bucketPath: string, prefix: string): string =>
   join(bucketPath, ...prefix.split('/').slice(0, -1).map(encodeSegment));
 
-/** The key of a directory entry: the object's name, undefined for anything else. */
+/** The last segment of an object's key, from its file name; undefined for any other file. */
 export const objectNameOf = (entry: string): string | undefined =>
   entry.startsWith('@') && !entry.endsWith('@.json') ? decodeSegment(entry.slice(1)) : undefined;
 
-/** The key segment of a directory. */
+/** The key segment that a directory stands for. */
 export const segmentOf = (directory: string): string => decodeSegment(directory);

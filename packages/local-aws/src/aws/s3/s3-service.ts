@@ -1,184 +1,157 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 
+import { parseByteRange } from '../../byte-range.ts';
 import type { Principal } from '../../types.ts';
 import { findRefusal } from '../authorize.ts';
-import { AwsError } from '../errors.ts';
+import { AwsError, systemCodeOf } from '../errors.ts';
 import { readBody } from '../json-protocol.ts';
-import { readS3Request, type S3Request, s3Arn } from '../permissions/s3.ts';
+import { readS3Request, type S3Operation, type S3Request, s3Arn } from '../permissions/s3.ts';
 import type { RequestTarget } from '../request-target.ts';
+import { deleteObjects, listObjects, partsIn, uploadCompleted, uploadCreated } from './documents.ts';
+import type { FoundObject } from './object-file.ts';
 import { type ObjectStore, openObjectStore } from './object-store.ts';
-import { createS3rver, isS3Error } from './s3rver.ts';
-import { element, elementTexts, escapeXml, sendXml, sendXmlError } from './xml.ts';
-
-/** S3's own limit on one DeleteObjects call. */
-const MAX_DELETED_KEYS = 1_000;
+import { keptHeaders, uploadBody } from './upload-body.ts';
+import { sendXml, sendXmlError } from './xml.ts';
 
 /** The local S3. */
 export interface S3Service {
   store: ObjectStore;
-  /** Answers one request; `admit` is told the operation once the caller was found to be allowed, and may refuse the call. */
+  /** Answers one request. Calls `admit` with the operation once the caller is found to be allowed; it may refuse the call. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
     caller: { principal: Principal; target: RequestTarget; admit: (operation: string) => Promise<void> },
   ): Promise<void>;
-  close(): void;
 }
 
-/** DeleteObjects. s3rver would take a key that looks like a number for one; and IAM judges each key by itself. */
-const deleteObjects = async (
-  store: ObjectStore,
-  principal: Principal,
-  bucket: string,
-  body: string,
-): Promise<string> => {
-  const keys = elementTexts(body, 'Key');
-  if (keys.length === 0 || keys.length > MAX_DELETED_KEYS) {
-    throw new AwsError('MalformedXML', 'The XML you provided was not well-formed or did not validate.');
+interface Call extends S3Request {
+  request: IncomingMessage;
+  response: ServerResponse;
+  query: URLSearchParams;
+  principal: Principal;
+}
+
+/** Codes of errors when a client goes away while it sends or receives. */
+const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+const noSuchKey = () => new AwsError('NoSuchKey', 'The specified key does not exist.', 404);
+
+const quoted = (etag: string) => `"${etag}"`;
+
+const objectHeaders = (object: FoundObject) => ({
+  ...object.headers,
+  etag: quoted(object.etag),
+  'last-modified': object.modifiedAt.toUTCString(),
+  'accept-ranges': 'bytes',
+});
+
+const getObject = async (store: ObjectStore, { request, response, bucket, key }: Call): Promise<void> => {
+  const object = await store.find(bucket, key);
+  if (!object) throw noSuchKey();
+  const { sizeBytes } = object;
+  const range = parseByteRange(request.headers.range, sizeBytes);
+  if (range === 'unsatisfiable') {
+    throw new AwsError('InvalidRange', 'The requested range is not satisfiable', 416);
   }
-  const quiet = elementTexts(body, 'Quiet')[0] === 'true';
-  const results = await Promise.all(
-    keys.map(async (key) => {
-      const refused = findRefusal(principal, [{ action: 's3:DeleteObject', resource: s3Arn(bucket, key) }]);
-      if (refused) {
-        return `<Error>${element('Key', key)}<Code>AccessDenied</Code>${element('Message', refused)}</Error>`;
-      }
-      await store.deleteObject(bucket, key);
-      return quiet ? '' : `<Deleted>${element('Key', key)}</Deleted>`;
-    }),
-  );
-  return `<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${results.join('')}</DeleteResult>`;
+  const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
+  const bytes = await store.open(bucket, key, first, last);
+  if (!bytes) throw noSuchKey();
+  response.writeHead(range ? 206 : 200, {
+    ...objectHeaders(object),
+    'content-length': last - first + 1,
+    ...(range && { 'content-range': `bytes ${first}-${last}/${sizeBytes}` }),
+  });
+  await pipeline(bytes, response);
 };
 
-/** ListObjectsV2. s3rver's continuation tokens need DES, which OpenSSL 3 no longer has. */
-const listObjects = async (store: ObjectStore, bucket: string, query: URLSearchParams): Promise<string> => {
-  const prefix = query.get('prefix') ?? '';
-  const delimiter = query.get('delimiter') ?? '';
-  const token = query.get('continuation-token');
-  const startAfter =
-    token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
-  const maxKeys = Math.min(Number(query.get('max-keys') ?? 1_000), 1_000);
-  if (!Number.isInteger(maxKeys) || maxKeys < 0) {
-    throw new AwsError('InvalidArgument', 'Argument maxKeys must be an integer between 0 and 2147483647');
-  }
-  const encoded = query.get('encoding-type') === 'url';
-  const name = (key: string) => (encoded ? encodeURIComponent(key).replaceAll('%2F', '/') : key);
-
-  const page = await store.listKeys(bucket, { prefix, delimiter, startAfter, maxKeys });
-  const contents = await Promise.all(
-    page.keys.map(async (key) => {
-      const object = await store.findObject(bucket, key);
-      if (!object) return '';
-      const modified = element('LastModified', object.modifiedAt.toISOString());
-      const size = element('Size', object.sizeBytes);
-      return `<Contents>${element('Key', name(key))}${modified}${element('ETag', `"${object.etag}"`)}${size}<StorageClass>STANDARD</StorageClass></Contents>`;
-    }),
-  );
-  return [
-    '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-    element('Name', bucket),
-    element('Prefix', name(prefix)),
-    delimiter && element('Delimiter', name(delimiter)),
-    element('MaxKeys', maxKeys),
-    element('KeyCount', page.keys.length + page.commonPrefixes.length),
-    encoded ? '<EncodingType>url</EncodingType>' : '',
-    element('ContinuationToken', token ?? undefined),
-    element('IsTruncated', page.isTruncated),
-    page.isTruncated
-      ? element('NextContinuationToken', Buffer.from(page.lastName ?? '').toString('base64url'))
-      : '',
-    ...contents,
-    ...page.commonPrefixes.map(
-      (one) => `<CommonPrefixes><Prefix>${escapeXml(name(one))}</Prefix></CommonPrefixes>`,
-    ),
-    '</ListBucketResult>',
-  ].join('');
+const headObject = async (store: ObjectStore, { response, bucket, key }: Call): Promise<void> => {
+  const object = await store.find(bucket, key);
+  if (!object) throw noSuchKey();
+  response.writeHead(200, { ...objectHeaders(object), 'content-length': object.sizeBytes }).end();
 };
 
-/** Makes the headers such as s3rver understands them: no signature to check, no suffix range, no upload framing to keep as encoding. */
-const adaptHeaders = async (store: ObjectStore, request: IncomingMessage, { bucket, key }: S3Request) => {
-  const { headers } = request;
-  delete headers.authorization;
-  const suffix = /^bytes=-(\d+)$/.exec(headers.range ?? '')?.[1];
-  if (suffix !== undefined) {
-    const size = (await store.findObject(bucket, key))?.sizeBytes ?? 0;
-    headers.range = `bytes=${Math.max(0, size - Number(suffix))}-`;
-  }
-  if (headers['content-encoding']?.includes('aws-chunked')) {
-    const rest = headers['content-encoding'].split(',').filter((one) => one.trim() !== 'aws-chunked');
-    if (rest.length > 0) headers['content-encoding'] = rest.join(',');
-    else delete headers['content-encoding'];
-  }
+const sendEtag = (response: ServerResponse, etag: string): void => {
+  response.writeHead(200, { etag: quoted(etag), 'content-length': 0 }).end();
 };
 
-/** Opens the local S3 over `directory` and makes the buckets that are not there. */
+const bodyText = async (request: IncomingMessage): Promise<string> =>
+  (await readBody(request)).toString('utf8');
+
+const uploadIdOf = ({ query }: Call): string => query.get('uploadId') ?? '';
+
+const OPERATIONS: Record<S3Operation, (store: ObjectStore, call: Call) => Promise<void>> = {
+  GetObject: getObject,
+  HeadObject: headObject,
+  async PutObject(store, { request, response, bucket, key }) {
+    sendEtag(response, await store.put(bucket, key, uploadBody(request), keptHeaders(request.headers)));
+  },
+  async DeleteObject(store, { response, bucket, key }) {
+    await store.delete(bucket, key);
+    response.writeHead(204).end();
+  },
+  async DeleteObjects(store, { request, response, bucket, principal }) {
+    sendXml(response, 200, await deleteObjects(store, principal, bucket, await bodyText(request)));
+  },
+  async ListObjectsV2(store, { response, bucket, query }) {
+    sendXml(response, 200, await listObjects(store, bucket, query));
+  },
+  async CreateMultipartUpload(store, { request, response, bucket, key }) {
+    const uploadId = await store.createUpload(bucket, key, keptHeaders(request.headers));
+    sendXml(response, 200, uploadCreated(bucket, key, uploadId));
+  },
+  async UploadPart(store, call) {
+    const partNumber = Number(call.query.get('partNumber'));
+    sendEtag(call.response, await store.putPart(uploadIdOf(call), partNumber, uploadBody(call.request)));
+  },
+  async CompleteMultipartUpload(store, call) {
+    const etag = await store.completeUpload(uploadIdOf(call), partsIn(await bodyText(call.request)));
+    sendXml(call.response, 200, uploadCompleted(call.bucket, call.key, etag));
+  },
+  async AbortMultipartUpload(store, call) {
+    await store.abortUpload(uploadIdOf(call));
+    call.response.writeHead(204).end();
+  },
+};
+
+/** S3 hides which keys are absent from a caller that may not list the bucket: it answers 403 in place of 404. */
+const findHiddenKey = async (store: ObjectStore, { operation, bucket, key, principal }: Call) => {
+  if (operation !== 'GetObject' && operation !== 'HeadObject') return undefined;
+  const refused = findRefusal(principal, [{ action: 's3:ListBucket', resource: s3Arn(bucket) }]);
+  return refused !== undefined && !(await store.find(bucket, key)) ? refused : undefined;
+};
+
+/** Opens the local S3 over `directory` and creates the buckets that are missing. */
 export const openS3Service = async (directory: string, buckets: string[]): Promise<S3Service> => {
   const store = await openObjectStore(directory);
-  for (const bucket of buckets) await store.putBucket(bucket);
-  const s3rver = createS3rver(store, directory);
+  for (const bucket of buckets) await store.createBucket(bucket);
 
-  /** S3 tells a caller that may not list the bucket nothing about keys that are not there: 403 takes the place of 404. */
-  const hidesMissingKey = async (principal: Principal, { operation, bucket, key }: S3Request) => {
-    if (operation !== 'GetObject' && operation !== 'HeadObject') return undefined;
-    const refused = findRefusal(principal, [{ action: 's3:ListBucket', resource: s3Arn(bucket) }]);
-    return refused !== undefined && !(await store.existsObject(bucket, key)) ? refused : undefined;
-  };
-
-  const answer: S3Service['handle'] = async (request, response, { principal, target, admit }) => {
-    const copySource = request.headers['x-amz-copy-source'];
-    const call = readS3Request(
-      request.method ?? 'GET',
-      target,
-      typeof copySource === 'string' ? copySource : undefined,
-    );
-    const refused = findRefusal(principal, call.permissions) ?? (await hidesMissingKey(principal, call));
+  const answer = async (call: Call, admit: (operation: string) => Promise<void>) => {
+    const refused = findRefusal(call.principal, call.permissions) ?? (await findHiddenKey(store, call));
     if (refused) throw new AwsError('AccessDenied', refused, 403);
     await admit(call.operation);
     if (call.operation === 'Unknown') {
-      throw new AwsError(
-        'NotImplemented',
-        `The local S3 has no ${request.method} ${target.pathname}?${target.searchParams} here`,
-        501,
-      );
+      const { method, url } = call.request;
+      throw new AwsError('NotImplemented', `The local S3 has no ${method} ${url}`, 501);
     }
-    if (call.bucket !== '' && (await store.getBucket(call.bucket)) === null) {
+    if (!(await store.hasBucket(call.bucket))) {
       throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
     }
-    switch (call.operation) {
-      case 'HeadBucket':
-        response.writeHead(200).end();
-        return;
-      case 'DeleteObjects': {
-        const body = (await readBody(request)).toString('utf8');
-        sendXml(response, 200, await deleteObjects(store, principal, call.bucket, body));
-        return;
-      }
-      case 'ListObjectsV2':
-        sendXml(response, 200, await listObjects(store, call.bucket, target.searchParams));
-        return;
-      case 'AbortMultipartUpload':
-        if (!(await store.abortUpload(call.bucket, target.searchParams.get('uploadId') ?? ''))) {
-          throw new AwsError('NoSuchUpload', 'The specified upload does not exist.', 404);
-        }
-        response.writeHead(204).end();
-        return;
-      default:
-        await adaptHeaders(store, request, call);
-        await s3rver.handle(request, response);
-    }
+    await OPERATIONS[call.operation](store, call);
   };
 
   return {
     store,
-    close: s3rver.close,
-    async handle(request, response, caller) {
+    async handle(request, response, { principal, target, admit }) {
       try {
-        await answer(request, response, caller);
+        const isCopy = request.headers['x-amz-copy-source'] !== undefined;
+        const read = readS3Request(request.method ?? 'GET', target, isCopy);
+        await answer({ ...read, request, response, principal, query: target.searchParams }, admit);
       } catch (error) {
         if (error instanceof URIError) {
           sendXmlError(response, new AwsError('InvalidURI', "Couldn't parse the specified URI."));
-        } else if (error instanceof AwsError || isS3Error(error)) {
-          sendXmlError(response, error);
+        } else if (CLIENT_GONE.has(systemCodeOf(error) ?? '')) {
+          response.destroy();
         } else {
           throw error;
         }

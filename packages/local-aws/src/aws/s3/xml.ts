@@ -23,13 +23,13 @@ const unescapeXml = (text: string): string =>
     return ENTITIES[entity] ?? whole;
   });
 
-/** The texts of all elements of this name, unescaped. Enough for S3's flat request bodies. */
+/** The texts of all elements of this name, unescaped. Reads flat documents only, as S3's request bodies are. */
 export const elementTexts = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) =>
     unescapeXml(match[1] ?? ''),
   );
 
-/** An element with its text escaped; nothing when there is no text. */
+/** An element with escaped text; empty when there is no text. */
 export const element = (name: string, text: string | number | boolean | undefined): string =>
   text === undefined ? '' : `<${name}>${escapeXml(String(text))}</${name}>`;
 
@@ -43,7 +43,7 @@ export const sendXml = (response: ServerResponse, status: number, xml: string): 
   response.end(text);
 };
 
-/** Answers with an error in S3's shape. A HEAD request gets the status alone. */
+/** Answers with an error in S3's shape. A HEAD request gets no body. */
 export const sendXmlError = (
   response: ServerResponse,
   error: { code: string; message: string; status: number },

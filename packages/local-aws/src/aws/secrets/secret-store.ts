@@ -5,24 +5,24 @@ import type { SecretSpec } from '../../types.ts';
 import { AwsError, systemCodeOf } from '../errors.ts';
 import { replaceFile } from '../write-file.ts';
 
-/** One version's value: text, or bytes in base64. */
+/** The value of a version: text, or bytes in base64. */
 export interface SecretValue {
   text?: string;
   base64?: string;
 }
 
-/** A version as it is kept. */
+/** A stored version. */
 export interface SecretVersion extends SecretValue {
   createdAt: string;
   stages: string[];
 }
 
-/** Keeps the values of the template's secrets in one file. */
+/** The values of the stack's secrets, in one file. */
 export interface SecretStore {
   /** The secret of this name, ARN, or ARN without its random suffix. */
   find(nameOrArn: string): SecretSpec | undefined;
   versions(secret: SecretSpec): Record<string, SecretVersion>;
-  /** Adds a version, moving the stages to it; the version that was AWSCURRENT becomes AWSPREVIOUS. The same id with the same value changes nothing. */
+  /** Adds a version and moves `stages` to it; AWSCURRENT's old version becomes AWSPREVIOUS. The same id and value change nothing. Throws `ResourceExistsException`. */
   put(secret: SecretSpec, versionId: string, value: SecretValue, stages: string[]): void;
 }
 
@@ -40,7 +40,7 @@ const load = (file: string): StoredSecrets => {
 const isSame = (left: SecretValue, right: SecretValue): boolean =>
   left.text === right.text && left.base64 === right.base64;
 
-/** Opens the store; secrets that hold nothing get their `initialValue`. Values live on across starts by the secret's name. */
+/** Opens the store and gives empty secrets their `initialValue`. Values persist across starts by the secret's name. */
 export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStore => {
   const stored = load(file);
   const save = () => replaceFile(file, `${JSON.stringify(stored, undefined, 2)}\n`);
@@ -71,7 +71,7 @@ export const openSecretStore = (file: string, secrets: SecretSpec[]): SecretStor
         version.stages = wasCurrent ? [...kept, 'AWSPREVIOUS'] : kept;
       }
       versions[versionId] = { ...value, createdAt: new Date().toISOString(), stages };
-      // A version without a stage is deprecated; nothing here could ask for it but by its id.
+      // Versions without a stage are deprecated.
       for (const [id, version] of Object.entries(versions))
         if (version.stages.length === 0) delete versions[id];
       save();

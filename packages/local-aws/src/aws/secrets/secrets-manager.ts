@@ -76,7 +76,7 @@ const describeSecret = (store: SecretStore, secret: SecretSpec) => {
   };
 };
 
-/** What a Secrets Manager call needs: its action on the secret's ARN. */
+/** A Secrets Manager call needs its action on the secret's ARN. */
 export const secretPermissions = (
   place: Place,
   store: SecretStore,

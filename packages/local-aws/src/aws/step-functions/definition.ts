@@ -8,32 +8,32 @@ import { readTaskResource, type TaskResource } from './task-resource.ts';
 /** A state of a definition. */
 export interface StateInfo {
   name: string;
-  /** Its type in the definition, which the prepared one may have changed. */
+  /** The type in the definition; preparing the state may change it. */
   type: string;
-  /** What the definition's state is nested in: empty at the top, `Map state` or `Parallel state/branch`. */
+  /** The Map state (`name`) or Parallel branch (`name/index`) that holds it; empty at the top. */
   container: string;
-  /** Under which name the state's own context object (`$$.State`) is found. */
+  /** The key of its context object (`$$.State`). */
   contextName: string;
-  /** Of a Task. */
+  /** For a Task. */
   resource?: TaskResource;
-  /** A literal `TimeoutSeconds` or `HeartbeatSeconds`, for the history. */
+  /** Literal `TimeoutSeconds` and `HeartbeatSeconds`, for the history. */
   timeoutSeconds?: number;
   heartbeatSeconds?: number;
-  /** Of a Map, `$` when its input is the list itself. */
+  /** For a Map; `$` when its input is the list itself. */
   itemsPath?: string;
-  /** The interpreter calls one of our handlers for this state. */
+  /** Whether the interpreter calls one of our handlers for this state. */
   hasHandler: boolean;
 }
 
-/** A definition made ready for the interpreter. */
+/** A definition, prepared for the interpreter. */
 export interface PreparedDefinition {
   definition: StateMachineDefinition;
   states: Map<string, StateInfo>;
-  /** Of the execution as a whole. */
+  /** For the whole execution. */
   timeoutSeconds?: number;
 }
 
-/** The Map and Parallel states a state is nested in, innermost first. */
+/** The Map and Parallel states around a state, innermost first. */
 export const enclosingStates = (states: Map<string, StateInfo>, name: string): StateInfo[] => {
   const container = states.get(name)?.container ?? '';
   const outer = states.get(container.replace(/\/\d+$/, ''));
@@ -46,7 +46,7 @@ const asJson = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** Fields whose meaning the interpreter does not know: ignoring them would run something else than what deploys. */
+/** Fields that the interpreter ignores, so that it would not run what is deployed. */
 const UNSUPPORTED_FIELDS = ['Assign', 'Arguments', 'Output', 'ItemReader', 'ItemBatcher', 'ResultWriter'];
 
 const checkSupported = (name: string, state: Json): void => {
@@ -57,7 +57,7 @@ const checkSupported = (name: string, state: Json): void => {
   if (state.QueryLanguage === 'JSONata') throw new Error(`state "${name}": JSONata cannot be run locally`);
 };
 
-/** Refuses literal limits that Step Functions would refuse when the machine is made. */
+/** Throws for literal limits that Step Functions refuses when the machine is created. */
 const checkLimits = (name: string, timeoutSeconds: unknown, heartbeatSeconds: unknown): void => {
   try {
     readTaskLimits(timeoutSeconds, heartbeatSeconds);
@@ -66,15 +66,15 @@ const checkLimits = (name: string, timeoutSeconds: unknown, heartbeatSeconds: un
   }
 };
 
-/** Every state a state can lead to. */
+/** Every state that a state can go to. */
 const targetsOf = (state: Json): string[] =>
   [state, ...[state.Choices, state.Catch].flatMap((list) => (Array.isArray(list) ? list.map(asJson) : []))]
     .flatMap(({ Next, Default }) => [Next, Default])
     .filter((target) => typeof target === 'string');
 
 /**
- * Checks what the interpreter would trip over in the middle of an execution. The whole of ASL is checked where the definition is tested and
- * deployed; the validator takes a quarter of a second a machine, which every start would pay.
+ * Throws for targets that do not exist; the interpreter would notice only in the middle of an execution. A full check of the ASL would add
+ * a quarter of a second per machine to every start, and belongs in the tests of a definition.
  */
 const checkTargets = (fragment: Json): void => {
   const states = asJson(fragment.States);
@@ -87,7 +87,7 @@ const checkTargets = (fragment: Json): void => {
   }
 };
 
-/** Prepares a machine or a part of it (a branch, an item processor); adds its states to `states`. */
+/** Prepares a machine, branch or item processor, and adds its states to `states`. */
 const prepareFragment = (fragment: Json, container: string, states: Map<string, StateInfo>): Json => {
   checkTargets(fragment);
   const prepared: Json = {};
@@ -128,8 +128,8 @@ const prepareFragment = (fragment: Json, container: string, states: Map<string, 
 };
 
 /**
- * Reads ASL text (JSONPath) and rewrites it so that the interpreter runs it as Step Functions would: see `prepare-state.ts`.
- * Throws, naming the state, on a definition that leads nowhere or uses what cannot be run locally.
+ * Reads ASL text (JSONPath) and rewrites it so that the interpreter runs it as Step Functions would (see `prepare-state.ts`). Throws, naming
+ * the state, when a target does not exist or something cannot run locally.
  */
 export const prepareDefinition = (machineName: string, text: string): PreparedDefinition => {
   try {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { systemCodeOf } from '../errors.ts';
 import type { ExecutionSummary, HistoryEvent, Outcome } from './types.ts';
 
-/** One execution as its file holds it. `input` is the JSON text it was started with; `startDate` is in epoch seconds. */
+/** A stored execution. `input` is JSON text; `startDate` is in epoch seconds. */
 export interface StoredExecution {
   input: string;
   startDate: number;
@@ -22,27 +22,27 @@ export interface StoredExecution {
 }
 
 /**
- * The executions of one state machine on disk: a file each (its start, its events, its end, one JSON line each) and an index of names and
- * statuses, which is all that is read at start.
+ * The executions of one state machine on disk: a file per execution, with a JSON line for its start, each event and its end, and an index
+ * of names and statuses. Only the index is read at start.
  */
 export interface ExecutionStore {
   find(name: string): ExecutionSummary | undefined;
-  /** In the order they were started. */
+  /** In starting order. */
   list(): readonly ExecutionSummary[];
-  /** Writes the start of an execution, replacing what its file held; it is on disk when this returns. */
+  /** Writes the start of an execution and clears its file; on disk when this returns. */
   begin(name: string, input: string, startDate: number): void;
-  /** Adds an event; it is written within 50 ms, and before anything that reads it. */
+  /** Adds an event; written within 50 ms, and before it is read. */
   append(name: string, event: HistoryEvent): void;
-  /** Writes the end of an execution. A failure to write is logged; the execution has ended all the same. */
+  /** Writes the end of an execution. A write error is logged, not thrown. */
   end(name: string, outcome: Outcome): void;
-  /** Reads an execution's file; undefined when it is missing or holds no start. */
+  /** Reads an execution; undefined when its file is missing or holds no start. */
   read(name: string): StoredExecution | undefined;
   close(): void;
 }
 
 const WRITE_DELAY_MILLIS = 50;
 
-/** Execution names may hold almost any character; a plain one is its own file name. `~` cannot occur in a name. */
+/** A plain name is its own file name; any other is hashed. `~` cannot occur in a name. */
 const fileNameOf = (name: string): string =>
   /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(name)
     ? `${name}.jsonl`
@@ -57,7 +57,7 @@ const readIfThere = (path: string): string => {
   }
 };
 
-/** The JSON lines of a text. A process killed while it wrote leaves half a line at the end, which is dropped. */
+/** The JSON lines of a text. Drops a broken line, which a process killed while writing leaves at the end. */
 const parseLines = (text: string): Record<string, unknown>[] =>
   text.split('\n').flatMap((line) => {
     if (line === '') return [];
@@ -68,7 +68,7 @@ const parseLines = (text: string): Record<string, unknown>[] =>
     }
   });
 
-/** Writes what nobody waits for: a full disk must not end the process. */
+/** Logs a write error: a full disk must not end the process. */
 const orLog = (write: () => void): void => {
   try {
     write();
@@ -77,7 +77,7 @@ const orLog = (write: () => void): void => {
   }
 };
 
-/** Opens the store in `directory`, making it when absent. */
+/** Opens the store in `directory`, created when absent. */
 export const openExecutionStore = (directory: string): ExecutionStore => {
   mkdirSync(directory, { recursive: true });
   const indexPath = join(directory, 'index.jsonl');

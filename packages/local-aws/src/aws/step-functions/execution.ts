@@ -12,7 +12,7 @@ import { createTaskRunner } from './task-runner.ts';
 import type { TaskTokens } from './task-tokens.ts';
 import { type EndStatus, MAX_PAYLOAD_BYTES, nowSeconds, type Outcome } from './types.ts';
 
-/** The state machine an execution runs on, and what its tasks reach. */
+/** The state machine of an execution, and the services of its tasks. */
 export interface ExecutionEnvironment {
   interpreter: StateMachine;
   prepared: PreparedDefinition;
@@ -24,7 +24,7 @@ export interface ExecutionEnvironment {
   tokens: TaskTokens;
 }
 
-/** What an execution is started with. `input` is JSON text, `startDate` epoch seconds. */
+/** The start of an execution. `input` is JSON text; `startDate` is in epoch seconds. */
 export interface ExecutionStart {
   arn: string;
   name: string;
@@ -32,11 +32,11 @@ export interface ExecutionStart {
   startDate: number;
 }
 
-/** An execution that has not ended. */
+/** A running execution. */
 export interface RunningExecution extends ExecutionStart {
-  /** Ends it now; no state begins after. */
+  /** Ends it; no further state begins. */
   stop(status: EndStatus, error?: string, cause?: string): Outcome;
-  /** Lets go of it without an end, to be started again by the next process. */
+  /** Abandons it without an end; the next process starts it again. */
   leave(): void;
 }
 
@@ -49,15 +49,15 @@ const END_EVENTS: Record<EndStatus, string> = {
   ABORTED: 'ExecutionAborted',
 };
 
-/** What a failed run threw: the interpreter wraps the state's error. */
+/** The error and cause of a failed run. The interpreter wraps the state's error. */
 const failureOf = (thrown: unknown): { error: string; cause: string } => {
   const inner = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
   return { error: nameOf(inner), cause: messageOf(inner) };
 };
 
 /**
- * Runs an execution from its first state. Its start has been written to the store; events and the end go there as they happen. `onEnd` is called
- * once, when it has ended. Nothing it does can throw into the caller.
+ * Runs an execution, whose start is already stored, from its first state. Stores its events and its end. Calls `onEnd` once, at the end.
+ * Never throws.
  */
 export const runExecution = (
   environment: ExecutionEnvironment,

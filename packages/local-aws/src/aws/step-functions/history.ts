@@ -7,32 +7,32 @@ import { type HistoryEvent, nowSeconds } from './types.ts';
 export type InterpreterEvent =
   ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never;
 
-/** A line of events that follow one another: the execution's own, and one for each branch and iteration. */
+/** A sequence of events: one for the execution, and one per branch and iteration. */
 export interface Chain {
   lastId: number;
 }
 
-/** Writes an execution's history in Step Functions' event types, from what the interpreter logs and what the tasks report. */
+/** Writes an execution's history in Step Functions' event types, from the interpreter's log and the tasks' events. */
 export interface History {
   append(type: string, details?: Record<string, unknown>, chain?: Chain, timestamp?: number): void;
   recordInterpreterEvent(event: InterpreterEvent): void;
-  /** The chain of the attempt a task's handler was just called for. Call it one turn of the event loop after, when the log was read. */
+  /** The chain of the attempt that a task's handler was called for. Call it one turn of the event loop later, when the log was read. */
   takeChain(stateName: string): Chain;
 }
 
-/** Step Functions' own limit; an execution that reaches it fails. */
+/** Step Functions' limit; an execution that reaches it fails. */
 export const MAX_HISTORY_EVENTS = 25_000;
 
 const INCLUDED = { truncated: false };
 
-/** `mapIterationStartedEventDetails` for `MapIterationStarted`. All states share the entered and exited details. */
+/** The details field of an event type: `mapIterationStartedEventDetails` for `MapIterationStarted`. All states share the entered and exited details. */
 const detailsField = (type: string): `${string}EventDetails` => {
   const shared = /State(Entered|Exited)$/.exec(type);
   const name = shared ? `state${shared[1]}` : type.charAt(0).toLowerCase() + type.slice(1);
   return `${name}EventDetails`;
 };
 
-/** How many items a Map has; undefined when its items path is more than names joined by dots. */
+/** The number of items of a Map; undefined unless its items path is only names joined by dots. */
 const countItems = (input: unknown, itemsPath: string): number | undefined => {
   if (!/^\$(\.\w+)*$/.test(itemsPath)) return undefined;
   let items = input;
@@ -44,8 +44,8 @@ const countItems = (input: unknown, itemsPath: string): number | undefined => {
 };
 
 /**
- * A history whose events go to `write` as they come. Ids count from 1; `previousEventId` is the event before in the same branch or iteration.
- * The interpreter does not say which iteration a task belongs to, so among tasks of concurrent iterations it is taken in order of arrival.
+ * A history that passes each event to `write`. Ids count from 1; `previousEventId` is the previous event of the same branch or iteration.
+ * The interpreter does not say which iteration a task belongs to, so tasks of concurrent iterations are matched in order of arrival.
  */
 export const createHistory = (
   states: Map<string, StateInfo>,

@@ -9,18 +9,18 @@ import { FatalTaskError, TaskError } from './types.ts';
 
 type Json = Record<string, unknown>;
 
-/** What the integrations need of the rest of the local run. */
+/** What the integrations call. */
 export interface IntegrationServices {
   place: Place;
   invoke: InvokeFunction;
   dynamodbPermissions: DynamoDbPermissions;
   callDynamoDb(operation: string, body: unknown): Promise<Json>;
   startExecution(body: Json): { executionArn: string; startDate: number };
-  /** Counts a call that is allowed, and lets faults meet it. Throws `AwsError` where one refuses it. */
+  /** Counts an allowed call and applies faults to it. Throws `AwsError` where a fault refuses it. */
   admit(call: AdmittedCall): Promise<Aftermath>;
 }
 
-/** Makes the call of a Task state as the state machine's role; resolves with the integration's result, rejects with `TaskError`. */
+/** Makes the call of a Task state with the state machine's role. Rejects with `TaskError`. */
 export type CallIntegration = (
   principal: Principal,
   resource: TaskResource,
@@ -30,14 +30,14 @@ export type CallIntegration = (
 const asJson = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
-/** A copy as JSON carries it, made in this realm whatever thread or context the value came from. */
+/** A JSON copy, made in this realm: the value may come from another thread or context. */
 const copyJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-/** The calls of `lambda:invoke`, `states:startExecution` and `dynamodb:*`, each allowed or refused by the machine's role. */
+/** The integrations `lambda:invoke`, `states:startExecution` and `dynamodb:*`, each checked against the machine's role. */
 export const createIntegrations = (services: IntegrationServices): CallIntegration => {
   const { place } = services;
 
-  /** Makes a call if the role allows it; `refusal` is the name of the error when it does not. */
+  /** Makes a call if the role allows it; else throws an error named `refusal`. */
   const perform = async <T>(
     { principal, name, parameters }: { principal: Principal; name: string; parameters: unknown },
     allowed: { permissions: Permission[]; refusal: string },

@@ -10,8 +10,8 @@ const instantOf = (timestamp: unknown): number =>
   TIMESTAMP.test(String(timestamp)) ? Date.parse(String(timestamp)) : Number.NaN;
 
 /**
- * Waits as a Wait state does, for `seconds` or until `timestamp` (RFC 3339), however far off; returns at once when `signal` is aborted.
- * Throws `States.Runtime` when it is given neither a whole number nor an instant.
+ * Waits as a Wait state does, for `seconds` or until `timestamp` (RFC 3339), however long; returns early when `signal` is aborted. Throws
+ * `States.Runtime` unless it is given a whole number or an instant.
  */
 export const pause = async (
   { seconds, timestamp }: { seconds?: unknown; timestamp?: unknown },
@@ -25,7 +25,7 @@ export const pause = async (
     throw new FatalTaskError('States.Runtime', `A Wait state cannot wait for ${seconds ?? timestamp}`);
   }
   for (let left = until - Date.now(); left > 0 && !signal.aborted; left = until - Date.now()) {
-    // An aborted sleep rejects; the loop then ends by itself.
+    // An aborted sleep rejects; the loop then ends.
     await sleep(Math.min(left, MAX_TIMER_SECONDS * 1_000), undefined, { signal }).catch(() => undefined);
   }
 };

@@ -1,23 +1,23 @@
 type Json = Record<string, unknown>;
 
 /**
- * The longest a timer of Node can be set to, about 24.8 days, in seconds. The interpreter's own default for a task without
- * `TimeoutSeconds` is 60 s, where Step Functions has none.
+ * The longest timer of Node.js, about 24.8 days, in seconds. Also the time limit of a task without `TimeoutSeconds`: the interpreter's
+ * default is 60 s, Step Functions has none.
  */
 export const MAX_TIMER_SECONDS = 2_147_483;
 
-/** Type tests of a Choice rule, of which the interpreter only ever finds the positive ones true. */
+/** Type tests of a Choice rule. The interpreter takes `false` for one as never true. */
 const TYPE_TESTS = ['IsPresent', 'IsNull', 'IsNumeric', 'IsString', 'IsBoolean', 'IsTimestamp'];
 
-/** Parts of a state that are states themselves, or are taken as they are. */
+/** Fields that hold states themselves or literal values. */
 const LEFT_ALONE = new Set(['ItemProcessor', 'Iterator', 'Branches', 'Result', 'Comment']);
 
 const isPathField = (field: string): boolean =>
   field.endsWith('.$') || field.endsWith('Path') || field === 'Variable';
 
 /**
- * Points `$$.Execution` and `$$.State` at objects of ours: the interpreter overwrites the first in every branch and iteration (with that
- * part's input and the present time) and does not have the second.
+ * Points `$$.Execution` and `$$.State` at our own objects: the interpreter overwrites the first in every branch and iteration, and lacks
+ * the second.
  */
 const redirectContext = (value: unknown, contextName: string, field = ''): unknown => {
   if (typeof value === 'string' && isPathField(field)) {
@@ -35,7 +35,7 @@ const redirectContext = (value: unknown, contextName: string, field = ''): unkno
   );
 };
 
-/** `IsPresent: false` as `Not` of `IsPresent: true`, wherever it is nested. */
+/** Rewrites `IsPresent: false` (and its like) as `Not` of `IsPresent: true`, at any depth. */
 const rewriteRule = (rule: unknown): unknown => {
   if (Array.isArray(rule)) return rule.map(rewriteRule);
   if (typeof rule !== 'object' || rule === null) return rule;
@@ -61,13 +61,13 @@ const widenTimeouts = (entries: unknown): unknown =>
       )
     : entries;
 
-/** A value given by a field, or by the path in `<field>Path`. */
+/** A value from a field, or from the path in `<field>Path`. */
 const valueOrPath = (state: Json, field: string, as: string): Json => {
   if (state[`${field}Path`] !== undefined) return { [`${as}.$`]: state[`${field}Path`] };
   return state[field] === undefined ? {} : { [as]: state[field] };
 };
 
-/** A Task's handler gets its parameters in an envelope, with what else has to be read from the state's input. */
+/** Gives a Task's handler an envelope: its parameters, and limits read from the state's input. */
 const prepareTask = (state: Json): Json => {
   const { Parameters, TimeoutSeconds, TimeoutSecondsPath, HeartbeatSecondsPath, ...rest } = state;
   const timeout =
@@ -85,7 +85,7 @@ const prepareTask = (state: Json): Json => {
   };
 };
 
-/** A Wait becomes a task of ours: the interpreter's ends at once when it is longer than a timer can be set to. */
+/** Makes a Wait a task of ours: the interpreter's own ends at once when it exceeds Node's longest timer. */
 const prepareWait = (state: Json): Json => {
   const { Seconds: _s, SecondsPath: _sp, Timestamp: _t, TimestampPath: _tp, ...rest } = state;
   return {
@@ -97,12 +97,12 @@ const prepareWait = (state: Json): Json => {
       ...valueOrPath(state, 'Timestamp', 'timestamp'),
       ...(state.InputPath === undefined ? {} : { 'input.$': '$' }),
     },
-    // The state's input goes on; behind an InputPath that is what the path chose, which the handler hands back.
+    // The output is the state's input; with an InputPath, what the path selects, which the handler returns.
     ...(state.InputPath === undefined ? { ResultPath: null } : {}),
   };
 };
 
-/** A Fail with paths becomes a task of ours, because the interpreter does not evaluate intrinsic functions there. */
+/** Makes a Fail with paths a task of ours: the interpreter does not evaluate intrinsic functions there. */
 const prepareFail = (state: Json): Json =>
   state.ErrorPath === undefined && state.CausePath === undefined
     ? state
@@ -113,7 +113,7 @@ const prepareFail = (state: Json): Json =>
         Parameters: { ...valueOrPath(state, 'Error', 'error'), ...valueOrPath(state, 'Cause', 'cause') },
       };
 
-/** The interpreter ignores a Result that is false, 0, empty or null. */
+/** Moves a falsy Result to Parameters: the interpreter ignores it. */
 const preparePass = (state: Json): Json => {
   if (!('Result' in state) || state.Result) return state;
   const { Result, ...rest } = state;
@@ -121,11 +121,11 @@ const preparePass = (state: Json): Json => {
 };
 
 /**
- * Rewrites a state so that `aws-local-stepfunctions` 3.0 gives it the meaning Step Functions does. Nested states are left to the caller.
+ * Rewrites a state so that `aws-local-stepfunctions` 3.0 runs it as Step Functions does. Nested states are left to the caller.
  */
 export const prepareState = (original: Json, contextName: string): Json => {
   const state = redirectContext(original, contextName) as Json;
-  // `$` is what the field stands for when it is absent; the interpreter would set a field named "$".
+  // `$` is the default; the interpreter would set a field named "$".
   if (state.ResultPath === '$') delete state.ResultPath;
   for (const field of ['Retry', 'Catch']) if (field in state) state[field] = widenTimeouts(state[field]);
   switch (state.Type) {

@@ -6,7 +6,7 @@ import type { HistoryEvent } from './types.ts';
 
 type Json = Record<string, unknown>;
 
-/** An execution that was asked for and found. */
+/** An execution, found by its ARN. */
 export interface FoundExecution {
   arn: string;
   machine: LocalStateMachine;

@@ -39,12 +39,12 @@ export const jsonText = (body: Json, field: string, invalid: { code: string; lab
   return text;
 };
 
-/** What a name may not hold. https://docs.aws.amazon.com/step-functions/latest/apireference/API_StartExecution.html */
+/** Characters that a name may not hold. https://docs.aws.amazon.com/step-functions/latest/apireference/API_StartExecution.html */
 const FORBIDDEN_IN_NAMES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the API names them
   /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
 
-/** An execution's name, 1 to 80 characters; undefined when the caller leaves it to us. Throws `InvalidName`. */
+/** An execution's name, 1 to 80 characters; undefined when the caller gives none. Throws `InvalidName`. */
 export const executionName = (body: Json): string | undefined => {
   const name = optionalText(body, 'name');
   if (name === undefined) return undefined;
@@ -66,16 +66,16 @@ export const pageSize = (body: Json): number => {
 
 const invalidToken = () => new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");
 
-/** The `nextToken` of a page that ends with this text's place in the list. */
+/** The `nextToken` of a page that ends at `place`. */
 export const makeNextToken = (place: string): string => Buffer.from(place).toString('base64url');
 
-/** What `makeNextToken` was given; undefined on a first page. */
+/** The place that `makeNextToken` was given; undefined on a first page. */
 export const readNextToken = (body: Json): string | undefined => {
   const token = optionalText(body, 'nextToken');
   return token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
 };
 
-/** One page of a list that only ever grows at its end. Throws `InvalidToken`. */
+/** One page of a list that only grows at its end. Throws `InvalidToken`. */
 export const takePage = <T>(body: Json, items: readonly T[]): { page: T[]; nextToken?: string } => {
   const from = Number(readNextToken(body) ?? 0);
   if (!Number.isInteger(from) || from < 0) throw invalidToken();
@@ -83,7 +83,7 @@ export const takePage = <T>(body: Json, items: readonly T[]): { page: T[]; nextT
   return { page: items.slice(from, to), ...(to < items.length && { nextToken: makeNextToken(String(to)) }) };
 };
 
-/** One page of a list whose beginning may move: it goes on behind the last name of the page before. Throws `InvalidToken`. */
+/** One page of a list that may grow at its start: it continues after the last name of the previous page. Throws `InvalidToken`. */
 export const takePageByName = <T extends { name: string }>(
   body: Json,
   items: readonly T[],

@@ -2,19 +2,19 @@ import type { StateInfo } from './definition.ts';
 
 /** The parts of the context object (`$$`) that change while an execution runs. */
 export interface StateContexts {
-  /** Merged into the context object: `Task.Token`, and each state's own `State` under its context name. */
+  /** Merged into the context object: `Task.Token`, and each state's `State` under its context name. */
   context: Record<string, unknown>;
-  /** The token that the parameters just evaluated hold, or a new one. Call it first thing in a handler. */
+  /** The token in the parameters just evaluated, or a new one. Call it first in a handler. */
   takeToken(): string;
-  /** An attempt at a state begins; until one succeeds, the next is a retry. */
+  /** Begins an attempt at a state. Until one succeeds, the next is a retry. */
   beginAttempt(stateName: string): { succeeded(): void };
   /** The state was left through a Catch. */
   caught(stateName: string): void;
 }
 
 /**
- * Contexts of one execution. The interpreter evaluates a task's parameters and calls its handler in one go, so a token made by a getter while
- * evaluating is the one of the handler called next. Retry counts are by state; concurrent iterations of a Map share them.
+ * Contexts of one execution. The interpreter evaluates a task's parameters and calls its handler without a pause, so a token created while
+ * evaluating belongs to the handler called next. Retry counts are per state; concurrent iterations of a Map share them.
  */
 export const createStateContexts = (
   states: Map<string, StateInfo>,

@@ -20,36 +20,36 @@ export interface LocalStateMachine {
   creationDate: number;
   store: ExecutionStore;
   /**
-   * Starts an execution; its start is on disk when this returns. The same name and input as a running one gives that one back. Throws
-   * `ExecutionAlreadyExists` for a name used before: names are never free again.
+   * Starts an execution; its start is on disk when this returns. For the name and input of a running one, returns that one. Throws
+   * `ExecutionAlreadyExists` for a used name; names never expire.
    */
   start(name: string | undefined, input: string): { executionArn: string; startDate: number };
   running(name: string): RunningExecution | undefined;
-  /** Starts what an earlier process left running again from its first state, with its name, input and start date; its history begins anew. */
+  /** Restarts executions that an earlier process left running: first state, same name, input and start date, new history. */
   resume(): void;
   close(): void;
 }
 
-/** What a machine's tasks reach. */
+/** The services of a machine's tasks. */
 export interface MachineServices {
   place: Place;
-  /** Where the executions of all machines are kept. */
+  /** Holds the executions of all machines. */
   directory: string;
   call: CallIntegration;
   tokens: TaskTokens;
-  /** Told that an execution began or ended, once that is on disk. */
+  /** Called when an execution has started or ended, once that is on disk. */
   announce(change: StatusChange): void;
 }
 
-/** Whether two JSON texts are the same value, whatever their spacing. */
+/** Whether two JSON texts are equal, spacing aside. */
 const isSameJson = (left: string, right: string): boolean =>
   left === right || JSON.stringify(JSON.parse(left)) === JSON.stringify(JSON.parse(right));
 
-/** Opens a state machine and its executions. Throws when the definition cannot be run locally. */
+/** Opens a state machine and its executions. Throws when the definition cannot run locally. */
 export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine => {
   const { place, directory, call, tokens, announce } = services;
   const prepared = prepareDefinition(spec.name, spec.definition);
-  // The prepared form is not strict ASL any more.
+  // The prepared definition is not strict ASL.
   const interpreter = new StateMachine(prepared.definition, { validationOptions: { noValidate: true } });
   const store = openExecutionStore(`${directory}/${spec.name}`);
   const running = new Map<string, RunningExecution>();
@@ -105,10 +105,10 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
         if (status !== 'RUNNING' || running.has(name)) continue;
         const stored = store.read(name);
         if (!stored) {
-          // Its file is gone; without the input it can only be called failed.
+          // Its file is gone; without the input it cannot start again.
           store.end(name, { status: 'FAILED', stopDate: nowSeconds(), error: 'States.Runtime' });
         } else if (stored.outcome) {
-          // The process died between writing its end and noting it in the index: nobody may have been told.
+          // The process died before it wrote the end to the index, and may not have announced it.
           store.end(name, stored.outcome);
           announceChange(name, stored.input, stored.startDate, stored.outcome);
         } else {

@@ -4,7 +4,7 @@ import type { AwsEvent } from '../../types.ts';
 import type { Place } from '../arn.ts';
 import type { Outcome } from './types.ts';
 
-/** An execution whose status has changed: it began (no outcome), or it ended. */
+/** A status change of an execution: it started (no outcome), or it ended. */
 export interface StatusChange {
   executionArn: string;
   stateMachineArn: string;
@@ -15,7 +15,7 @@ export interface StatusChange {
   outcome?: Outcome | undefined;
 }
 
-/** Over so many bytes of escaped text the event leaves the input out, then the output: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html */
+/** Above this many bytes of escaped text the event omits the input, then the output: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html */
 const MAX_DATA_BYTES = 248 * 1024;
 
 const escapedBytes = (text: string | undefined): number =>
@@ -31,7 +31,7 @@ const redriveOf = (status: string) =>
       }
     : { redriveStatus: 'REDRIVABLE', redriveStatusReason: null };
 
-/** The event that Step Functions sends to the default bus. Its dates are epoch milliseconds, unlike those of its API. */
+/** The event that Step Functions sends to the default bus. Its dates are in epoch milliseconds, unlike those of the API. */
 export const statusChangeEvent = (place: Place, change: StatusChange): AwsEvent => {
   const { executionArn, input, outcome } = change;
   const status = outcome?.status ?? 'RUNNING';

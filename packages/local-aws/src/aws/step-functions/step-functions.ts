@@ -14,27 +14,27 @@ type Json = Record<string, unknown>;
 
 /** The local Step Functions. */
 export interface StepFunctions {
-  /** What answers one call of the API, once its caller was found to be allowed. Both throw `AwsError` as the service answers it. */
+  /** Checks a call's permissions; the returned function makes the call. Both throw the service's errors as `AwsError`. */
   authorize(principal: Principal, operation: string, body: Json): () => Json;
   /**
-   * Opens the machines, then starts again what an earlier process left running. `publish` gets an event for every execution that begins or
-   * ends. Throws when a definition cannot be run locally.
+   * Opens the machines, then restarts executions that an earlier process left running. `publish` receives an event for every execution that
+   * starts or ends. Throws when a definition cannot run locally.
    */
   start(specs: StateMachineSpec[], invoke: InvokeFunction, publish: (event: AwsEvent) => void): void;
-  /** Lets go of running executions; the next process starts them again. */
+  /** Abandons running executions; the next process starts them again. */
   close(): void;
 }
 
-/** What Step Functions needs of the rest of the local run. */
+/** What Step Functions works with. */
 export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke' | 'startExecution'> {
-  /** Where executions are kept, a directory for each machine. */
+  /** Holds the executions, in a directory per machine. */
   directory: string;
 }
 
 const INVALID_INPUT = { code: 'InvalidExecutionInput', label: 'Invalid State Machine Execution Input' };
 const INVALID_OUTPUT = { code: 'InvalidOutput', label: 'Invalid Output' };
 
-/** A Step Functions without machines yet. */
+/** A Step Functions without machines. */
 export const createStepFunctions = (services: StepFunctionsServices): StepFunctions => {
   const { place } = services;
   const machines = new Map<string, LocalStateMachine>();
@@ -79,7 +79,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     creationDate,
   });
 
-  /** The owner of a token. Throws `InvalidToken` when it is none of ours, `TaskDoesNotExist` when its execution is unknown. */
+  /** The state machine of a token. Throws `InvalidToken`, or `TaskDoesNotExist` when its execution is unknown. */
   const tokenMachine = (body: Json): string => {
     const owner = readToken(requiredText(body, 'taskToken'));
     if (!owner) throw new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");

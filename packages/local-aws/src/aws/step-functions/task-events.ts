@@ -5,7 +5,7 @@ import type { TaskResource } from './task-resource.ts';
 /** Writes the events of one attempt at a task. */
 export interface TaskEvents {
   scheduled(parameters: unknown, timeoutSeconds: unknown, heartbeatSeconds: unknown): void;
-  /** The call answered; the task goes on until its token is handed in. */
+  /** The call was answered; the task continues until its token is returned. */
   submitted(output: unknown): void;
   succeeded(output: unknown): void;
   failed(error: string, cause: string): void;
@@ -14,7 +14,7 @@ export interface TaskEvents {
 
 const optional = (field: string, value: unknown) => (typeof value === 'number' ? { [field]: value } : {});
 
-/** The events of a Task state: those of a service integration, or those of a function given as the resource. */
+/** The events of a Task state: those of a service integration, or of a function as the resource. */
 export const createTaskEvents = (
   history: History,
   { resource }: StateInfo & { resource: TaskResource },

@@ -1,7 +1,7 @@
 import { MAX_TIMER_SECONDS } from './prepare-state.ts';
 import { FatalTaskError } from './types.ts';
 
-/** How long a task may take in all and between heartbeats, in seconds; undefined: no limit. */
+/** Limits on a task's duration and on the time between heartbeats, in seconds. Undefined: no limit. */
 export interface TaskLimits {
   timeoutSeconds: number | undefined;
   heartbeatSeconds: number | undefined;
@@ -13,7 +13,7 @@ const seconds = (field: string, value: unknown): number | undefined => {
   throw new FatalTaskError('States.Runtime', `${field} must be a positive integer, not ${value}`);
 };
 
-/** Reads the limits of a task. Throws `States.Runtime`, as Step Functions does, where one is no positive integer or the heartbeat is not the shorter. */
+/** Reads a task's limits. Throws `States.Runtime`, as Step Functions does, unless both are positive integers and the heartbeat is shorter. */
 export const readTaskLimits = (timeout: unknown, heartbeat: unknown): TaskLimits => {
   const timeoutSeconds = seconds('TimeoutSeconds', timeout);
   const heartbeatSeconds = seconds('HeartbeatSeconds', heartbeat);
@@ -24,5 +24,5 @@ export const readTaskLimits = (timeout: unknown, heartbeat: unknown): TaskLimits
   return { timeoutSeconds, heartbeatSeconds };
 };
 
-/** A limit that a timer of Node can be set to. */
+/** The limit, capped at the longest timer of Node.js. */
 export const timerSeconds = (limit: number): number => Math.min(limit, MAX_TIMER_SECONDS);

@@ -6,11 +6,11 @@ export interface TaskResource {
   /** As history events name them: `lambda` and `invoke.waitForTaskToken`, `aws-sdk:dynamodb` and `updateItem`. */
   resourceType: string;
   resource: string;
-  /** The task ends when its token is handed in, not when the call answers. */
+  /** The task ends when its token is returned, not when the call is answered. */
   waitsForToken: boolean;
-  /** What the service's exceptions are prefixed with (`DynamoDB.` for the optimized integration, `DynamoDb.` for the SDK's). */
+  /** Prefix of the service's exceptions (`DynamoDB.` for the optimized integration, `DynamoDb.` for the SDK's). */
   errorPrefix: string;
-  /** Set when the resource is a function itself: its input is the payload, its result the output. */
+  /** Set when the resource is a function: the input is its payload, its result the output. */
   functionArn?: string;
 }
 

@@ -19,15 +19,15 @@ type Json = Record<string, unknown>;
 export interface TaskRunner {
   /** Handlers by state name, for the interpreter. */
   handlers: Record<string, (envelope: unknown) => Promise<never>>;
-  /** The interpreter gave up on a task of this state: its attempt ends, and its token with it. */
+  /** Ends an attempt at this state, and its token: the interpreter's timer ran out. */
   timeOut(stateName: string): void;
-  /** A Map or Parallel state begins, perhaps again. */
+  /** A Map or Parallel state begins or is retried. */
   enter(stateName: string): void;
-  /** A Map or Parallel state failed: what still runs inside it ends unheard, and what the interpreter would retry there does not begin. */
+  /** A Map or Parallel state failed: ends its running attempts without events, and prevents retries inside it. */
   abandon(stateName: string): void;
 }
 
-/** What a runner works with; all but `call` and `tokens` belong to the execution. */
+/** What a runner works with. All but `call` and `tokens` belong to the execution. */
 export interface TaskRunnerParts {
   states: Map<string, StateInfo>;
   contexts: StateContexts;
@@ -36,7 +36,7 @@ export interface TaskRunnerParts {
   region: string;
   call: CallIntegration;
   tokens: TaskTokens;
-  /** Aborted when the execution has ended, or this process is to stop. */
+  /** Aborted when the execution has ended or this process stops. */
   signal: AbortSignal;
 }
 
@@ -45,7 +45,7 @@ interface Attempt {
   abandon(): void;
 }
 
-/** Ends whatever still runs for an execution that is over; nothing may retry or catch it. */
+/** Ends the tasks of an execution that has ended; cannot be retried or caught. */
 const stoppedError = () => new FatalTaskError('States.Runtime', 'The execution has stopped');
 
 /** Rejects when the execution stops. */
@@ -70,10 +70,10 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
   const isAbandoned = ({ name }: StateInfo) =>
     abandoned.size > 0 && enclosingStates(states, name).some((outer) => abandoned.has(outer.name));
   const stopped = whenStopped(signal);
-  // Most executions end without a task waiting for this.
+  // Usually no task waits for this when the execution ends.
   stopped.catch(() => undefined);
 
-  /** Makes the call; with a token, waits for whichever comes first: the token handed in, or the call failing. */
+  /** Makes the call. With a token, waits until the token is returned or the call fails. */
   const perform = async (resource: TaskResource, envelope: Json, token: string, events: TaskEvents) => {
     const response = parts.call(parts.principal, resource, envelope.parameters);
     if (!resource.waitsForToken) return response;
@@ -136,7 +136,7 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
   };
 
   const runState = async (info: StateInfo, envelope: Json, token: string): Promise<unknown> => {
-    // The interpreter logged that it entered the state just before it called; by the next turn that has been read.
+    // The interpreter logs that it enters the state before it calls; the log is read by the next turn.
     await nextTurn();
     if (signal.aborted || isAbandoned(info)) throw stoppedError();
     if (info.resource) return runTask({ ...info, resource: info.resource }, envelope, token);
@@ -150,7 +150,7 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
     const token = contexts.takeToken();
     const attempt = contexts.beginAttempt(info.name);
     const asked = envelope.timeoutSeconds;
-    // The interpreter sets its timer by this field as soon as this function awaits anything: to a number a timer can be set to.
+    // The interpreter reads this field for its timer as soon as this function awaits, so it must fit a timer.
     if (asked !== undefined)
       envelope.timeoutSeconds = timerSeconds(typeof asked === 'number' && asked >= 1 ? Math.trunc(asked) : 1);
     if (info.resource) readTaskLimits(asked ?? info.timeoutSeconds, envelope.heartbeatSeconds);
@@ -171,7 +171,7 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
     },
     enter: (name) => abandoned.delete(name),
     abandon(name) {
-      // Within a Map, attempts of other iterations cannot be told from those of the one that failed; they run to their end.
+      // Within a Map, attempts do not say which iteration they belong to, so they run to their end.
       if (enclosingStates(states, name).some(({ type }) => type === 'Map')) return;
       abandoned.add(name);
       for (const [stateName, attempts] of open) {

@@ -4,19 +4,19 @@ import { AwsError } from '../errors.ts';
 import { timerSeconds } from './task-limits.ts';
 import { TaskError } from './types.ts';
 
-/** What a token belongs to. */
+/** The execution of a token. */
 export interface TokenOwner {
   machineName: string;
   executionName: string;
 }
 
-/** The task tokens that are waited for. */
+/** The task tokens of waiting tasks. */
 export interface TaskTokens {
-  /** A token nobody waits for yet. */
+  /** A new token; no task waits for it yet. */
   create(owner: TokenOwner): string;
-  /** Resolves or rejects with what is handed in for the token; rejects with `States.HeartbeatTimeout` when heartbeats stop. */
+  /** Settles with the result sent for the token; rejects with `States.HeartbeatTimeout` when heartbeats stop. */
   wait(token: string, heartbeatSeconds: number | undefined): Promise<unknown>;
-  /** The task is over: from now on the token is refused. */
+  /** The task has ended: refuses the token from now on. */
   forget(token: string): void;
   succeed(token: string, output: unknown): void;
   fail(token: string, error: string, cause: string): void;
@@ -25,7 +25,7 @@ export interface TaskTokens {
 
 const SEPARATOR = '\n';
 
-/** Whose token this is; undefined when it is not one of ours. */
+/** The owner of a token; undefined when it is malformed. */
 export const readToken = (token: string): TokenOwner | undefined => {
   const text = Buffer.from(token, 'base64url').toString('utf8');
   const [mark, machineName, executionName, nonce] = text.split(SEPARATOR);
@@ -40,7 +40,7 @@ interface Waiting {
   heartbeat(): void;
 }
 
-/** No token is waited for yet. Tokens die with the process, as the executions they belong to start again. */
+/** Tokens without waiting tasks. Tokens die with the process: their executions start again. */
 export const createTaskTokens = (): TaskTokens => {
   const waiting = new Map<string, Waiting>();
 
@@ -84,7 +84,7 @@ export const createTaskTokens = (): TaskTokens => {
         expect();
       }),
     forget(token) {
-      // Settles the promise too, so that its heartbeat timer does not outlive the task.
+      // Settles the promise, which clears its heartbeat timer.
       waiting.get(token)?.fail(new TaskError('States.Timeout', ''));
     },
     succeed: (token, output) => find(token).succeed(output),

@@ -7,7 +7,7 @@ export interface HistoryEvent {
   [details: `${string}EventDetails`]: Record<string, unknown>;
 }
 
-/** How an execution can end. */
+/** The terminal states of an execution. */
 export type EndStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
 /** The end of an execution. `stopDate` is in epoch seconds; `output` is JSON text. */
@@ -19,7 +19,7 @@ export interface Outcome {
   cause?: string;
 }
 
-/** What a list of executions shows. Dates are epoch seconds. */
+/** An execution in a list. Dates are in epoch seconds. */
 export interface ExecutionSummary {
   name: string;
   status: 'RUNNING' | EndStatus;
@@ -27,7 +27,7 @@ export interface ExecutionSummary {
   stopDate?: number;
 }
 
-/** An error as a task ends with: the name `Retry` and `Catch` match, and the cause they hand on. */
+/** The error of a task: `Retry` and `Catch` match its name; the message is the cause. */
 export class TaskError extends Error {
   override readonly name: string;
 
@@ -37,14 +37,14 @@ export class TaskError extends Error {
   }
 }
 
-/** An error no `Retry` or `Catch` may take: the interpreter reads these two flags. */
+/** An error that no `Retry` or `Catch` handles. The interpreter reads these two flags. */
 export class FatalTaskError extends TaskError {
   readonly isRetryable = false;
   readonly isCatchable = false;
 }
 
-/** 256 KiB: what an input, an output or a task's result may hold. https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
+/** 256 KiB, the limit on an input, an output and a task's result: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
 export const MAX_PAYLOAD_BYTES = 262_144;
 
-/** The present time in epoch seconds with milliseconds, as the API counts. */
+/** The current time in epoch seconds, with milliseconds, as the API has it. */
 export const nowSeconds = (): number => Date.now() / 1_000;

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * The part of `contentLength` bytes that a `Range` header asks for: undefined when the whole is to be sent (no header, or one that is not a
- * single byte range), `'unsatisfiable'` when it lies outside.
+ * The bytes that a `Range` header asks for, out of `contentLength`. Undefined: send everything (no header, or not a single byte range).
+ * `'unsatisfiable'`: the range lies outside.
  */
 export const parseByteRange = (
   header: string | undefined,
@@ -25,7 +25,7 @@ export const parseByteRange = (
   return first < contentLength ? { first, last } : 'unsatisfiable';
 };
 
-/** The bytes of `range` out of a stream of the whole. */
+/** The bytes of `range` in a stream of the whole. */
 export async function* sliceBytes(body: AsyncIterable<Buffer>, range: ByteRange): AsyncGenerator<Buffer> {
   let offset = 0;
   for await (const chunk of body) {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type LocalRunFile, takeDataDirectory } from '../../../../local/run/data-directory.ts';
+import { type LocalRunFile, takeDataDirectory } from '../../../local/run/data-directory.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'data-directory-'));
 let path: string;
@@ -11,13 +11,13 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Above any process id that Linux, macOS or Windows gives. */
+/** Above every process id of Linux, macOS and Windows. */
 const NO_PROCESS = 2 ** 31 - 1;
 
 const aRunFile = { baseUrl: 'http://127.0.0.1:1', pid: process.pid } as LocalRunFile;
 
 describe('the data directory', () => {
-  test('is made, and belongs to one run at a time', () => {
+  test('is created, and belongs to one run at a time', () => {
     const data = takeDataDirectory(path);
 
     expect(() => takeDataDirectory(path)).toThrow(`A local run (process ${process.pid}) is using ${path}`);
@@ -35,7 +35,7 @@ describe('the data directory', () => {
     expect(existsSync(join(path, name))).toBe(false);
   });
 
-  test('is taken over from one that died while it wrote', () => {
+  test('is taken over from a run that died while writing', () => {
     mkdirSync(path);
     writeFileSync(join(path, 'local.json'), '{"pid":');
 
@@ -50,7 +50,7 @@ describe('the data directory', () => {
     expect(existsSync(join(path, 'local.json'))).toBe(true);
   });
 
-  test('is emptied by a reset, except of what a run did not put there', () => {
+  test('is emptied by a reset, except for foreign files', () => {
     mkdirSync(join(path, 'objects'), { recursive: true });
     for (const name of ['objects/a', 'account.json', 'dynamodb.sqlite', 'secrets.json', 'notes.txt']) {
       writeFileSync(join(path, name), '{}');
@@ -66,7 +66,7 @@ describe('the data directory', () => {
     expect(existsSync(join(path, 'notes.txt'))).toBe(true);
   });
 
-  test('keeps the account and the description of the run for their owner only', () => {
+  test('holds account.json and local.json, readable by their owner only', () => {
     const data = takeDataDirectory(path);
     expect(data.readAccount()).toBeUndefined();
     const account = { accountId: 'acc_1', apiKey: 'gsk_1', webhookSecret: 'whsec_1' };

@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { findDynoxide } from './aws/dynamodb/dynoxide.ts';
+import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
+import { provisionCustomResources } from './custom-resources.ts';
+import { createDelivery } from './delivery.ts';
+import { createEventBus, type EventBus } from './events/event-bus.ts';
+import { createFunctionRuntime } from './functions/runtime.ts';
+import { startFrontDoor } from './gateway/front-door.ts';
+import { createGateway } from './gateway/gateway.ts';
+import { ACCOUNT_ID, REGION } from './template/attributes.ts';
+import { readStack, type Stack } from './template.ts';
+
+/** URLs that are known before the stack is synthesized, so that it may hold them. Neither ends with a slash. */
+export interface Addresses {
+  /** The REST API. */
+  baseUrl: string;
+  /** The CloudFront distribution. */
+  filesUrl: string;
+}
+
+/** How to run a cloud assembly. */
+export interface LocalAwsOptions {
+  /** The directory of the cloud assembly, or a function that synthesizes it and returns the directory. */
+  assembly: string | ((addresses: Addresses) => string | Promise<string>);
+  /** Where tables, objects, secrets, executions and logs are kept; created when absent. For one run at a time. */
+  dataDir: string;
+  /** The port of the REST API on loopback; 0 takes any free one. */
+  port: number;
+  /** A DynamoDB-compatible endpoint. Default: dynoxide is started in the data directory (Linux x64 only). */
+  dynamodbEndpoint?: string;
+  /** Values by secret name for secrets of the stack; they replace what an earlier run kept. */
+  secretValues?: (stack: Stack) => ReadonlyMap<string, string>;
+  /** Runs once the routes answer and before any schedule fires. A rejection ends the start. */
+  beforeSchedules?: (run: LocalAws) => Promise<void>;
+  /** A file of extra certificate authorities for the functions. */
+  extraCaCertificates?: string;
+  /** Called with the duration of each step of the start. */
+  progress?: (step: string, milliseconds: number) => void;
+  /** Aborts the start. */
+  signal?: AbortSignal;
+}
+
+/** The parts that a caller may wrap or replace, to measure or to test. */
+export interface LocalAwsParts {
+  startAwsEndpoint(options: AwsEndpointOptions): Promise<AwsEndpoint>;
+  createEventBus: typeof createEventBus;
+}
+
+/** A running assembly. */
+export interface LocalAws extends Addresses {
+  stack: Stack;
+  endpoint: AwsEndpoint;
+  /** Credentials of the operator, who may do everything at the AWS endpoint. */
+  operator: { accessKeyId: string; secretAccessKey: string };
+  /** Stops everything. Executions that still run begin again at the next start. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** The endpoint is loaded while the stack is synthesized. */
+const DEFAULT_PARTS: LocalAwsParts = {
+  startAwsEndpoint: async (options) => (await import('./aws/endpoint.ts')).startAwsEndpoint(options),
+  createEventBus,
+};
+
+const FILES_PATH = '/files';
+
+/** Files and directories of a run in its data directory. */
+export const DATA_FILES: readonly string[] = [
+  'custom-resources.json',
+  'dynamodb.sqlite',
+  'dynamodb.sqlite-shm',
+  'dynamodb.sqlite-wal',
+  'executions',
+  'logs',
+  'objects',
+  'secrets.json',
+];
+
+const createOperator = () => ({
+  accessKeyId: `AKIA${randomBytes(8).toString('hex').toUpperCase()}`,
+  secretAccessKey: randomBytes(30).toString('base64url'),
+});
+
+const functionsBehindRoutes = ({ api }: Stack): string[] =>
+  (api?.routes ?? []).flatMap(({ integration }) =>
+    integration.type === 'AWS_PROXY' ? [integration.functionArn] : [],
+  );
+
+/** Closes parts in the order given. Throws an `AggregateError` once all were tried. */
+const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Promise<void> => {
+  const problems: unknown[] = [];
+  for (const part of parts) await part?.close().catch((error: unknown) => problems.push(error));
+  if (problems.length > 0) throw new AggregateError(problems, 'The local run did not stop cleanly');
+};
+
+/**
+ * Runs the one stack of a cloud assembly on loopback; resolves when its routes answer and its schedules run:
+ *
+ * 1. binds the port;
+ * 2. synthesizes and reads the assembly;
+ * 3. starts the AWS endpoint with the stack's tables, buckets, secrets and roles;
+ * 4. creates the custom resources, starts the state machines, opens the routes;
+ * 5. calls `beforeSchedules`, then starts the schedules.
+ *
+ * Rejects with everything stopped when a step fails; with `TemplateError` when the stack holds something that cannot run locally, and
+ * with `NoDynamoDbEngineError` where dynoxide is not installed and no endpoint is given.
+ */
+export const startLocalAws = async (
+  options: LocalAwsOptions,
+  replacedParts: Partial<LocalAwsParts> = {},
+): Promise<LocalAws> => {
+  const parts = { ...DEFAULT_PARTS, ...replacedParts };
+  const { signal, progress = () => undefined } = options;
+  const dataDir = resolve(options.dataDir);
+  const logDirectory = join(dataDir, 'logs');
+  const started: Partial<Record<'frontDoor' | 'endpoint' | 'runtime', { close(): Promise<void> }>> & {
+    bus?: EventBus;
+  } = {};
+
+  let stopped: Promise<void> | undefined;
+  const close = () => {
+    started.bus?.close();
+    // Executions stop before the functions they wait for, so that none of them takes the stop for a failure.
+    stopped ??= closeAll([started.frontDoor, started.endpoint, started.runtime]);
+    return stopped;
+  };
+
+  const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+    signal?.throwIfAborted();
+    const startedAt = performance.now();
+    const result = await work();
+    progress(name, Math.round(performance.now() - startedAt));
+    return result;
+  };
+
+  const log = (name: string) => (line: string) =>
+    appendFileSync(join(logDirectory, `${name}.log`), `${new Date().toISOString()} ${line}\n`);
+
+  const readAssembly = async (addresses: Addresses): Promise<Stack> => {
+    const { assembly } = options;
+    return readStack(typeof assembly === 'string' ? assembly : await assembly(addresses));
+  };
+
+  const startEndpoint = async (stack: Stack, operator: LocalAws['operator']): Promise<AwsEndpoint> => {
+    const values = options.secretValues?.(stack) ?? new Map<string, string>();
+    const endpoint = await parts.startAwsEndpoint({
+      dataDir,
+      port: 0,
+      region: REGION,
+      accountId: ACCOUNT_ID,
+      tables: stack.tables,
+      buckets: stack.buckets,
+      secrets: stack.secrets.map((secret) => {
+        const initialValue = values.get(secret.name);
+        return initialValue === undefined ? secret : { ...secret, initialValue };
+      }),
+      dynamodbEndpoint: options.dynamodbEndpoint,
+    });
+    started.endpoint = endpoint;
+    endpoint.addPrincipals([
+      { name: 'operator', accessKeyId: operator.accessKeyId },
+      ...stack.functions.map(({ principal }) => principal),
+      ...stack.stateMachines.map(({ principal }) => principal),
+    ]);
+    for (const [name, value] of values) {
+      if (endpoint.readSecret(name) !== value) endpoint.writeSecret(name, value);
+    }
+    return endpoint;
+  };
+
+  try {
+    if (options.dynamodbEndpoint === undefined) findDynoxide();
+    mkdirSync(logDirectory, { recursive: true });
+    const frontDoor = await step('front door', () => startFrontDoor(options.port));
+    started.frontDoor = frontDoor;
+    const { baseUrl } = frontDoor;
+    const addresses: Addresses = { baseUrl, filesUrl: baseUrl + FILES_PATH };
+    const stack = await step('assembly', () => readAssembly(addresses));
+    const operator = createOperator();
+    const endpoint = await step('AWS endpoint', () => startEndpoint(stack, operator));
+
+    const runtime = createFunctionRuntime({
+      functions: stack.functions,
+      awsEndpointUrl: endpoint.url,
+      logDirectory,
+      ...(options.extraCaCertificates && { extraCaCertificates: options.extraCaCertificates }),
+    });
+    started.runtime = runtime;
+    const { invoke } = runtime;
+
+    await step('custom resources', () =>
+      provisionCustomResources({
+        resolver: stack.resolver,
+        customResources: stack.customResources,
+        invoke,
+        stateFile: join(dataDir, 'custom-resources.json'),
+      }),
+    );
+    const bus = parts.createEventBus({ rules: stack.rules, invoke });
+    started.bus = bus;
+    // Before the routes: those start executions as soon as they are open.
+    await step('state machines', () => endpoint.startStateMachines(stack.stateMachines, invoke, bus.publish));
+    await step('routes', () => {
+      if (!stack.api) throw new Error('The stack has no REST API');
+      const distribution = stack.distribution();
+      frontDoor.open({
+        api: createGateway({
+          api: stack.api,
+          invoke,
+          domainName: new URL(baseUrl).hostname,
+          log: log('gateway'),
+        }),
+        ...(distribution && {
+          files: {
+            prefix: `${FILES_PATH}/`,
+            handle: createDelivery({
+              distribution,
+              deliveryBaseUrl: addresses.filesUrl,
+              readObject: endpoint.readObject.bind(endpoint),
+              log: log('delivery'),
+            }),
+          },
+        }),
+      });
+    });
+
+    const run: LocalAws = { ...addresses, stack, endpoint, operator, close };
+    await options.beforeSchedules?.(run);
+    signal?.throwIfAborted();
+    bus.start();
+    runtime
+      .prewarm(functionsBehindRoutes(stack))
+      .catch((error) => log('gateway')(`Prewarming failed: ${error}`));
+    return run;
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,231 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import type { MockIntegration } from '../../src/template/api.ts';
+import type { InvocationResult } from '../../src/types.ts';
+import { anApi, aRoute, openDoor, send } from './an-api.ts';
+
+const doors: FrontDoor[] = [];
+afterEach(async () => {
+  await Promise.all(doors.splice(0).map((door) => door.close()));
+});
+
+const open: typeof openDoor = async (...args) => {
+  const door = await openDoor(...args);
+  doors.push(door);
+  return door;
+};
+
+const answering = (payload: unknown) => () => ({ payload });
+const ok = answering({ statusCode: 200 });
+const routes = [aRoute('ANY', '/v1/things'), aRoute('GET', '/v1/things/{thingId}')];
+
+describe("the gateway's own errors", () => {
+  const gatewayResponses = {
+    DEFAULT_4XX: {
+      headers: { 'X-Request-Id': 'context.requestId', 'Retry-After': "'7'" },
+      templates: {
+        'application/json':
+          '{"error":{"code":"bad","message":$context.error.messageString,"id":"$context.requestId"}}',
+      },
+    },
+    DEFAULT_5XX: {
+      statusCode: 500,
+      headers: {},
+      templates: { 'application/json': '{"oops":"$context.error.message"}' },
+    },
+    MISSING_AUTHENTICATION_TOKEN: {
+      statusCode: 404,
+      headers: { 'X-Request-Id': 'context.requestId' },
+      templates: { 'application/json': '{"error":{"code":"not_found"}}' },
+    },
+  };
+
+  test('have the shape in the template: an unknown route', async () => {
+    const door = await open(anApi({ routes, gatewayResponses }), ok);
+
+    for (const [method, path] of [
+      ['GET', '/v2'],
+      ['POST', '/v1/things/1'],
+      ['POST', '/v2'],
+    ] as const) {
+      const answer = await send(door.baseUrl, path, { method, body: method === 'POST' ? '{}' : '' });
+
+      expect(answer.statusCode).toBe(404);
+      expect(answer.body.toString()).toBe('{"error":{"code":"not_found"}}');
+      expect(answer.headers['x-request-id']).toBe(answer.headers['x-amzn-requestid']);
+      expect(answer.headers['content-type']).toBe('application/json');
+    }
+    expect(door.events).toEqual([]);
+  });
+
+  test('fall back to DEFAULT_4XX or DEFAULT_5XX, with their own status and message', async () => {
+    const door = await open(anApi({ routes, gatewayResponses }), answering('malformed'));
+
+    const tooLarge = await send(door.baseUrl, '/v1/things', {
+      method: 'POST',
+      body: Buffer.alloc(10 * 1024 * 1024 + 1, 'x'),
+    });
+    const failed = await send(door.baseUrl, '/v1/things');
+
+    expect(tooLarge.statusCode).toBe(413);
+    expect(JSON.parse(tooLarge.body.toString())).toEqual({
+      error: {
+        code: 'bad',
+        message: 'HTTP content length exceeded 10485760 bytes.',
+        id: tooLarge.headers['x-amzn-requestid'],
+      },
+    });
+    expect(tooLarge.headers['retry-after']).toBe('7');
+    expect(failed.statusCode).toBe(500);
+    expect(failed.body.toString()).toBe('{"oops":"Internal server error"}');
+  });
+
+  test('allow a body of exactly the limit', async () => {
+    const door = await open(anApi({ routes }), ok);
+
+    const { statusCode } = await send(door.baseUrl, '/v1/things', {
+      method: 'POST',
+      body: Buffer.alloc(10 * 1024 * 1024, 'x'),
+    });
+
+    expect(statusCode).toBe(200);
+  });
+
+  test('have API Gateway’s own shape without customization', async () => {
+    const door = await open(anApi({ routes }), ok);
+
+    const { statusCode, headers, body } = await send(door.baseUrl, '/v2');
+
+    expect(statusCode).toBe(403);
+    expect(headers['x-amzn-errortype']).toBe('MissingAuthenticationTokenException');
+    expect(JSON.parse(body.toString())).toEqual({ message: 'Missing Authentication Token' });
+  });
+
+  test('include the time limit of a function', async () => {
+    const door = await open(
+      anApi({ routes: [aRoute('GET', '/slow', 'slow', 20)] }),
+      () => new Promise<InvocationResult>(() => undefined),
+    );
+
+    const { statusCode, body } = await send(door.baseUrl, '/slow');
+
+    expect(statusCode).toBe(504);
+    expect(JSON.parse(body.toString())).toEqual({ message: 'Endpoint request timed out' });
+  });
+
+  test.each([
+    ['RequestTooLargeException', 413],
+    ['ResourceNotFoundException', 502],
+  ])('include a refused invocation: %s', async (name, expected) => {
+    const door = await open(anApi({ routes }), () => Promise.reject(Object.assign(new Error(), { name })));
+
+    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(expected);
+  });
+
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['a template', { 'application/json': '#set($x = 1){}' }, {}],
+    ['a template with the input', { 'application/json': "$input.json('$')" }, {}],
+    ['a header mapping', {}, { Origin: 'method.request.header.Origin' }],
+  ])('stop the start when %s cannot be rendered', async (_title, templates, headers) => {
+    const api = anApi({ routes, gatewayResponses: { DEFAULT_4XX: { templates, headers } } });
+
+    await expect(openDoor(api, ok)).rejects.toThrow(/cannot (render|map)/);
+  });
+});
+
+describe('a mock integration', () => {
+  const integration: MockIntegration = {
+    type: 'MOCK',
+    passthroughBehavior: 'NEVER',
+    requestTemplates: { 'application/json': '{ statusCode: 405 }' },
+    responses: [
+      { statusCode: 200, selectionPattern: '2\\d\\d', headers: {}, templates: {} },
+      {
+        statusCode: 405,
+        headers: { Allow: "'GET'", 'X-Request-Id': 'context.requestId' },
+        templates: { 'application/json': '{"method":"$context.httpMethod","id":"$context.requestId"}' },
+      },
+    ],
+  };
+  const mock = (overrides: Partial<MockIntegration> = {}) =>
+    open(
+      anApi({
+        routes: [
+          aRoute('GET', '/v1/things'),
+          { method: 'ANY', resourcePath: '/v1/things', integration: { ...integration, ...overrides } },
+        ],
+      }),
+      ok,
+    );
+
+  test('answers methods that are not declared', async () => {
+    const door = await mock();
+
+    expect((await send(door.baseUrl, '/v1/things')).statusCode).toBe(200);
+    for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+      const { statusCode, headers, body } = await send(door.baseUrl, '/v1/things', { method });
+      expect(statusCode).toBe(405);
+      expect(headers).toMatchObject({ allow: 'GET', 'x-request-id': headers['x-amzn-requestid'] });
+      expect(JSON.parse(body.toString())).toEqual({ method, id: headers['x-request-id'] });
+    }
+    expect(door.events).toHaveLength(1);
+  });
+
+  test('answers with the status that the request template chose', async () => {
+    const door = await mock({ requestTemplates: { 'application/json': '{"statusCode": 204}' } });
+
+    expect((await send(door.baseUrl, '/v1/things', { method: 'PUT' })).statusCode).toBe(200);
+  });
+
+  test.each<[MockIntegration['passthroughBehavior'], string, number]>([
+    ['NEVER', '', 415],
+    ['WHEN_NO_TEMPLATES', '', 415],
+    ['WHEN_NO_MATCH', '', 500],
+    ['WHEN_NO_MATCH', '{"statusCode":405}', 405],
+  ])(
+    'with %s answers a content type without a template and body %j with %i',
+    async (passthroughBehavior, body, expected) => {
+      const door = await mock({ passthroughBehavior });
+
+      const answer = await send(door.baseUrl, '/v1/things', {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body,
+      });
+
+      expect(answer.statusCode).toBe(expected);
+    },
+  );
+});
+
+describe('the front door', () => {
+  test('answers 503 until it is opened, then 200', async () => {
+    const door = await startFrontDoor(0);
+    doors.push(door);
+
+    const before = await send(door.baseUrl, '/v1/things');
+    door.open({ api: async (_request, response) => void response.end('open') });
+    const after = await send(door.baseUrl, '/v1/things');
+
+    expect(before.statusCode).toBe(503);
+    expect(before.headers['retry-after']).toBe('1');
+    expect(after.body.toString()).toBe('open');
+  });
+
+  test('names a port that is taken', async () => {
+    const door = await startFrontDoor(0);
+    doors.push(door);
+    const port = Number(new URL(door.baseUrl).port);
+
+    await expect(startFrontDoor(port)).rejects.toThrow(`Port ${port} is taken`);
+  });
+
+  test('closes while a client keeps its connection', async () => {
+    const door = await open(anApi({ routes }), ok);
+    await fetch(`${door.baseUrl}/v1/things`).then((response) => response.text());
+
+    await door.close();
+
+    await expect(fetch(`${door.baseUrl}/v1/things`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Template } from '../../src/template/assembly.ts';
+import { secretSpecs } from '../../src/template/data.ts';
+import { refuseUnknownKinds } from '../../src/template/kinds.ts';
+import { createResolver } from '../../src/template/resolver.ts';
+import { roleSpecs } from '../../src/template/roles.ts';
+import { ruleSpecs } from '../../src/template/rules.ts';
+
+/** A policy variable. */
+const placeholder = (name: string) => `\${${name}}`;
+
+describe('the statements of a role', () => {
+  const role = (Properties: Record<string, unknown>, others: Template['Resources'] = {}) => {
+    const Resources = { Role: { Type: 'AWS::IAM::Role', Properties }, ...others };
+    const [spec] = roleSpecs(createResolver({ Resources }, 'Shop', new Map())).values();
+    return spec?.statements;
+  };
+  const document = (Statement: unknown) => ({ PolicyDocument: { Version: '2012-10-17', Statement } });
+
+  test('come from inline, attached and managed policies of the template', () => {
+    const statement = (Action: string) => document([{ Effect: 'Allow', Action, Resource: '*' }]);
+    expect(
+      role(
+        {
+          Policies: [statement('a:Inline')],
+          ManagedPolicyArns: ['arn:aws:iam::aws:policy/X', { Ref: 'Managed' }],
+        },
+        {
+          Attached: {
+            Type: 'AWS::IAM::Policy',
+            Properties: { Roles: [{ Ref: 'Role' }], ...statement('a:Attached') },
+          },
+          Others: { Type: 'AWS::IAM::Policy', Properties: { Roles: ['Another'], ...statement('a:Others') } },
+          Managed: { Type: 'AWS::IAM::ManagedPolicy', Properties: statement('a:Managed') },
+        },
+      )?.flatMap(({ actions }) => actions),
+    ).toEqual(['a:Inline', 'a:Attached', 'a:Managed']);
+  });
+
+  test('keep the condition on leading keys, of an Allow and of a Deny', () => {
+    const condition = (patterns: unknown) => ({
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': patterns } },
+    });
+    const common = { Action: 'dynamodb:*', Resource: '*' };
+    const statements = [
+      { Effect: 'Allow', ...common, ...condition('ORDER#*') },
+      { Effect: 'Deny', ...common, ...condition(['ORDER#1', 'ORDER#2']) },
+    ];
+
+    expect(role({ Policies: [document(statements)] })).toEqual([
+      { effect: 'Allow', actions: ['dynamodb:*'], resources: ['*'], leadingKeys: ['ORDER#*'] },
+      { effect: 'Deny', actions: ['dynamodb:*'], resources: ['*'], leadingKeys: ['ORDER#1', 'ORDER#2'] },
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    ['operator', { Bool: { 'aws:SecureTransport': false } }, /Role: .*Bool on aws:SecureTransport/],
+    ['quantifier', { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'a' } }, /ForAnyValue:StringLike/],
+    ['key', { 'ForAllValues:StringLike': { 'dynamodb:Attributes': ['a'] } }, /dynamodb:Attributes/],
+    [
+      'variable',
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [placeholder('aws:userid')] } },
+      /aws:userid/,
+    ],
+  ])('are refused with another condition: %s', (_other, Condition, message) => {
+    for (const Effect of ['Allow', 'Deny']) {
+      const statement = { Effect, Action: 'a:B', Resource: '*', Condition };
+
+      expect(() => role({ Policies: [document(statement)] })).toThrow(message);
+    }
+  });
+
+  test('are refused with NotAction or NotResource', () => {
+    expect(() =>
+      role({ Policies: [document({ Effect: 'Allow', NotAction: 'a:B', Resource: '*' })] }),
+    ).toThrow(/Role: .*NotAction/);
+  });
+});
+
+const aResolver = (Type: string, Properties: Record<string, unknown> = {}) =>
+  createResolver({ Resources: { Thing: { Type, Properties } } }, 'Shop', new Map());
+
+describe('resources of an unknown type', () => {
+  test.each(['AWS::Lambda::EventSourceMapping', 'AWS::Scheduler::Schedule', 'AWS::EC2::VPC'])(
+    'are refused by name: %s',
+    (type) => {
+      expect(() => refuseUnknownKinds(aResolver(type))).toThrow(`Thing (${type})`);
+    },
+  );
+
+  test.each(['AWS::SNS::TopicPolicy', 'AWS::SQS::QueuePolicy', 'Custom::Anything'])(
+    'do not include %s',
+    (type) => {
+      expect(() => refuseUnknownKinds(aResolver(type))).not.toThrow();
+    },
+  );
+});
+
+describe('a generated secret', () => {
+  const draw = (GenerateSecretString: Record<string, unknown>) =>
+    secretSpecs(aResolver('AWS::SecretsManager::Secret', { GenerateSecretString }))[0]?.initialValue;
+
+  test('has at least one character of each type that is not excluded', () => {
+    const drawn = Array.from({ length: 50 }, () => draw({ PasswordLength: 4 }));
+
+    for (const value of drawn) {
+      expect(value).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[^a-zA-Z0-9]).{4}$/);
+    }
+    expect(new Set(drawn).size).toBeGreaterThan(40);
+  });
+
+  test('is put under its key in the string template', () => {
+    const value = draw({
+      SecretStringTemplate: '{"user":"api"}',
+      GenerateStringKey: 'password',
+      PasswordLength: 8,
+      ExcludePunctuation: true,
+      ExcludeCharacters: 'abc',
+    });
+
+    expect(JSON.parse(value ?? '')).toEqual({
+      user: 'api',
+      password: expect.stringMatching(/^[A-Zd-z0-9]{8}$/),
+    });
+  });
+
+  test('is refused when every character is excluded', () => {
+    const nothing = { ExcludeLowercase: true, ExcludeUppercase: true, ExcludeNumbers: true };
+
+    expect(() => draw({ ...nothing, ExcludePunctuation: true })).toThrow(/cannot draw/);
+    expect(() => draw({ PasswordLength: 3 })).toThrow(/cannot draw 3/);
+  });
+});
+
+describe('a rule', () => {
+  const ruleOf = (Properties: Record<string, unknown>) => {
+    const Resources = {
+      Do: { Type: 'AWS::Lambda::Function' },
+      Rule: { Type: 'AWS::Events::Rule', Properties },
+    };
+    return ruleSpecs(createResolver({ Resources }, 'Shop', new Map()))[0];
+  };
+  const target = { Id: '0', Arn: { 'Fn::GetAtt': ['Do', 'Arn'] } };
+  const hourly = { ScheduleExpression: 'rate(1 hour)', Targets: [target] };
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    ['on another bus', { ...hourly, EventBusName: 'orders' }, /Rule: .*default event bus/],
+    ['with a target that is no function', { Targets: [{ Id: '0', Arn: 'arn:aws:sns:x' }] }, /arn:aws:sns:x/],
+    ['with an input that is rewritten', { Targets: [{ ...target, InputPath: '$.detail' }] }, /InputPath/],
+    ['with an input that is not JSON', { Targets: [{ ...target, Input: '{' }] }, /Rule: .*JSON/],
+    [
+      'with a schedule that is none',
+      { ...hourly, ScheduleExpression: 'rate(1 minutes)' },
+      /rate\(1 minutes\)/,
+    ],
+    [
+      'with a matcher that is not known',
+      { EventPattern: { detail: { status: [{ 'anything-but': 'FAILED' }] } } },
+      /Rule: .*detail\.status/,
+    ],
+  ])('is refused %s', (_title, properties, message) => {
+    expect(() => ruleOf(properties)).toThrow(message);
+  });
+
+  test('may hold a retry policy for its target, which is ignored', () => {
+    const tried = { ...target, RetryPolicy: { MaximumRetryAttempts: 2 }, DeadLetterConfig: { Arn: 'x' } };
+
+    expect(ruleOf({ ...hourly, Targets: [tried] })).toEqual(ruleOf(hourly));
+  });
+});

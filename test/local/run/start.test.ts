@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from '@jest/globals';
+
+const START = fileURLToPath(new URL('../../../local/start.ts', import.meta.url));
+
+const root = mkdtempSync(join(tmpdir(), 'start-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Runs `npm start` with these arguments; `nodeOptions` go to Node.js. */
+const start = (args: string[], nodeOptions: string[] = []) =>
+  spawnSync(process.execPath, [...nodeOptions, START, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, DYNAMODB_ENDPOINT: '' },
+  });
+
+/** Node.js options that fake the platform of the process. */
+const onPlatform = (platform: string, arch: string): string[] => {
+  const module = `Object.defineProperties(process, { platform: { value: '${platform}' }, arch: { value: '${arch}' } })`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(module)}`];
+};
+
+describe('the command', () => {
+  test.each<[string, string[]]>([
+    ['an invalid port', ['--port', '99999']],
+    ['context without a value', ['-c', 'outputTtlSeconds']],
+    ['an unknown option', ['--colour']],
+  ])('refuses %s', (_title, args) => {
+    const { status, stderr } = start(args);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: .+\n$/);
+  });
+
+  test('says in one line that another run has the data directory', () => {
+    const dataDir = mkdtempSync(join(root, 'used-'));
+    writeFileSync(join(dataDir, 'local.json'), JSON.stringify({ pid: process.pid }));
+
+    const { status, stdout, stderr } = start(['--data-dir', dataDir, '--port', '0']);
+
+    expect(status).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^The local run did not start: A local run \(process \d+\) is using .+\n$/);
+  });
+
+  test.each([
+    ['darwin', 'arm64'],
+    ['linux', 'arm64'],
+  ])('says in one sentence what it needs on %s-%s', (platform, arch) => {
+    const dataDir = join(root, `${platform}-${arch}`);
+
+    const { status, stdout, stderr } = start(
+      ['--data-dir', dataDir, '--port', '0'],
+      onPlatform(platform, arch),
+    );
+
+    expect(status).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toBe(
+      `The local run did not start: There is no built-in DynamoDB for ${platform}-${arch}: ` +
+        'set DYNAMODB_ENDPOINT to any DynamoDB-compatible endpoint, such as DynamoDB Local.\n',
+    );
+    expect(existsSync(join(dataDir, 'run.lock'))).toBe(false);
+  });
+});
