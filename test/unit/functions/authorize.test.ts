@@ -5,7 +5,7 @@ import { ValidationError } from '../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
-import { authorize } from '../../../functions/http/authorize.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
@@ -24,7 +24,11 @@ beforeEach(() => {
 
 /** A route that needs `balance:read`. */
 const route = apiHandler(async (request) => {
-  const { account, loaded } = await authorize(request, 'balance:read', load);
+  const caller = identifyCaller(request);
+  const [account, loaded] = await authorizedFirst(
+    authorize(caller, 'balance:read', request.now),
+    load(caller.accountId),
+  );
   return json(200, { name: account.name, loaded });
 });
 const call = async (headers: Record<string, string>) =>

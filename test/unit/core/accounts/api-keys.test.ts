@@ -3,14 +3,8 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  insertApiKey,
-  listApiKeys,
-  type ParsedKey,
-  parseKey,
-  revokeApiKey,
-  SCOPES,
-} from '../../../../core/accounts/api-keys.ts';
+import { type ParsedKey, parseKey } from '../../../../core/accounts/api-key-text.ts';
+import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { newAccountId } from '../../../../core/ids.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';

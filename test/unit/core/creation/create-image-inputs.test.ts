@@ -6,12 +6,12 @@ import { aGenerationBody, references } from '../../builders/bodies.ts';
 
 /** What is wrong with the least body once these fields are set. */
 const problems = (overrides: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   return parsed.ok ? {} : parsed.error.fields;
 };
 
 const accepted = (overrides: Record<string, unknown>) => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
@@ -135,6 +135,7 @@ describe('a sequence', () => {
           const options = maxImages === undefined ? {} : { sequentialOptions: { maxImages } };
           const parsed = parseImageRequest(
             aGenerationBody(sequence({ references: references(count), ...options })),
+            false,
           );
           const fits =
             count <= 10 && (maxImages === undefined || (maxImages >= 1 && maxImages + count <= 15));

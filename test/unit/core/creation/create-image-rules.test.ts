@@ -5,13 +5,13 @@ import type { FieldErrors } from '../../../../core/errors.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewImageRequest => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
 
 const refused = (body: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(body);
+  const parsed = parseImageRequest(body, false);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
 
@@ -175,7 +175,7 @@ describe('a creation of images', () => {
     fc.assert(
       fc.property(anyFields, fc.dictionary(unknownName, anything, { maxKeys: 1 }), (known, unknown) => {
         const isKnownOnly = Object.keys(unknown).length === 0;
-        const parsed = parseImageRequest({ ...unknown, ...aGenerationBody(known) });
+        const parsed = parseImageRequest({ ...unknown, ...aGenerationBody(known) }, false);
         outcomes[parsed.ok ? 'accepted' : 'refused']++;
         expect(parsed.ok ? isKnownOnly : Object.keys(parsed.error.fields).length > 0).toBe(true);
       }),
@@ -192,7 +192,7 @@ describe('the model', () => {
   });
 
   test('is told to whoever refuses a body, so that what belongs to it can still be looked up', () => {
-    const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }));
+    const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }), false);
 
     expect(parsed).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: 'ada@example.com' });
   });

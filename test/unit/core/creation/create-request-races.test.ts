@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import {
   AccountBlockedError,
@@ -12,9 +11,9 @@ import {
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { aGenerationBody } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -36,9 +35,9 @@ const create = (seen = anAccount()) => {
     settings: undefined,
     credentials,
     pausedSeconds: undefined,
-    kept: undefined,
+    idempotencyRecord: undefined,
   };
-  return createRequest(seen, parseImageRequest(aGenerationBody()), facts, undefined, NOW);
+  return createRequest(seen, anImageSubmission(), facts);
 };
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));

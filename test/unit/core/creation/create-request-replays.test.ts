@@ -1,8 +1,8 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { createRequest, loadCreationFacts } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
@@ -17,9 +17,9 @@ import {
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { aGenerationBody } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -51,11 +51,8 @@ const create = async (
   seen = account(),
   key: string | undefined = KEY,
 ) => {
-  const whole = aGenerationBody(body);
-  const idempotency = key === undefined ? undefined : idempotencyOf(key, 'POST /v1/generations', whole);
-  const parsed = parseImageRequest(whole);
-  const facts = await loadCreationFacts(ACCOUNT_ID, parsed, idempotency, now);
-  return createRequest(seen, parsed, facts, idempotency, now);
+  const submission = anImageSubmission(body, { idempotencyKey: key, now });
+  return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
   const before = structuredClone([
@@ -166,11 +163,9 @@ describe('a creation with an Idempotency-Key', () => {
     const { request } = await create();
     const other = 'acc_01JD4KXQ8M0000000000000009';
     memory.put(accountKey(other), anAccount({ accountId: other }));
-    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', aGenerationBody());
-    const parsed = parseImageRequest(aGenerationBody());
 
-    const facts = await loadCreationFacts(other, parsed, idempotency, NOW);
-    expect(facts.kept).toBeUndefined();
+    const facts = await loadCreationFacts(other, anImageSubmission({}, { idempotencyKey: KEY }));
+    expect(facts.idempotencyRecord).toBeUndefined();
     expect((await create({}, NOW, account(), 'key-2')).request.requestId).not.toBe(request.requestId);
     expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
   });
@@ -215,13 +210,12 @@ describe('creations with one key at the same time', () => {
 
   test('are one also for who finds the money gone that the first one took', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
-    const body = aGenerationBody();
-    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', body);
-    const facts = await loadCreationFacts(ACCOUNT_ID, parseImageRequest(body), idempotency, NOW);
+    const submission = anImageSubmission({}, { idempotencyKey: KEY });
+    const facts = await loadCreationFacts(ACCOUNT_ID, submission);
     const { request } = await create();
 
     // The look-up of the key was served before the first one's transaction, that of the account after it.
-    const again = await createRequest(account(), parseImageRequest(body), facts, idempotency, NOW);
+    const again = await createRequest(account(), submission, facts);
 
     expect(again).toMatchObject({ request, replayed: true });
     expect(entries()).toHaveLength(1);

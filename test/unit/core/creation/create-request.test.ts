@@ -1,15 +1,16 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { type CreationFacts, createRequest } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { aGenerationBody, references } from '../../builders/bodies.ts';
+import { references } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -29,7 +30,7 @@ const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   settings: undefined,
   credentials: new Set<ProviderId>(['modelark', 'modelstudio']),
   pausedSeconds: undefined,
-  kept: undefined,
+  idempotencyRecord: undefined,
   ...overrides,
 });
 const create = async (
@@ -37,8 +38,7 @@ const create = async (
   facts: Partial<CreationFacts> = {},
   account = anAccount(),
 ) => {
-  const parsed = parseImageRequest(aGenerationBody(body));
-  const { request, replayed } = await createRequest(account, parsed, theFacts(facts), undefined, NOW);
+  const { request, replayed } = await createRequest(account, anImageSubmission(body), theFacts(facts));
   expect(replayed).toBe(false);
   return request;
 };

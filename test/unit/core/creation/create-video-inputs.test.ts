@@ -3,19 +3,19 @@ import { describe, expect, test } from '@jest/globals';
 import { type NewVideoRequest, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import type { FieldErrors } from '../../../../core/errors.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const { parsed } = parseVideoRequest(aVideoBody(overrides));
+  const { parsed } = parseVideoRequest(aVideoBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
-const refused = (body: Record<string, unknown>): FieldErrors => {
-  const { parsed } = parseVideoRequest(body);
+const refused = (body: Record<string, unknown>, allowPrivate = false): FieldErrors => {
+  const { parsed } = parseVideoRequest(body, allowPrivate);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
 /** What is wrong with the least body once these fields are set. */
-const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aVideoBody(overrides));
+const problems = (overrides: Record<string, unknown>, allowPrivate = false): FieldErrors =>
+  refused(aVideoBody(overrides), allowPrivate);
 
 const IMAGE = 'https://media.example.com/first.png';
 const LAST = 'https://media.example.com/last.png';
@@ -112,16 +112,17 @@ describe('references', () => {
     });
   });
 
-  test('may lie on the own machine where the deployment allows that', async () => {
+  test('may lie on the own machine where the deployment allows that', () => {
     const local = { referenceVideos: ['http://127.0.0.1:9000/clip.mp4'] };
 
     expect(problems(local)).toEqual({ 'referenceVideos[0]': 'must be an absolute https URL' });
-    await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () => expect(problems(local)).toEqual({}));
+    expect(problems(local, true)).toEqual({});
   });
 });
 
 describe('the clips that are left to be measured', () => {
-  const clipsOf = (overrides: Record<string, unknown>) => parseVideoRequest(aVideoBody(overrides)).clips;
+  const clipsOf = (overrides: Record<string, unknown>) =>
+    parseVideoRequest(aVideoBody(overrides), false).clips;
   const referenceVideos = urlsOf('mp4', 2);
 
   test('are the reference videos, with the length of the output', () => {
@@ -144,7 +145,10 @@ describe('the clips that are left to be measured', () => {
   });
 
   test('are there although something else is wrong, so that all of it is told at once', () => {
-    const { parsed, clips } = parseVideoRequest(aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }));
+    const { parsed, clips } = parseVideoRequest(
+      aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }),
+      false,
+    );
 
     expect(parsed.ok).toBe(false);
     expect(clips).toMatchObject({ urls: referenceVideos, durationSec: undefined });

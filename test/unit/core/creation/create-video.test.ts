@@ -1,8 +1,8 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CreationFacts } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
-import { type ClipMeasure, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
+import type { ClipMeasure } from '../../../../core/creation/create-video-rules.ts';
+import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
@@ -10,6 +10,7 @@ import { table } from '../../../../core/table/table.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, aVideoRequest, EMAIL } from '../../builders/entities.ts';
+import { aVideoSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -32,7 +33,7 @@ const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   settings: undefined,
   credentials: new Set<ProviderId>(['modelstudio']),
   pausedSeconds: undefined,
-  kept: undefined,
+  idempotencyRecord: undefined,
   ...overrides,
 });
 const create = async (
@@ -40,10 +41,8 @@ const create = async (
   measure = measuring(),
   { facts = {}, account = {} }: { facts?: Partial<CreationFacts>; account?: Partial<typeof POOR> } = {},
 ) => {
-  const whole = aVideoBody(body);
-  const idempotency = facts.kept && idempotencyOf('key-1', 'POST /v1/videos', whole);
-  const read = parseVideoRequest(whole);
-  return createVideo(anAccount(account), read, theFacts(facts), idempotency, NOW, measure);
+  const submission = aVideoSubmission(body, facts.idempotencyRecord && { idempotencyKey: 'key-1' });
+  return createVideo(anAccount(account), submission, theFacts(facts), measure);
 };
 const POOR = { balanceThousandths: 1 };
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
@@ -182,7 +181,7 @@ describe('a video from reference videos', () => {
     memory.put(requestKey(first.requestId), first);
     const measure = measuring('is gone', 'is gone');
     const { fingerprint } = idempotencyOf('key-1', 'POST /v1/videos', aVideoBody(body));
-    const facts = { kept: { requestId: first.requestId, fingerprint } };
+    const facts = { idempotencyRecord: { requestId: first.requestId, fingerprint } };
 
     expect(await create(body, measure, { facts })).toEqual({ request: first, replayed: true });
     expect(measure).not.toHaveBeenCalled();
@@ -190,7 +189,7 @@ describe('a video from reference videos', () => {
   });
 
   test('whose key led to another body is measured, and then a conflict', async () => {
-    const facts = { kept: { requestId: 'vid_1', fingerprint: 'another' } };
+    const facts = { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } };
 
     await expect(create(body, measuring(3, 3), { facts })).rejects.toMatchObject({ code: 'conflict' });
     await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CATALOG, type CatalogModel, findModel } from '../../../../core/models/catalog.ts';
 import { pricedPixels } from '../../../../core/models/image-sizes.ts';
-import { rateOf } from '../../../../core/models/model-settings.ts';
 import {
   DEFAULT_RATES,
   type ImageRate,
   imagePrice,
   type Rate,
+  rateOf,
   rateProblem,
 } from '../../../../core/models/rates.ts';
 
