@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * Refuses a prompt that must not be sent to a provider: throws `ServiceError` with `content_policy`. A failure
- * of the filter itself is an ordinary error, so that no caller is told of a refusal that did not happen.
+ * of the filter itself is an ordinary error, so that callers never see a refusal that did not happen.
  *
  * Amazon Bedrock Guardrails decides when a guardrail is configured. Otherwise every prompt passes, and a
  * provider's own refusal appears in the record.

@@ -36,14 +36,14 @@ const pricedImages = (creation: NewImageRequest, rate: Rate | undefined) => {
   if (!rate || !('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
   const unitPriceThousandths = imagePrice(rate, pricedPixels(size));
   const debitThousandths = unitPriceThousandths * images;
-  const asked = { size, aspectRatio, images, sequential, references };
-  return { kind: 'image' as const, ...asked, unitPriceThousandths, debitThousandths };
+  const fields = { size, aspectRatio, images, sequential, references };
+  return { kind: 'image' as const, ...fields, unitPriceThousandths, debitThousandths };
 };
 
 const pricedVideo = (creation: NewVideoRequest, rate: Rate | undefined) => {
-  const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...asked } = creation;
+  const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...fields } = creation;
   if (!rate || !('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
-  const unitPriceThousandths = videoPrice(rate, asked.resolution);
-  const debitThousandths = unitPriceThousandths * asked.billedSeconds;
-  return { kind: 'video' as const, ...asked, unitPriceThousandths, debitThousandths };
+  const unitPriceThousandths = videoPrice(rate, fields.resolution);
+  const debitThousandths = unitPriceThousandths * fields.billedSeconds;
+  return { kind: 'video' as const, ...fields, unitPriceThousandths, debitThousandths };
 };

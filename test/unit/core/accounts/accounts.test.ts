@@ -20,7 +20,7 @@ const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
 
 describe('an account', () => {
-  test('starts with nothing on its balance, unblocked, with the usual limits', async () => {
+  test('starts with a balance of 0, unblocked, with the default limits', async () => {
     const account = await insertAccount('demo', NOW);
 
     expect(account).toStrictEqual({
@@ -46,7 +46,7 @@ describe('an account', () => {
     });
   });
 
-  test('is read by its id, consistently, without its keys', async () => {
+  test('is read by id, strongly consistent, without its table keys', async () => {
     memory.put(accountKey(ACCOUNT_ID), { ...anAccount(), GSI1PK: 'ACCOUNTS' });
 
     expect(await getAccount(ACCOUNT_ID)).toStrictEqual(anAccount());
@@ -62,7 +62,7 @@ describe('an account', () => {
     await expect(getAccount(ACCOUNT_ID)).rejects.toThrow(NotFoundError);
   });
 
-  test('that is stored malformed is refused, not guessed', () => {
+  test('that is stored malformed is refused', () => {
     expect(() => toAccount({ ...anAccount(), balanceThousandths: '100' })).toThrow();
   });
 
@@ -83,7 +83,7 @@ describe('an account', () => {
 describe('the settings of a model', () => {
   const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
 
-  test('are set without touching what else is set', async () => {
+  test('are set one by one, leaving the others as they are', async () => {
     memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false });
     await putRate('xQI3Pro', rate);
     await putRate('xSD4.5', rate);
@@ -102,7 +102,7 @@ describe('the settings of a model', () => {
     });
   });
 
-  test('are none when nobody set any', async () => {
+  test('are absent when none were set', async () => {
     expect(await listModelSettings()).toEqual(new Map());
   });
 });

@@ -44,7 +44,7 @@ const account = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
 const starts = () => executions.started;
 
-/** Creates as the route does: look-ups, then the creation. `seen` is the account the look-up found. */
+/** Creates as the route does: reads, then the creation. `seen` is the account as it was read. */
 const create = async (
   body: Record<string, unknown> = {},
   now = NOW,
@@ -66,7 +66,7 @@ const changedNothing = async (act: () => Promise<unknown>) => {
 };
 
 describe('a creation with an Idempotency-Key', () => {
-  test('writes the key last, in the transaction of the debit', async () => {
+  test('writes the record of the key last, in the transaction of the debit', async () => {
     const { request, replayed } = await create();
 
     expect(replayed).toBe(false);
@@ -78,7 +78,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('again is the first one, and writes nothing', async () => {
+  test('is answered with the first one when repeated, and writes nothing', async () => {
     const { request } = await create();
 
     await changedNothing(async () => {
@@ -86,7 +86,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('again is the first one whatever became of it', async () => {
+  test('is answered with the first one even after that failed', async () => {
     const { request } = await create();
     await failRequest(request.requestId, { code: 'provider_timeout', message: 'late' });
 
@@ -112,14 +112,14 @@ describe('a creation with an Idempotency-Key', () => {
         }),
     ],
     ['nothing is left', () => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 })],
-  ])('again is the first one although %s', async (_, change) => {
+  ])('is answered with the first one although %s', async (_, change) => {
     const { request } = await create();
     change();
 
     expect(await create()).toMatchObject({ request, replayed: true });
   });
 
-  test('and another body is a conflict, once that body is right', async () => {
+  test('and another valid body is a conflict', async () => {
     await create();
 
     await changedNothing(async () => {
@@ -128,7 +128,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('and another body is a conflict before end-user, pause and price are looked at', async () => {
+  test('and another body is a conflict before end-user, pause and price are checked', async () => {
     await create();
     putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
@@ -149,7 +149,7 @@ describe('a creation with an Idempotency-Key', () => {
   test.each([
     [86_399.999, true],
     [86_400, false],
-  ])('%p s later is still the first one: %p', async (seconds, expected) => {
+  ])('repeated %p s later is answered with the first one: %p', async (seconds, expected) => {
     const { request } = await create();
     const again = await create({}, atSeconds(seconds));
 
@@ -159,7 +159,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.get(keyItem())).toMatchObject({ requestId: again.request.requestId });
   });
 
-  test('is of its account alone, and other keys are other creations', async () => {
+  test('counts for its account only, and other keys are other creations', async () => {
     const { request } = await create();
     const other = 'acc_01JD4KXQ8M0000000000000009';
     memory.put(accountKey(other), anAccount({ accountId: other }));
@@ -170,7 +170,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
   });
 
-  test('that was refused is not kept: it can be tried again', async () => {
+  test('that was refused is not remembered: it can be repeated', async () => {
     await expect(create({}, NOW, anAccount({ balanceThousandths: 0 }))).rejects.toMatchObject({
       code: 'payment_required',
     });
@@ -183,7 +183,7 @@ describe('a creation with an Idempotency-Key', () => {
 describe('creations with one key at the same time', () => {
   const seen = anAccount();
 
-  test('of ten make one request and one debit; nine are replayed', async () => {
+  test('make one request and one debit when there are ten; nine are replayed', async () => {
     const created = await Promise.all(Array.from({ length: 10 }, () => create({}, NOW, seen)));
 
     const ids = new Set(created.map(({ request }) => request.requestId));
@@ -198,7 +198,7 @@ describe('creations with one key at the same time', () => {
     }
   });
 
-  test('of ten with money for one are all the same, as all of them saw it', async () => {
+  test('are one even if the balance covers one and all ten read it before', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
     const poor = anAccount({ balanceThousandths: 6_000 });
 
@@ -208,20 +208,20 @@ describe('creations with one key at the same time', () => {
     expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 4 });
   });
 
-  test('are one also for who finds the money gone that the first one took', async () => {
+  test('are one even for a repetition that finds the balance spent by the first', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
     const submission = anImageSubmission({}, { idempotencyKey: KEY });
     const facts = await loadCreationFacts(ACCOUNT_ID, submission);
     const { request } = await create();
 
-    // The look-up of the key was served before the first one's transaction, that of the account after it.
+    // The key was read before the first one's transaction, the account after it.
     const again = await createRequest(account(), submission, facts);
 
     expect(again).toMatchObject({ request, replayed: true });
     expect(entries()).toHaveLength(1);
   });
 
-  test('and two bodies make one request, and a conflict of the others', async () => {
+  test('and two bodies make one request; the other body is a conflict', async () => {
     const settled = await Promise.allSettled([1, 2, 1, 2].map((n) => create({ n }, NOW, seen)));
 
     const outcomes = settled.map((each) =>
@@ -231,7 +231,7 @@ describe('creations with one key at the same time', () => {
     expect(entries()).toHaveLength(1);
   });
 
-  test('are one when the answer of the committed try was lost', async () => {
+  test('are one when the response of the committed attempt was lost', async () => {
     memory.afterTransaction = (attempt) => {
       if (attempt === 1) throw tableError('TransactionInProgressException');
     };

@@ -117,7 +117,7 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('starts the execution that owns it, named by it and given its id alone', async () => {
+  test('starts its execution, named by its id and with only the id as input', async () => {
     const { requestId } = await create();
 
     expect(starts()).toEqual([
@@ -180,7 +180,7 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('may take the last of the balance', async () => {
+  test('may spend the whole balance', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
     await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
 
@@ -204,7 +204,7 @@ describe('a creation is refused', () => {
     nothingWritten();
   });
 
-  test('for all that is wrong with its body, a model that cannot be dispatched among it', async () => {
+  test('for every wrong field and a model that cannot be dispatched, together', async () => {
     await expect(
       create({ n: 0, colour: 'red' }, { ...noCredentials, ...blocked }, poor),
     ).rejects.toMatchObject({
@@ -235,7 +235,7 @@ describe('a creation is refused', () => {
 });
 
 describe('a creation whose execution cannot be started', () => {
-  test('is accepted and debited all the same, and left among the open work', async () => {
+  test('is accepted and debited anyway, and stays listed as unfinished', async () => {
     executions.refuseStarts(new Error('no state machine'));
 
     const request = await create();

@@ -13,17 +13,17 @@ const refused = (body: Record<string, unknown>, allowPrivate = false): FieldErro
   const { parsed } = parseVideoRequest(body, allowPrivate);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
-/** What is wrong with the least body once these fields are set. */
+/** The wrong fields of the minimal body with these fields set. */
 const problems = (overrides: Record<string, unknown>, allowPrivate = false): FieldErrors =>
   refused(aVideoBody(overrides), allowPrivate);
 
 const IMAGE = 'https://media.example.com/first.png';
 const LAST = 'https://media.example.com/last.png';
-/** The least that each model needs beyond a prompt. */
+/** The fields that each model requires besides the prompt. */
 const NEEDED: Record<string, Record<string, unknown>> = { 'xW2.7S': { image: IMAGE } };
 const least = (model: string) => ({ model, ...NEEDED[model] });
 
-/** The published limits of every video model, written out: `GET /v1/models` and this must agree. */
+/** The published limits of every video model, written out; `GET /v1/models` must agree. */
 const MODELS = [
   { model: 'xW2.7S', resolutions: ['720p', '1080p'], durationSec: [2, 15], inputs: false },
   { model: 'xW3.0s', resolutions: ['480p', '720p', '1080p'], durationSec: [2, 30], inputs: true },
@@ -102,7 +102,7 @@ describe('references', () => {
     expect(problems({ image: IMAGE, [name]: [] })).toEqual({});
   });
 
-  test('are each checked, and named by their place', () => {
+  test('are checked one by one and reported by index', () => {
     const wrong = ['https://ok.example.com/a.mp4', 'http://plain.example.com/b.mp4', 'not a url', 7];
 
     expect(problems({ referenceVideos: wrong })).toEqual({
@@ -112,7 +112,7 @@ describe('references', () => {
     });
   });
 
-  test('may lie on the own machine where the deployment allows that', () => {
+  test('may be on the local machine where private targets are allowed', () => {
     const local = { referenceVideos: ['http://127.0.0.1:9000/clip.mp4'] };
 
     expect(problems(local)).toEqual({ 'referenceVideos[0]': 'must be an absolute https URL' });
@@ -120,7 +120,7 @@ describe('references', () => {
   });
 });
 
-describe('the clips that are left to be measured', () => {
+describe('the clips to measure', () => {
   const clipsOf = (overrides: Record<string, unknown>) =>
     parseVideoRequest(aVideoBody(overrides), false).clips;
   const referenceVideos = urlsOf('mp4', 2);
@@ -144,7 +144,7 @@ describe('the clips that are left to be measured', () => {
     expect(clipsOf(overrides)).toBeUndefined();
   });
 
-  test('are there although something else is wrong, so that all of it is told at once', () => {
+  test('are present even if another field is wrong, so that everything is reported at once', () => {
     const { parsed, clips } = parseVideoRequest(
       aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }),
       false,

@@ -52,7 +52,7 @@ const nothingWritten = () => {
 };
 
 describe('an accepted video', () => {
-  test('is a queued request with all it was asked for, priced by the second, and its execution is started', async () => {
+  test('is a queued request with every given field, priced by the second, with its execution started', async () => {
     const { request, replayed } = await create({
       resolution: '480p',
       durationSec: 7,
@@ -106,7 +106,7 @@ describe('an accepted video', () => {
     });
   });
 
-  test('measures nothing when there is nothing to measure', async () => {
+  test('measures nothing without reference videos', async () => {
     const measure = measuring();
     await create({ referenceImages: urlsOf('png', 3) }, measure);
 
@@ -134,7 +134,7 @@ describe('a video from reference videos', () => {
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ billedSeconds: 12 });
   });
 
-  test('is refused when one cannot be measured, with all else that is wrong, and nothing is written', async () => {
+  test('is refused when one cannot be measured, along with other wrong fields, and writes nothing', async () => {
     await expect(create({ ...body, ratio: '21:9' }, measuring(3, 'has no duration'))).rejects.toMatchObject({
       code: 'validation_error',
       fields: {
@@ -145,7 +145,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('is refused when they are too long, one by one and together', async () => {
+  test('is refused when they are too long, alone and together', async () => {
     await expect(create(body, measuring(15.001, 15))).rejects.toMatchObject({
       fields: {
         'referenceVideos[0]': 'must be at most 15 s long',
@@ -155,7 +155,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('whose model cannot be dispatched is told so beside what is wrong with them', async () => {
+  test('is refused for a model that cannot be dispatched and for wrong clips together', async () => {
     const facts = { credentials: new Set<ProviderId>() };
 
     await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('a video from reference videos', () => {
     });
   });
 
-  test('is judged by them before its end-user and its price', async () => {
+  test('is refused for them before its end-user and its price', async () => {
     const others = { facts: { endUser: anEndUser({ blockedAt: 'x' }) }, account: POOR };
 
     await expect(create(body, measuring(3, 'is no video'), others)).rejects.toMatchObject({
@@ -176,7 +176,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('that is repeated is answered with the first one, and measures nothing', async () => {
+  test('is answered with the first one when repeated, without measuring', async () => {
     const first = aVideoRequest();
     memory.put(requestKey(first.requestId), first);
     const measure = measuring('is gone', 'is gone');
@@ -188,7 +188,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('whose key led to another body is measured, and then a conflict', async () => {
+  test('whose key was used with another body is measured, then a conflict', async () => {
     const facts = { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } };
 
     await expect(create(body, measuring(3, 3), { facts })).rejects.toMatchObject({ code: 'conflict' });

@@ -63,11 +63,11 @@ describe('a URL given by a caller', () => {
     'http://localhost.example.com/',
     'http://[::2]/',
     'ftp://localhost/',
-  ])('may not be %s even there: plain http goes to loopback only', (url) => {
+  ])('may not be %s even there: plain http is for loopback only', (url) => {
     expect(urlProblem(url, true)).toBe(HTTPS_ONLY);
   });
 
-  test('is judged by ALLOW_PRIVATE_TARGETS, which must say exactly "true"', async () => {
+  test('may be private only if ALLOW_PRIVATE_TARGETS is exactly "true"', async () => {
     const webhookUrl = 'http://127.0.0.1:3000/';
     const allowedWhen = (value: string) =>
       withEnvironment(

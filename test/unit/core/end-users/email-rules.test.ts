@@ -52,7 +52,7 @@ describe('an email address', () => {
     'ada\u0000@example.com',
     'ada\u200b@example.com',
     'ada\ud800@example.com',
-  ])('%j is none', (given) => {
+  ])('%j is not one', (given) => {
     expect(isEmail(normalizeEmail(given))).toBe(false);
   });
 
@@ -63,7 +63,7 @@ describe('an email address', () => {
     expect(isEmail(email(65, domain(20)))).toBe(false);
   });
 
-  test('is the same identity however it is written, and normalizing it again changes nothing', () => {
+  test('has one identity in any spelling, and normalizing is idempotent', () => {
     fc.assert(
       fc.property(fc.emailAddress(), fc.nat({ max: 3 }), (address, spaces) => {
         const identity = normalizeEmail(' '.repeat(spaces) + address.toUpperCase());

@@ -79,7 +79,7 @@ describe('the default rate card', () => {
     ['xSD5Pro', '1K', '2K'],
     ['xQI3Pro', '1K', '2K'],
     ['xZI1.0Pro', '1K', '2K'],
-  ])('asks more of %s for %s than for %s', (id, smaller, larger) => {
+  ])('prices %s at %s below %s', (id, smaller, larger) => {
     const rate = DEFAULT_RATES[id] as ImageRate;
 
     expect(imagePrice(rate, pricedPixels(larger))).toBeGreaterThan(imagePrice(rate, pricedPixels(smaller)));
