@@ -9,8 +9,7 @@ import {
   toAccount,
 } from '../../../../core/accounts/accounts.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
-import { listModelSettings, putRate } from '../../../../core/models/model-settings.ts';
-import { accountKey, modelSettingsKey } from '../../../../core/table/keys.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
@@ -77,32 +76,5 @@ describe('an account', () => {
       ExpressionAttributeNames: { '#partition': 'GSI1PK' },
       ExpressionAttributeValues: { ':partition': 'ACCOUNTS' },
     });
-  });
-});
-
-describe('the settings of a model', () => {
-  const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
-
-  test('are set one by one, leaving the others as they are', async () => {
-    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false });
-    await putRate('xQI3Pro', rate);
-    await putRate('xSD4.5', rate);
-
-    expect(await listModelSettings()).toEqual(
-      new Map([
-        ['xQI3Pro', { model: 'xQI3Pro', enabled: false, rate }],
-        ['xSD4.5', { model: 'xSD4.5', rate }],
-      ]),
-    );
-    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      KeyConditionExpression: 'PK = :catalog',
-      ExpressionAttributeValues: { ':catalog': 'CATALOG' },
-      ConsistentRead: true,
-    });
-  });
-
-  test('are absent when none were set', async () => {
-    expect(await listModelSettings()).toEqual(new Map());
   });
 });
