@@ -3,20 +3,21 @@ import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
-import { accountKey, accountListing } from '../table/keys.ts';
+import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
-/** Requests an account's keys may make: a sustained rate and how many may come at once. */
+/** Requests that each key of an account may make: a sustained rate and a burst. */
 export const RequestLimits = z.object({ requestsPerSecond: z.number(), burst: z.number() });
 export type RequestLimits = z.infer<typeof RequestLimits>;
+/** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
 
 /**
- * An account as stored. `ledgerEntries` counts the entries of its ledger and is the number of the newest;
- * it and the balance only ever change together, in the transaction that writes the entry.
+ * An account as stored. `ledgerEntries` counts its ledger entries and is the number of the newest one. It and
+ * the balance change only together, in the transaction that writes the entry.
  */
 export const Account = z.object({
   accountId: z.string(),
@@ -27,14 +28,14 @@ export const Account = z.object({
   createdAt: z.string(),
   blockedAt: z.optional(z.string()),
   webhookSecret: z.string(),
-  /** The secret before the last rotation, and until when it is signed with too. */
+  /** The secret before the last rotation; webhooks are signed with both until `previousValidUntil`. */
   previousWebhookSecret: z.optional(z.string()),
   previousValidUntil: z.optional(z.string()),
   limits: RequestLimits,
 });
 export type Account = z.infer<typeof Account>;
 
-/** An account of a stored item; throws when the item is malformed. */
+/** The account of a stored item. Throws when the item is malformed. */
 export const toAccount = (item: StoredItem): Account => Account.parse(item);
 
 /** Access pattern 1: an account by id, strongly consistent; undefined when there is none. */
@@ -45,14 +46,14 @@ export const findAccount = async (accountId: string): Promise<Account | undefine
   return Item && toAccount(Item);
 };
 
-/** Access pattern 1, for whoever needs it to exist. Throws `NotFoundError`. */
+/** Access pattern 1: like `findAccount`, but throws `NotFoundError` when there is none. */
 export const getAccount = async (accountId: string): Promise<Account> => {
   const account = await findAccount(accountId);
   if (!account) throw noSuchAccount(accountId);
   return account;
 };
 
-/** A new account with nothing on its balance. */
+/** Creates an account with a balance of 0. */
 export const insertAccount = async (name: string, now: Date): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -75,21 +76,24 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
   return account;
 };
 
-/** Access pattern 2: every account, oldest first. For operators: reads the whole index, which follows in a fraction of a second. */
-export const listAccounts = async (): Promise<Account[]> => listedItems('ACCOUNTS', toAccount);
+/**
+ * Access pattern 2: every account, oldest first. For operators: reads the whole index, which lags writes by a
+ * fraction of a second.
+ */
+export const listAccounts = async (): Promise<Account[]> => listedItems(ACCOUNT_LISTING_PARTITION, toAccount);
 
-/** Refuses every call of the account's keys from now on; a second time, the first instant stands. Throws `NotFoundError`. */
+/** Blocks every call with the account's keys; a repeated call keeps the first instant. Throws `NotFoundError`. */
 export const blockAccount = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Lets the account's keys in again. Throws `NotFoundError`. */
+/** Allows calls with the account's keys again. Throws `NotFoundError`. */
 export const unblockAccount = (accountId: string): Promise<Account> =>
   updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' });
 
-/** Sets what the account's keys may ask for; the keys themselves are told by `setKeyLimits`. Throws `NotFoundError`. */
+/** Sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws `NotFoundError`. */
 export const setAccountLimits = (accountId: string, limits: RequestLimits): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET #limits = :limits',
@@ -97,10 +101,10 @@ export const setAccountLimits = (accountId: string, limits: RequestLimits): Prom
     ExpressionAttributeValues: { ':limits': limits },
   });
 
-/** How long deliveries are signed with the previous webhook secret too. */
+/** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
-/** Gives the account a new webhook secret; the one before stays valid for 24 h. Throws `NotFoundError`. */
+/** Replaces the account's webhook secret; the old one stays valid for 24 h. Throws `NotFoundError`. */
 export const rotateWebhookSecret = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression:

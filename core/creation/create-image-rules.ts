@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type FieldErrors, ValidationError } from '../errors.ts';
+import { optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { ASPECT_RATIOS, type AspectRatio, findImageModel, type ImageModel } from '../models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
 import {
@@ -9,14 +10,13 @@ import {
   optionalUrls,
   type ParsedCreation,
 } from './creation-fields.ts';
-import { optionalInteger, optionalText, parseFields } from './validation.ts';
 
-/** What a creation of images asks for, with every default applied. */
+/** A creation of images, with every default applied. */
 export interface NewImageRequest extends NewCreation<ImageModel> {
   /** A preset of the model, or `<width>x<height>`. */
   size: string;
   aspectRatio: AspectRatio;
-  /** The most images it can deliver: `n`, or what a sequential request may yield. */
+  /** Most images it can deliver: `n`, or the limit of a sequential request. */
   images: number;
   sequential: boolean;
   references: string[];
@@ -36,12 +36,15 @@ const shape = {
 
 type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
 
-/** Reads the body of a creation of images. Finds every wrong field at once; never throws. */
-export const parseImageRequest = (body: Record<string, unknown>): ParsedCreation<NewImageRequest> => {
+/** Parses the body of a creation of images, reporting every wrong field at once. Never throws. */
+export const parseImageRequest = (
+  body: Record<string, unknown>,
+  allowPrivate: boolean,
+): ParsedCreation<NewImageRequest> => {
   const { values, fields } = parseFields(shape, body);
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
-  checkUrls(body, ['references'], fields);
+  checkUrls(body, ['references'], allowPrivate, fields);
   if (model) checkAgainstModel(model, values, fields);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
@@ -54,8 +57,8 @@ const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldError
   const { size, aspectRatio, n, references = [], sequential, sequentialOptions } = values;
   const { id, maxImagesPerRequest, maxReferences, capabilities } = model;
 
-  const wrongSize = size === undefined ? undefined : sizeProblem(model, size);
-  if (wrongSize) fields.size ??= wrongSize;
+  const problem = size === undefined ? undefined : sizeProblem(model, size);
+  if (problem) fields.size ??= problem;
   if (size !== undefined && parseExplicitSize(size) && (aspectRatio ?? 'auto') !== 'auto') {
     fields.aspectRatio ??= 'must be auto with an explicit size';
   }

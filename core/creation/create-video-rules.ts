@@ -1,4 +1,5 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
+import { optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
 import {
   COMMON_FIELDS,
@@ -7,13 +8,12 @@ import {
   optionalUrls,
   type ParsedCreation,
 } from './creation-fields.ts';
-import { optionalInteger, optionalText, parseFields } from './validation.ts';
 
-/** What a creation of a video asks for, with every default applied. Frames and references are URLs. */
+/** A creation of a video, with every default applied. Frames and references are URLs. */
 export interface NewVideoRequest extends NewCreation<VideoModel> {
   resolution: string;
   durationSec: number;
-  /** Its own seconds and those of the reference videos together, rounded up. */
+  /** Seconds of the output plus those of all reference videos, rounded up. */
   billedSeconds: number;
   ratio?: string;
   /** The first frame. */
@@ -38,7 +38,7 @@ const shape = {
 
 type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
 
-/** The reference fields with the input mode each needs and the limit of the catalog that caps it. */
+/** The reference fields, each with the input mode it needs and the catalog limit on its length. */
 const REFERENCES = {
   referenceImages: { mode: 'reference_images', limit: 'maxReferenceImages' },
   referenceVideos: { mode: 'reference_videos', limit: 'maxReferenceVideos' },
@@ -47,25 +47,26 @@ const REFERENCES = {
 type ReferenceField = keyof typeof REFERENCES;
 const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
 
-/** The reference videos that are to be measured before a creation is judged: those whose URLs can be used. */
+/** Reference videos to measure before a creation is judged. All their URLs are valid. */
 export interface ClipsToMeasure {
   model: VideoModel;
   urls: readonly string[];
-  /** The length of the output; undefined when that is wrong itself. */
+  /** Seconds of the output; undefined when that field is wrong. */
   durationSec: number | undefined;
 }
 
 /**
- * Reads the body of a creation of a video. Finds every wrong field at once, as far as the body alone tells;
- * never throws. `clips` is there when reference videos are left to be measured.
+ * Parses the body of a creation of a video, reporting at once every field that the body alone shows to be
+ * wrong. Never throws. `clips` is set when there are reference videos to measure.
  */
 export const parseVideoRequest = (
   body: Record<string, unknown>,
-): { parsed: ParsedCreation<NewVideoRequest>; clips?: ClipsToMeasure } => {
+  allowPrivate: boolean,
+): { parsed: ParsedCreation<NewVideoRequest>; clips: ClipsToMeasure | undefined } => {
   const { values, fields } = parseFields(shape, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
-  checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], fields);
+  checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], allowPrivate, fields);
   if (model) checkAgainstModel(model, values, fields);
   const clips = model && clipsToMeasure(model, values, fields);
   const { prompt, endUserEmail } = values;
@@ -74,7 +75,7 @@ export const parseVideoRequest = (
   const parsed: ParsedCreation<NewVideoRequest> = complete
     ? { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) }
     : { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
-  return clips ? { parsed, clips } : { parsed };
+  return { parsed, clips };
 };
 
 const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldErrors): void => {
@@ -115,12 +116,12 @@ const checkReferences = (
   fields: FieldErrors,
 ): void => {
   const { mode, limit } = REFERENCES[field];
-  const given = values[field]?.length ?? 0;
-  if (given === 0) return;
+  const count = values[field]?.length ?? 0;
+  if (count === 0) return;
   const most = model[limit] ?? 0;
   if (!takes(model, mode)) fields[field] ??= `${model.id} takes none`;
-  else if (given > most) fields[field] ??= `must hold at most ${most} URLs`;
-  // The upstreams take frames or references, and tell so only when the task has failed.
+  else if (count > most) fields[field] ??= `must hold at most ${most} URLs`;
+  // The providers take either frames or references, and say so only when the task has failed.
   else if (values.image !== undefined || values.lastFrame !== undefined) {
     fields[field] ??= 'cannot be combined with image or lastFrame';
   }
@@ -161,10 +162,10 @@ const withDefaults = (
   };
 };
 
-/** What a reference video measures, or what is wrong with it: a sentence for its field. */
+/** The length of a reference video, or the message for its field when it cannot be used. */
 export type ClipMeasure = { durationMs: number } | { problem: string };
 
-/** What is wrong with measured reference videos, one by one and together with the output. Lengths are compared in milliseconds. */
+/** Messages for reference videos that are too long, alone or together with the output. Compares milliseconds. */
 export const clipProblems = (
   { model, durationSec }: ClipsToMeasure,
   measures: readonly ClipMeasure[],
@@ -185,7 +186,7 @@ export const clipProblems = (
   return fields;
 };
 
-/** Seconds to be billed: those of the output and, rounded up, those of the reference videos together. */
+/** Seconds to bill: those of the output plus the total of the reference videos, rounded up. */
 export const billedSeconds = (durationSec: number, measures: readonly ClipMeasure[]): number =>
   durationSec + Math.ceil(totalMs(measures) / 1000);
 

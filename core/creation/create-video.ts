@@ -1,47 +1,37 @@
 import type { Account } from '../accounts/accounts.ts';
-import { type Creation, type CreationFacts, createRequest, isReplay } from './create-request.ts';
-import {
-  billedSeconds,
-  type ClipMeasure,
-  clipProblems,
-  type NewVideoRequest,
-  type parseVideoRequest,
-} from './create-video-rules.ts';
-import { alsoWrong, type ParsedCreation } from './creation-fields.ts';
-import type { Idempotency } from './idempotency.ts';
+import { type Creation, createRequest } from './create-request.ts';
+import { billedSeconds, type ClipMeasure, clipProblems } from './create-video-rules.ts';
+import type { CreationFacts } from './creation-facts.ts';
+import { withFieldErrors } from './creation-fields.ts';
+import { repeatedRequestId } from './idempotency.ts';
 import { measureReferenceVideos } from './reference-videos.ts';
-
-/** The body of a creation of a video, as `parseVideoRequest` reads it. */
-export type ReadVideo = ReturnType<typeof parseVideoRequest>;
+import type { VideoSubmission } from './submission.ts';
 
 /**
- * Accepts a request for a video, as `createRequest` does, after the reference videos have been measured: a
- * wrong one is named with the other wrong fields, and nothing is written. A repeated creation is answered
- * without measuring again.
+ * Accepts a request for a video like `createRequest`, after measuring its reference videos: a refusal names
+ * wrong ones along with the other wrong fields. Does not measure again for a repeated submission.
  */
 export const createVideo = async (
   account: Account,
-  video: ReadVideo,
+  submission: VideoSubmission,
   facts: CreationFacts,
-  idempotency: Idempotency | undefined,
-  now: Date,
   measure: (urls: readonly string[]) => Promise<ClipMeasure[]> = measureReferenceVideos,
 ): Promise<Creation> => {
-  const parsed = isReplay(facts, idempotency) ? video.parsed : await withClips(video, measure);
-  return createRequest(account, parsed, facts, idempotency, now);
+  const isRepeated = repeatedRequestId(submission.idempotency, facts.idempotencyRecord) !== undefined;
+  const measured = isRepeated ? submission : await withMeasuredClips(submission, measure);
+  return createRequest(account, measured, facts);
 };
 
-const withClips = async (
-  { parsed, clips }: ReadVideo,
+const withMeasuredClips = async (
+  submission: VideoSubmission,
   measure: (urls: readonly string[]) => Promise<ClipMeasure[]>,
-): Promise<ParsedCreation<NewVideoRequest>> => {
-  if (!clips) return parsed;
+): Promise<VideoSubmission> => {
+  const { clips } = submission;
+  if (!clips) return submission;
   const measures = await measure(clips.urls);
-  const judged = alsoWrong(parsed, clipProblems(clips, measures));
-  if (!judged.ok) return judged;
-  const { creation } = judged;
-  return {
-    ok: true,
-    creation: { ...creation, billedSeconds: billedSeconds(creation.durationSec, measures) },
-  };
+  const parsed = withFieldErrors(submission.parsed, clipProblems(clips, measures));
+  if (!parsed.ok) return { ...submission, parsed };
+  const { creation } = parsed;
+  const billed = { ...creation, billedSeconds: billedSeconds(creation.durationSec, measures) };
+  return { ...submission, parsed: { ok: true, creation: billed } };
 };

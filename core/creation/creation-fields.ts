@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { allowPrivateTargets } from '../environment.ts';
+import { emailField } from '../end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../errors.ts';
+import { optionalText, text } from '../fields.ts';
 import type { CatalogModel } from '../models/catalog.ts';
-import { emailField, optionalText, text, urlProblem, webhookUrlProblem } from './validation.ts';
+import { urlProblem, webhookUrlProblem } from './url-rules.ts';
 
 /** Longest prompt, in characters (code points) after trimming. */
 export const MAX_PROMPT_CHARACTERS = 4000;
@@ -15,21 +16,21 @@ export interface NewCreation<Model extends CatalogModel = CatalogModel> {
   webhookUrl: string | undefined;
 }
 
-/** A body that has been read: complete, or what is wrong with it, field by field. */
+/** A parsed body: a complete creation, or what is wrong with it, with the model and end-user if it names them. */
 export type ParsedCreation<New extends NewCreation> =
   | { ok: true; creation: New }
   | { ok: false; error: ValidationError; model: string | undefined; endUserEmail: string | undefined };
 
-/** The same creation when something beside its body is wrong as well, or nothing is. */
-export const alsoWrong = <New extends NewCreation>(
+/** The parsed creation, refused for these fields as well; unchanged when there are none. */
+export const withFieldErrors = <New extends NewCreation>(
   parsed: ParsedCreation<New>,
   fields: FieldErrors,
 ): ParsedCreation<New> => {
   if (Object.keys(fields).length === 0) return parsed;
-  const { model, endUserEmail, wrong } = parsed.ok
-    ? { model: parsed.creation.model.id, endUserEmail: parsed.creation.endUserEmail, wrong: {} }
-    : { ...parsed, wrong: parsed.error.fields };
-  return { ok: false, error: new ValidationError({ ...wrong, ...fields }), model, endUserEmail };
+  const { model, endUserEmail, earlier } = parsed.ok
+    ? { model: parsed.creation.model.id, endUserEmail: parsed.creation.endUserEmail, earlier: {} }
+    : { ...parsed, earlier: parsed.error.fields };
+  return { ok: false, error: new ValidationError({ ...earlier, ...fields }), model, endUserEmail };
 };
 
 const promptField = () =>
@@ -55,20 +56,20 @@ export const COMMON_FIELDS = {
   webhookUrl: optionalText(),
 };
 
-/** A list of URLs that may be left out. */
+/** An optional list of URLs; `checkUrls` checks the URLs themselves. */
 export const optionalUrls = () =>
   z.optional(z.array(z.string({ error: 'must be a string' }), { error: 'must be an array of URLs' }));
 
 /**
- * Looks at the URLs of a body as they were given, those in lists one by one: one that is no text must not hide
- * what is wrong with the others. `webhookUrl` is among them.
+ * Adds to `fields` what is wrong with the URLs in these fields of the body and in `webhookUrl`. Reads the body
+ * itself and each list entry on its own, so that an entry that is not a string hides no other problem.
  */
 export const checkUrls = (
   body: Record<string, unknown>,
   names: readonly string[],
+  allowPrivate: boolean,
   fields: FieldErrors,
 ): void => {
-  const allowPrivate = allowPrivateTargets();
   const check = (field: string, value: unknown, problemOf: typeof urlProblem): void => {
     const problem = typeof value === 'string' ? problemOf(value, allowPrivate) : undefined;
     if (problem) fields[field] ??= problem;

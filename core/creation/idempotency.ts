@@ -5,17 +5,18 @@ import { type StoredItem, tableName } from '../table/table.ts';
 import type { TransactItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 
-/** What a caller named a creation with: a digest of the key, and a fingerprint that tells one body from another. */
+/** A caller's `Idempotency-Key` as a digest, and a fingerprint of the route and body it was sent with. */
 export interface Idempotency {
   keyDigest: string;
   fingerprint: string;
 }
 
-/** How long a key is kept. */
-const KEPT_SECONDS = SECONDS_PER_DAY;
+/** How long a key is remembered: 24 h. */
+const RECORD_SECONDS = SECONDS_PER_DAY;
 
-/** What a key led to, as stored: ids and digests, nothing of the body. */
-const Kept = z.object({ fingerprint: z.string(), requestId: z.string(), keptUntil: z.string() });
+/** The request that a key created. Holds ids and digests, nothing of the body. */
+const IdempotencyRecord = z.object({ fingerprint: z.string(), requestId: z.string(), keptUntil: z.string() });
+export type IdempotencyRecord = Pick<z.infer<typeof IdempotencyRecord>, 'fingerprint' | 'requestId'>;
 
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -24,7 +25,7 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 export const idempotencyKeyProblem = (key: string): string | undefined =>
   KEY.test(key) ? undefined : 'must be 1 to 255 printable characters';
 
-/** What names a creation: bodies that differ in the order of their fields only are the same. */
+/** The digests of a key and of what it was sent with. The order of a body's fields does not matter. */
 export const idempotencyOf = (key: string, route: string, body: unknown): Idempotency => ({
   keyDigest: sha256(key),
   fingerprint: sha256(`${route}\n${canonicalJson(body)}`),
@@ -39,14 +40,17 @@ const canonicalJson = (value: unknown): string =>
       : nested,
   );
 
-/** Keeps what a key led to for 24 h. Refused, with the stored item, while it is kept for another request. */
-export const keepKeyWrite = (
+/**
+ * The write that remembers for 24 h which request a key created. Refused, with the stored item, while the key
+ * is remembered for another request.
+ */
+export const insertIdempotencyRecordWrite = (
   accountId: string,
   { keyDigest, fingerprint }: Idempotency,
   requestId: string,
   now: Date,
 ): TransactItem => {
-  const keptUntil = addSeconds(toInstant(now), KEPT_SECONDS);
+  const keptUntil = addSeconds(toInstant(now), RECORD_SECONDS);
   return {
     Put: {
       TableName: tableName(),
@@ -62,12 +66,19 @@ export const keepKeyWrite = (
   };
 };
 
-/** The request a key led to, while it is kept. */
-export const keptRequest = (
+/** The record of a stored item; undefined when there is none or it has expired. */
+export const toIdempotencyRecord = (
   item: StoredItem | undefined,
   now: Date,
-): { requestId: string; fingerprint: string } | undefined => {
+): IdempotencyRecord | undefined => {
   if (!item) return undefined;
-  const kept = Kept.parse(item);
-  return kept.keptUntil > toInstant(now) ? kept : undefined;
+  const record = IdempotencyRecord.parse(item);
+  return record.keptUntil > toInstant(now) ? record : undefined;
 };
+
+/** The id of the request created by the same key and body before; undefined when there is none. */
+export const repeatedRequestId = (
+  idempotency: Idempotency | undefined,
+  record: IdempotencyRecord | undefined,
+): string | undefined =>
+  record !== undefined && record.fingerprint === idempotency?.fingerprint ? record.requestId : undefined;

@@ -4,13 +4,13 @@ import { logger } from '../observability.ts';
 import { rangedHttpFile, UnreadableFileError } from '../outbound/ranged-http-file.ts';
 import type { ClipMeasure } from './create-video-rules.ts';
 
-/** How long measuring all videos of a request may take. */
+/** Limit on measuring all videos of a request together. */
 const TIME_LIMIT_MS = 8_000;
 
 /**
- * Measures the videos at the URLs a caller gave, all at once, each by its index alone. In their order, and
- * within 8 s for all of them together, or until `signal` ends it. Never rejects for what their servers do, and
- * never tells what stands behind a URL that is not called: such a one could not be fetched, like others.
+ * Measures the videos at a caller's URLs in parallel, reading only the index of each; results are in the URLs'
+ * order. Takes at most 8 s in all, or until `signal` aborts. Never rejects because of a server. A URL that the
+ * service refuses to call reads like any other that could not be fetched, so callers learn nothing about it.
  */
 export const measureReferenceVideos = async (
   urls: readonly string[],

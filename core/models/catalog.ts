@@ -1,10 +1,10 @@
 import { routeText } from '../routes.ts';
 
-/** The shapes `aspectRatio` takes on every image model. */
+/** Values of `aspectRatio`, the same for every image model. */
 export const ASPECT_RATIOS = ['auto', 'square', 'landscape', 'portrait'] as const;
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 
-/** Size presets and the side, in pixels, of the square each one names. */
+/** Size presets, each with the side of its square in pixels. */
 export const PRESET_SIDE_PIXELS = { '1K': 1024, '1.5K': 1536, '2K': 2048, '4K': 4096 } as const;
 export type SizePreset = keyof typeof PRESET_SIDE_PIXELS;
 
@@ -18,11 +18,11 @@ export interface ExplicitSizeBounds {
   maxSide?: number;
 }
 
-/** An image model as `GET /v1/models` publishes it. */
+/** An image model as `GET /v1/models` shows it. */
 export interface ImageModel {
   id: string;
   type: 'image';
-  /** The route that creates with it: `POST /v1/generations`. */
+  /** The route that creates its requests: `POST /v1/generations`. */
   endpoint: string;
   billing: 'per_image';
   sizePresets: readonly SizePreset[];
@@ -34,11 +34,11 @@ export interface ImageModel {
   capabilities: { sequential: boolean };
 }
 
-/** A video model as `GET /v1/models` publishes it; durations are whole seconds. */
+/** A video model as `GET /v1/models` shows it; durations are whole seconds. */
 export interface VideoModel {
   id: string;
   type: 'video';
-  /** The route that creates with it: `POST /v1/videos`. */
+  /** The route that creates its requests: `POST /v1/videos`. */
   endpoint: string;
   billing: 'per_second';
   resolutions: readonly string[];
@@ -96,7 +96,7 @@ const videoModel = (
   ...rest,
 });
 
-/** The inputs beyond a prompt that both 3.0 video models share. */
+/** Inputs other than the prompt, the same for both 3.0 video models. */
 const REFERENCE_INPUTS = {
   requiresImage: false,
   inputModes: ['first_frame', 'last_frame', 'reference_images', 'reference_videos', 'reference_audios'],
@@ -109,7 +109,7 @@ const REFERENCE_INPUTS = {
   maxCombinedSeconds: 30,
 } as const;
 
-/** Every model the service knows, in the order it is published. The limits are the public contract's. */
+/** Every model of the service, in the order `GET /v1/models` lists them. The limits are the public contract's. */
 export const CATALOG: readonly CatalogModel[] = [
   imageModel(
     'xSD4.5',
@@ -153,7 +153,7 @@ export const CATALOG: readonly CatalogModel[] = [
 
 const byId = new Map(CATALOG.map((model) => [model.id, model]));
 
-/** The model with this id, of either type. */
+/** The model with this id, image or video. */
 export const findModel = (id: string): CatalogModel | undefined => byId.get(id);
 
 /** The image model with this id; undefined for a video model too. */

@@ -10,13 +10,13 @@ const EXPLICIT_SIZE = /^([1-9]\d{0,5})x([1-9]\d{0,5})$/;
 
 const isPreset = (size: string): size is SizePreset => Object.hasOwn(PRESET_SIDE_PIXELS, size);
 
-/** The dimensions an explicit `<width>x<height>` names, or undefined when the text is none. */
+/** The dimensions of an explicit `<width>x<height>`; undefined for any other text. */
 export const parseExplicitSize = (size: string): Dimensions | undefined => {
   const match = EXPLICIT_SIZE.exec(size);
   return match ? { width: Number(match[1]), height: Number(match[2]) } : undefined;
 };
 
-/** Why a `size` is refused by a model, or undefined when it is one of its presets or within its bounds. */
+/** Why a model refuses a `size`; undefined for one of its presets and for a size within its bounds. */
 export const sizeProblem = (model: ImageModel, size: string): string | undefined => {
   if (isPreset(size) && model.sizePresets.includes(size)) return undefined;
   const explicit = parseExplicitSize(size);
@@ -38,7 +38,7 @@ export const sizeProblem = (model: ImageModel, size: string): string | undefined
   return undefined;
 };
 
-/** The pixels an accepted `size` is priced by: the preset's square whatever the aspect ratio, else W times H. */
+/** The pixels that price an accepted `size`: a preset's square at any aspect ratio, else width times height. */
 export const pricedPixels = (size: string): number => {
   if (isPreset(size)) return PRESET_SIDE_PIXELS[size] ** 2;
   const explicit = parseExplicitSize(size);
@@ -47,8 +47,8 @@ export const pricedPixels = (size: string): number => {
 };
 
 /**
- * The pixels an accepted size and aspect ratio stand for: landscape is 1.25 s by 0.703125 s, portrait its
- * transpose, square and `auto` (where the provider does not choose) s by s.
+ * The dimensions of an accepted size and aspect ratio. For a preset of side s: landscape is 1.25 s by
+ * 0.703125 s, portrait its transpose, square and `auto` (unless the provider chooses) s by s.
  */
 export const dimensionsOf = (size: string, aspectRatio: AspectRatio): Dimensions => {
   if (!isPreset(size)) {

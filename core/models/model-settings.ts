@@ -2,9 +2,9 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { DEFAULT_RATES, Rate } from './rates.ts';
+import { Rate } from './rates.ts';
 
-/** What the operator set for a model; a model nobody touched has no item. */
+/** What the operator set for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),
@@ -12,13 +12,10 @@ export const ModelSettings = z.object({
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
+/** The settings of a stored item. Throws when the item is malformed. */
 export const toModelSettings = (item: StoredItem): ModelSettings => ModelSettings.parse(item);
 
-/** The rate in force for a model: the operator's, else the default card's; undefined when neither has one. */
-export const rateOf = (modelId: string, settings: ModelSettings | undefined): Rate | undefined =>
-  settings?.rate ?? DEFAULT_RATES[modelId];
-
-/** Access pattern 6: the settings of every model that has any, by model id, strongly consistent. One page. */
+/** Access pattern 6: all model settings by model id, strongly consistent. One page. */
 export const listModelSettings = async (): Promise<Map<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -31,10 +28,10 @@ export const listModelSettings = async (): Promise<Map<string, ModelSettings>> =
   return new Map(Items.map(toModelSettings).map((settings) => [settings.model, settings]));
 };
 
-/** Stores the operator's rate for a model; requests already created keep the price they were created with. */
+/** Sets the operator's rate for a model. Existing requests keep their price. */
 export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
 
-/** Switches a model on or off for creations from now on; requests already created go on. */
+/** Switches a model on or off for new creations. Existing requests continue. */
 export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
   putSetting(modelId, 'enabled', enabled);
 

@@ -1,23 +1,25 @@
 import * as z from 'zod/mini';
 import { type Thousandths, toThousandths } from '../money.ts';
 import type { CatalogModel } from './catalog.ts';
+import type { ModelSettings } from './model-settings.ts';
 
-/** Image price by size: the first tier whose `maxPixels` is not exceeded; the last has none. xTokens an image. */
+/** Image price in xTokens per image: the first tier whose `maxPixels` is not exceeded. The last tier has none. */
 export const ImageRate = z.strictObject({
   perImage: z.array(z.strictObject({ maxPixels: z.nullable(z.number()), xTokens: z.number() })),
 });
 export type ImageRate = z.infer<typeof ImageRate>;
 
-/** Video price by resolution, in xTokens a second. */
+/** Video price by resolution, in xTokens per second. */
 export const VideoRate = z.strictObject({ perSecond: z.record(z.string(), z.number()) });
 export type VideoRate = z.infer<typeof VideoRate>;
 
+/** What a model costs: per image or per second, as its catalog entry is billed. */
 export const Rate = z.union([ImageRate, VideoRate]);
 export type Rate = z.infer<typeof Rate>;
 
 /**
- * What a model costs until the operator sets a rate of their own. The figures are a starting point that
- * keeps the proportions of the upstreams' price lists; no upstream price is reproduced here.
+ * What a model costs until the operator sets a rate. The figures are a starting point in proportion to the
+ * providers' price lists; they reproduce no provider's price.
  */
 export const DEFAULT_RATES: Record<string, Rate> = {
   'xSD4.5': {
@@ -49,21 +51,28 @@ export const DEFAULT_RATES: Record<string, Rate> = {
   'xW3.0sPro': { perSecond: { '1080p': 12, '2k': 20, '4k': 40 } },
 };
 
-/** The price of one image of so many pixels. */
+/** The rate in force for a model: the operator's, else the default; undefined when neither exists. */
+export const rateOf = (modelId: string, settings: ModelSettings | undefined): Rate | undefined =>
+  settings?.rate ?? DEFAULT_RATES[modelId];
+
+/** The price of one image of this many pixels. Throws `Error` when no tier covers it. */
 export const imagePrice = (rate: ImageRate, pixels: number): Thousandths => {
   const tier = rate.perImage.find(({ maxPixels }) => maxPixels === null || pixels <= maxPixels);
   if (!tier) throw new Error(`The rate has no tier for ${pixels} pixels.`);
   return toThousandths(tier.xTokens);
 };
 
-/** The price of one second of video at a resolution. */
+/** The price of one second of video at a resolution. Throws `Error` when the rate lacks it. */
 export const videoPrice = (rate: VideoRate, resolution: string): Thousandths => {
   const xTokens = rate.perSecond[resolution];
   if (xTokens === undefined) throw new Error(`The rate has no price for ${resolution}.`);
   return toThousandths(xTokens);
 };
 
-/** Why a rate cannot be the model's, or undefined when it can. Prices are decimals above 0 with at most 3 places: every request has its debit. */
+/**
+ * Why a rate does not fit a model, or undefined when it does. Prices are above 0, so that every request has a
+ * debit, and have at most 3 decimals.
+ */
 export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined => {
   if (model.type === 'image') {
     if (!('perImage' in rate)) return `${model.id} is billed per image: give perImage.`;

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
-import { type ModelSettings, rateOf } from '../models/model-settings.ts';
+import type { ModelSettings } from '../models/model-settings.ts';
+import { rateOf } from '../models/rates.ts';
 import { type ModelRoute, PROVIDER_IDS, type ProviderId } from './providers.ts';
 
 /** The provider of each model, by model id: deployment configuration. A model without an entry has none. */

@@ -1,10 +1,9 @@
 import { batchGetAll } from './batches.ts';
-import type { ItemKey } from './keys.ts';
-import { LISTING_INDEX } from './keys.ts';
+import { type ItemKey, LISTING_INDEX } from './keys.ts';
 import { queryAll } from './queries.ts';
 import { type StoredItem, tableName } from './table.ts';
 
-/** The listing index of a partition, as a query. */
+/** A query of one partition of the listing index, in the order of creation. */
 export const listingQuery = (partition: string) => ({
   TableName: tableName(),
   IndexName: LISTING_INDEX.name,
@@ -13,7 +12,10 @@ export const listingQuery = (partition: string) => ({
   ExpressionAttributeValues: { ':partition': partition },
 });
 
-/** Everything listed in a partition, oldest first: its keys from the index, then the items themselves. */
+/**
+ * Every item listed in a partition, oldest first. Reads the keys from the index, eventually consistent, then
+ * the items, strongly consistent, and leaves out those deleted since.
+ */
 export const listedItems = async <T>(partition: string, parse: (item: StoredItem) => T): Promise<T[]> => {
   const keys: ItemKey[] = [];
   for await (const { PK, SK } of queryAll(listingQuery(partition)))

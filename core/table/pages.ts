@@ -1,14 +1,14 @@
-/** The largest and the default number of items on a page of any list. */
+/** The largest and the default page size of every list. */
 export const MAX_PAGE_SIZE = 50;
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** Which page of a list is asked for; `page` counts from 1. */
+/** A page of a list; `page` counts from 1. */
 export interface PageRequest {
   page: number;
   pageSize: number;
 }
 
-/** One page of a list, as every list endpoint answers. */
+/** One page of a list, as every list endpoint returns it. */
 export interface Page<T> {
   items: T[];
   page: number;
@@ -17,6 +17,7 @@ export interface Page<T> {
   hasMore: boolean;
 }
 
+/** The page with these items. */
 export const pageOf = <T>(items: T[], { page, pageSize }: PageRequest, hasMore: boolean): Page<T> => ({
   items,
   page,
@@ -24,7 +25,7 @@ export const pageOf = <T>(items: T[], { page, pageSize }: PageRequest, hasMore: 
   hasMore,
 });
 
-/** The page with each item turned into another. */
+/** The page with each item mapped by `render`. */
 export const mapPage = <T, U>(page: Page<T>, render: (item: T) => U): Page<U> => ({
   ...page,
   items: page.items.map(render),

@@ -1,17 +1,16 @@
 import { blockEndUser } from '../../core/end-users/end-users.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { authorize } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';
 import { json } from '../http/responses.ts';
 
 /** POST /v1/end-users/{email}/block. 200 with `blockedAt`; 404. */
 export const handler = apiHandler(async (request) => {
-  const { account, loaded: email } = await authorize(request, 'end-users:write', async () => {
-    return checkAll(
-      () => request.emailParameter(),
-      () => request.query({}),
-    );
-  });
+  const account = await authorize(identifyCaller(request), 'end-users:write', request.now);
+  const email = checkAll(
+    () => request.emailParameter(),
+    () => request.query({}),
+  );
   const { blockedAt = null } = await blockEndUser({ accountId: account.accountId, email }, request.now);
   return json(200, { email, blockedAt });
 });

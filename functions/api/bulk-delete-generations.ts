@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
-import { parseFields } from '../../core/creation/validation.ts';
 import { deleteRequests } from '../../core/deletion/delete-requests.ts';
 import { ValidationError } from '../../core/errors.ts';
+import { parseFields } from '../../core/fields.ts';
 import { requestKindOf } from '../../core/ids.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
-import { authorize } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';
 import { json } from '../http/responses.ts';
 
-/** Most ids one call takes. */
+/** Most ids in one call. */
 const MAX_IDS = 200;
 
 const BODY = {
@@ -20,7 +20,7 @@ const BODY = {
     .check(z.maxLength(MAX_IDS, { error: `must hold at most ${MAX_IDS} ids` })),
 };
 
-/** The distinct ids of the body, in its order. Throws `ValidationError`. */
+/** The distinct ids of the body, in order. Throws `ValidationError`. */
 const readRequestIds = (request: ApiRequest): string[] => {
   const read = request.readBody();
   if (!read.ok) throw read.error;
@@ -29,14 +29,13 @@ const readRequestIds = (request: ApiRequest): string[] => {
   return [...new Set(values.requestIds)];
 };
 
-/** POST /v1/generations/bulk-delete. 200 with what became of each id; 400. */
+/** POST /v1/generations/bulk-delete. 200 with the outcome of each id; 400. */
 export const handler = apiHandler(async (request) => {
-  const { account, loaded: requestIds } = await authorize(request, 'generations:write', async () => {
-    return checkAll(
-      () => readRequestIds(request),
-      () => request.query({}),
-    );
-  });
+  const account = await authorize(identifyCaller(request), 'generations:write', request.now);
+  const requestIds = checkAll(
+    () => readRequestIds(request),
+    () => request.query({}),
+  );
   const { deletions } = await deleteRequests(
     account.accountId,
     requestIds.filter(requestKindOf),

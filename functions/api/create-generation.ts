@@ -1,11 +1,19 @@
-import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
 import { createRequest } from '../../core/creation/create-request.ts';
-import { routeText } from '../../core/routes.ts';
-import { creationHandler } from '../http/creation-handler.ts';
+import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
+import { imageSubmission } from '../../core/creation/submission.ts';
+import { allowPrivateTargets } from '../../core/environment.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { creationResponse } from '../http/creation-response.ts';
+import { receiveCreation } from '../http/receive-creation.ts';
 
 /** POST /v1/generations. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
-export const handler = creationHandler(
-  routeText('create-generation'),
-  (body) => ({ parsed: parseImageRequest(body) }),
-  (account, { parsed }, facts, idempotency, now) => createRequest(account, parsed, facts, idempotency, now),
-);
+export const handler = apiHandler(async (request) => {
+  const caller = identifyCaller(request);
+  const submission = imageSubmission(receiveCreation(request, 'create-generation'), allowPrivateTargets());
+  const [account, facts] = await authorizedFirst(
+    authorize(caller, 'generations:write', request.now),
+    loadCreationFacts(caller.accountId, submission),
+  );
+  return creationResponse(await createRequest(account, submission, facts));
+});

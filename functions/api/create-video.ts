@@ -1,7 +1,19 @@
 import { createVideo } from '../../core/creation/create-video.ts';
-import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
-import { routeText } from '../../core/routes.ts';
-import { creationHandler } from '../http/creation-handler.ts';
+import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
+import { videoSubmission } from '../../core/creation/submission.ts';
+import { allowPrivateTargets } from '../../core/environment.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { creationResponse } from '../http/creation-response.ts';
+import { receiveCreation } from '../http/receive-creation.ts';
 
 /** POST /v1/videos. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
-export const handler = creationHandler(routeText('create-video'), parseVideoRequest, createVideo);
+export const handler = apiHandler(async (request) => {
+  const caller = identifyCaller(request);
+  const submission = videoSubmission(receiveCreation(request, 'create-video'), allowPrivateTargets());
+  const [account, facts] = await authorizedFirst(
+    authorize(caller, 'generations:write', request.now),
+    loadCreationFacts(caller.accountId, submission),
+  );
+  return creationResponse(await createVideo(account, submission, facts));
+});

@@ -2,15 +2,14 @@ import { deleteRequest } from '../../core/deletion/delete-requests.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { requestKindOf } from '../../core/ids.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { authorize } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
-/** DELETE /v1/generations/{requestId}. 200 with how many files went; 404, 409 while it is queued or processing. */
+/** DELETE /v1/generations/{requestId}. 200 with the number of files removed; 404; 409 while it is queued or processing. */
 export const handler = apiHandler(async (request) => {
-  const { account, loaded: requestId } = await authorize(request, 'generations:write', async () => {
-    request.query({});
-    return request.pathParameter('requestId');
-  });
+  const account = await authorize(identifyCaller(request), 'generations:write', request.now);
+  request.query({});
+  const requestId = request.pathParameter('requestId');
   const deletion = requestKindOf(requestId)
     ? await deleteRequest(account.accountId, requestId, request.now)
     : ({ outcome: 'not_found' } as const);

@@ -1,10 +1,11 @@
 import { toXTokens } from '../../core/money.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { authorize } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 /** GET /v1/balance. 200 with the balance and when it last changed. */
 export const handler = apiHandler(async (request) => {
-  const { account } = await authorize(request, 'balance:read', async () => request.query({}));
+  const account = await authorize(identifyCaller(request), 'balance:read', request.now);
+  request.query({});
   return json(200, { xTokens: toXTokens(account.balanceThousandths), updatedAt: account.balanceUpdatedAt });
 });

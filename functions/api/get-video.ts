@@ -1,22 +1,36 @@
+import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
 import type { ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { catchUpOnRead } from '../../core/workflow/catch-up-on-read.ts';
-import { recordReader } from '../http/record-reader.ts';
+import { apiHandler } from '../http/api-handler.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { recordResponse, requestIdParameter, visibleRequest } from '../http/record-read.ts';
 
-/** Loaded by the reads that ask: most do not, and the providers are most of the code. */
+/** Imported only by reads that query the provider: most do not, and the providers are most of the code. */
 const providerRouteOf = async (model: string): Promise<ProviderRoute> =>
   (await import('../../providers/registry.ts')).providerRouteOf(model);
 
+const load = async (request: ApiRequest) => {
+  const requestId = requestIdParameter(request, 'video');
+  return Promise.all([
+    requestId === undefined ? undefined : findRequest(requestId),
+    requestId === undefined ? undefined : findProviderWait(requestId),
+    loadUrlSigner(),
+  ]);
+};
+
 /**
- * GET /v1/videos/{requestId}. 200 with the record; 404 for what is not a video request of the caller's. A read
- * of an unfinished one asks the provider too, at most once in 10 s.
+ * GET /v1/videos/{requestId}. 200 with the record; 404 unless it is a video request of the caller's. Reading an
+ * unfinished one also queries the provider, at most once in 10 s.
  */
-export const handler = recordReader(
-  'video',
-  async (requestId) => {
-    const [request, wait] = await Promise.all([findRequest(requestId), findProviderWait(requestId)]);
-    return { request, wait };
-  },
-  (request, { wait }) => catchUpOnRead(request, wait, providerRouteOf),
-);
+export const handler = apiHandler(async (request) => {
+  const [account, [found, wait, signUrl]] = await authorizedFirst(
+    authorize(identifyCaller(request), 'generations:read', request.now),
+    load(request),
+  );
+  const stored = visibleRequest(found, 'video', account, request.now);
+  await catchUpOnRead(stored, wait, providerRouteOf);
+  return recordResponse(stored, signUrl, request.now);
+});

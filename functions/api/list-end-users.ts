@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { MAX_EMAIL_LENGTH } from '../../core/creation/validation.ts';
+import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
 import { listEndUsers } from '../../core/end-users/end-user-lists.ts';
 import { renderEndUser } from '../../core/end-users/end-users.ts';
 import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { PAGE_QUERY } from '../http/api-request.ts';
-import { authorize } from '../http/authorize.ts';
+import { type ApiRequest, PAGE_QUERY } from '../http/api-request.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 const QUERY = {
@@ -23,11 +23,17 @@ const QUERY = {
   ),
 };
 
+const load = async (request: ApiRequest, accountId: string) => {
+  const { page, pageSize, ...filter } = request.query(QUERY);
+  return listEndUsers(accountId, filter, { page, pageSize });
+};
+
 /** GET /v1/end-users. 200 with a page of the caller's end-users, newest first. */
 export const handler = apiHandler(async (request) => {
-  const { loaded: endUsers } = await authorize(request, 'end-users:read', async (accountId) => {
-    const { page, pageSize, ...filter } = request.query(QUERY);
-    return listEndUsers(accountId, filter, { page, pageSize });
-  });
+  const caller = identifyCaller(request);
+  const [, endUsers] = await authorizedFirst(
+    authorize(caller, 'end-users:read', request.now),
+    load(request, caller.accountId),
+  );
   return json(200, mapPage(endUsers, renderEndUser));
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { optionalEmail } from '../../core/creation/validation.ts';
+import { optionalEmail } from '../../core/end-users/email-rules.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
@@ -7,8 +7,8 @@ import { listImageRequests } from '../../core/requests/request-lists.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { PAGE_QUERY } from '../http/api-request.ts';
-import { authorize } from '../http/authorize.ts';
+import { type ApiRequest, PAGE_QUERY } from '../http/api-request.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 const QUERY = {
@@ -20,16 +20,21 @@ const QUERY = {
   ),
 };
 
+const load = async (request: ApiRequest, accountId: string) => {
+  const { page, pageSize, ...filter } = request.query(QUERY);
+  return Promise.all([
+    listImageRequests(accountId, filter, { page, pageSize }, request.now),
+    loadUrlSigner(),
+  ]);
+};
+
 /** GET /v1/generations. 200 with a page of the caller's image requests, newest first. */
 export const handler = apiHandler(async (request) => {
-  const { loaded } = await authorize(request, 'generations:read', async (accountId) => {
-    const { page, pageSize, ...filter } = request.query(QUERY);
-    return Promise.all([
-      listImageRequests(accountId, filter, { page, pageSize }, request.now),
-      loadUrlSigner(),
-    ]);
-  });
-  const [found, signUrl] = loaded;
+  const caller = identifyCaller(request);
+  const [, [found, signUrl]] = await authorizedFirst(
+    authorize(caller, 'generations:read', request.now),
+    load(request, caller.accountId),
+  );
   const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
   return json(
     200,

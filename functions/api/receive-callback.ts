@@ -4,8 +4,8 @@ import { apiHandler } from '../http/api-handler.ts';
 import { json } from '../http/responses.ts';
 
 /**
- * POST /callbacks/{provider}/{requestId}/{token}: outside `/v1`, without an API key. 200 when it was taken; 404
- * for a token that is not ours; 503 when the provider should call again. Its body is not read.
+ * POST /callbacks/{provider}/{requestId}/{token}: outside `/v1`, without an API key. 200 when accepted; 404 for
+ * an unknown token; 503 when the provider should call again. Does not read the body.
  */
 export const handler = apiHandler(async (request) => {
   const callback = {

@@ -8,7 +8,7 @@ import { errorResponse, internalError } from './responses.ts';
 
 type Route = (request: ApiRequest) => Promise<APIGatewayProxyResult>;
 
-/** Turns what a route threw into its response; logs what nobody expected. */
+/** Turns a route's error into its response. Logs unexpected errors as such. */
 const errorResponses = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => ({
   onError: (request) => {
     const { error } = request;
@@ -22,7 +22,7 @@ const errorResponses = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyRe
   },
 });
 
-/** Adds the headers every response carries. */
+/** Adds the headers of every response. */
 const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> => {
   const add = (event: APIGatewayProxyEvent, response: APIGatewayProxyResult | null | undefined): void => {
     if (!response) return;
@@ -39,8 +39,8 @@ const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyR
 };
 
 /**
- * The Lambda handler of a route of the API: logging by request id, errors in the API's shape, and the headers
- * every response carries. The route itself parses, calls and responds.
+ * The Lambda handler of an API route: logs with the HTTP request id, renders errors in the API's format and
+ * adds the standard headers. The route parses, calls and responds.
  */
 export const apiHandler = (route: Route) =>
   middy<APIGatewayProxyEvent, APIGatewayProxyResult>()

@@ -1,17 +1,15 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { idempotencyKeyProblem } from '../../core/creation/idempotency.ts';
-import { isEmail, normalizeEmail, parseFields } from '../../core/creation/validation.ts';
+import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
+import { parseFields, type ReadBody } from '../../core/fields.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
 
-/** Largest body that is read, in bytes. */
+/** Largest body accepted, in bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** A body that has been read, or why it cannot be. */
-export type ReadBody = { ok: true; body: Record<string, unknown> } | { ok: false; error: ValidationError };
-
-/** An HTTP request to the API, as a route sees it. */
+/** An HTTP request to the API, as routes read it. */
 export class ApiRequest {
   readonly now: Date;
   private readonly event: APIGatewayProxyEvent;
@@ -21,7 +19,7 @@ export class ApiRequest {
     this.now = now;
   }
 
-  /** The first value of a header, whatever its case. */
+  /** The first value of a header; names are case-insensitive. */
   header(name: string): string | undefined {
     const wanted = name.toLowerCase();
     const found = Object.entries(this.event.headers ?? {}).find(([key]) => key.toLowerCase() === wanted);
@@ -29,8 +27,8 @@ export class ApiRequest {
   }
 
   /**
-   * A parameter of the route's path, decoded: a REST API hands paths on as they came. Throws
-   * `ValidationError` when its encoding is broken, `Error` when the route has none of that name.
+   * A path parameter, decoded: a REST API passes paths on undecoded. Throws `ValidationError` when its
+   * encoding is broken, `Error` when the route has no such parameter.
    */
   pathParameter(name: string): string {
     const value = this.event.pathParameters?.[name];
@@ -45,14 +43,14 @@ export class ApiRequest {
     }
   }
 
-  /** An end-user's address in the route's path, normalized. Throws `ValidationError` when it is none. */
+  /** The end-user's email address in the path, normalized. Throws `ValidationError` when it is not one. */
   emailParameter(): string {
     const email = normalizeEmail(this.pathParameter('email'));
     if (!isEmail(email)) throw new ValidationError({ email: 'must be an email address' });
     return email;
   }
 
-  /** What the caller named this creation with, if anything. Throws `ValidationError` for a malformed key. */
+  /** The `Idempotency-Key`, if there is one. Throws `ValidationError` when it is malformed. */
   idempotencyKey(): string | undefined {
     const key = this.header('Idempotency-Key');
     const problem = key === undefined ? undefined : idempotencyKeyProblem(key);
@@ -60,7 +58,7 @@ export class ApiRequest {
     return key;
   }
 
-  /** The body as a JSON object; an absent one counts as `{}`. Never throws, so that a caller is told who they are first. */
+  /** The body as a JSON object; an absent body counts as `{}`. Never throws: authorization comes before any refusal. */
   readBody(): ReadBody {
     const { body, isBase64Encoded } = this.event;
     if (body === null || body === '') return { ok: true, body: {} };
@@ -73,17 +71,17 @@ export class ApiRequest {
       if (error instanceof SyntaxError) return refusedBody('must be JSON');
       throw error;
     }
-    // The value itself and no copy of it: copying loses a field named `__proto__`, which must be refused as unknown.
+    // Not copied: a copy loses a field named `__proto__`, which must be refused as unknown.
     return isObject(value) ? { ok: true, body: value } : refusedBody('must be a JSON object');
   }
 
-  /** The query parameters of a shape. Throws `ValidationError` for wrong, unknown or repeated ones. */
+  /** The query parameters, by this shape. Throws `ValidationError` for wrong, unknown or repeated ones. */
   query<Shape extends Record<string, z.ZodMiniType>>(
     shape: Shape,
   ): { [Name in keyof Shape]: z.infer<Shape[Name]> } {
     const given = this.event.multiValueQueryStringParameters ?? {};
     const entries = Object.entries(given);
-    // Made from entries, so that a parameter named `__proto__` is one like any other.
+    // Built from entries, so that `__proto__` is an ordinary parameter name.
     const single = Object.fromEntries(entries.map(([name, values = []]) => [name, values[0]]));
     const repeated: FieldErrors = Object.fromEntries(
       entries.flatMap(([name, values = []]) =>
@@ -105,7 +103,7 @@ const refusedBody = (problem: string): ReadBody => ({
   error: new ValidationError({ body: problem }, `The request body ${problem}.`),
 });
 
-/** A whole number in a query parameter, between two bounds; a default when it is left out. */
+/** A query parameter that is a whole number between two bounds, with a default. */
 const wholeNumber = (minimum: number, maximum: number, byDefault: number) =>
   z._default(
     z.pipe(
@@ -125,7 +123,7 @@ const wholeNumber = (minimum: number, maximum: number, byDefault: number) =>
     byDefault,
   );
 
-/** The page parameters every list takes. */
+/** The page parameters of every list. */
 export const PAGE_QUERY = {
   page: wholeNumber(1, 1_000_000, 1),
   pageSize: wholeNumber(1, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE),

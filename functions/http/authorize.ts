@@ -1,5 +1,7 @@
 import { type Account, findAccount } from '../../core/accounts/accounts.ts';
-import { consumeApiKey, parseKey, type Scope } from '../../core/accounts/api-keys.ts';
+import { type ParsedKey, parseKey } from '../../core/accounts/api-key-text.ts';
+import type { Scope } from '../../core/accounts/api-keys.ts';
+import { consumeApiKey } from '../../core/accounts/consume-api-key.ts';
 import {
   AccountBlockedError,
   ForbiddenError,
@@ -12,34 +14,42 @@ import type { ApiRequest } from './api-request.ts';
 const BEARER = /^Bearer +(\S+)$/i;
 
 /**
- * Finds out who calls and loads what the route needs, in one parallel round trip: the look-up of the key,
- * which also counts the request against its rate, the account, and whatever `load` asks for.
- *
- * Refusals come in this order: `UnauthorizedError` (absent, malformed, unknown or revoked key; a malformed
- * one costs no look-up), `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`; only then what
- * `load` itself throws.
+ * The caller that the request's API key names, without any look-up: not to be trusted before `authorize`.
+ * Throws `UnauthorizedError` for an absent or malformed key.
  */
-export const authorize = async <T>(
-  request: ApiRequest,
-  scope: Scope,
-  load: (accountId: string) => Promise<T>,
-): Promise<{ account: Account; loaded: T }> => {
-  const parsed = parseKey(BEARER.exec(request.header('Authorization') ?? '')?.[1] ?? '');
-  if (!parsed) throw new UnauthorizedError();
-  logger.appendKeys({ accountId: parsed.accountId, keyId: parsed.keyId });
+export const identifyCaller = (request: ApiRequest): ParsedKey => {
+  const caller = parseKey(BEARER.exec(request.header('Authorization') ?? '')?.[1] ?? '');
+  if (!caller) throw new UnauthorizedError();
+  logger.appendKeys({ accountId: caller.accountId, keyId: caller.keyId });
+  return caller;
+};
 
-  const [use, found, loaded] = await Promise.allSettled([
-    consumeApiKey(parsed, request.now),
-    findAccount(parsed.accountId),
-    load(parsed.accountId),
-  ]);
+/**
+ * The caller's account, strongly consistent. Looks up the key, which also counts the request against its rate,
+ * and the account in parallel. Refusals come in this order: `UnauthorizedError` (unknown or revoked key),
+ * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`.
+ */
+export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> => {
+  const [use, found] = await Promise.allSettled([consumeApiKey(caller, now), findAccount(caller.accountId)]);
   const { apiKey, retryAfterSeconds } = settled(use);
   const account = settled(found);
   if (!account || apiKey.accountId !== account.accountId) throw new UnauthorizedError();
   if (account.blockedAt !== undefined) throw new AccountBlockedError();
   if (!apiKey.scopes.includes(scope)) throw new ForbiddenError(`This key lacks the scope ${scope}.`);
   if (retryAfterSeconds !== undefined) throw new RateLimitedError(retryAfterSeconds);
-  return { account, loaded: settled(loaded) };
+  return account;
+};
+
+/**
+ * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read
+ * throws. The read must be the promise of an async function, so that it cannot throw before both are awaited.
+ */
+export const authorizedFirst = async <T>(
+  authorization: Promise<Account>,
+  read: Promise<T>,
+): Promise<[Account, T]> => {
+  const [account, result] = await Promise.allSettled([authorization, read]);
+  return [settled(account), settled(result)];
 };
 
 const settled = <T>(result: PromiseSettledResult<T>): T => {

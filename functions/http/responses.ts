@@ -1,19 +1,19 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { ERROR_STATUS, ServiceError, UNEXPECTED_ERROR, ValidationError } from '../../core/errors.ts';
 
-/** The body of every error: the message is shown as it is. */
+/** The body of every error. The message is shown as it is. */
 export interface ErrorBody {
   error: { code: string; message: string; fields?: Record<string, string> };
 }
 
-/** A JSON response. The headers every response carries are added on the way out. */
+/** A JSON response. `apiHandler` adds the standard headers. */
 export const json = (
   statusCode: number,
   body: unknown,
   headers: Record<string, string> = {},
 ): APIGatewayProxyResult => ({ statusCode, headers, body: JSON.stringify(body) });
 
-/** The response that tells of an error the caller may know about. */
+/** The response for an error that the caller may see. */
 export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
   const fields = error instanceof ValidationError ? { fields: error.fields } : {};
   const body: ErrorBody = { error: { code: error.code, message: error.message, ...fields } };
@@ -25,6 +25,6 @@ export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
   );
 };
 
-/** What every unexpected error becomes: nothing of the inside is shown. */
+/** What the caller sees of any unexpected error: nothing about its cause. */
 export const internalError = (cause: unknown): ServiceError =>
   new ServiceError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { cause });

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
+import { parseKey } from '../../core/accounts/api-key-text.ts';
 import {
   type ApiKey,
   insertApiKey,
   listApiKeys,
-  parseKey,
   revokeApiKey,
   SCOPES,
   type Scope,

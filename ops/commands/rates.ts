@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../core/models/catalog.ts';
-import { listModelSettings, putRate, rateOf } from '../../core/models/model-settings.ts';
-import { type Rate, rateProblem } from '../../core/models/rates.ts';
+import { listModelSettings, putRate } from '../../core/models/model-settings.ts';
+import { type Rate, rateOf, rateProblem } from '../../core/models/rates.ts';
 import { rate, text } from '../options.ts';
 import { type Cell, formatTable } from '../output.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import { parseKey } from '../../core/accounts/api-key-text.ts';
+import { SCOPES } from '../../core/accounts/api-keys.ts';
 import { type AService, startService } from './a-service.ts';
 
 let service: AService;

@@ -29,7 +29,7 @@ const throwing = (error: unknown) =>
 const STANDARD = { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' };
 
 describe('a response', () => {
-  test('carries the standard headers beside its own', async () => {
+  test('carries the standard headers and its own', async () => {
     expect(await respond(async () => json(202, { ok: 1 }, { Location: '/x' }))).toEqual({
       status: 202,
       headers: { ...STANDARD, Location: '/x' },
@@ -86,7 +86,7 @@ describe('an error', () => {
     });
   });
 
-  test('that says when to come back does so in whole seconds', async () => {
+  test('that may be retried gives whole seconds', async () => {
     const { status, headers } = await throwing(new RateLimitedError(7));
 
     expect(status).toBe(429);
@@ -99,7 +99,7 @@ describe('an error', () => {
     ['an error with a code of ours', Object.assign(new Error('arn'), { code: 'not_found', fields: {} })],
     ['no error at all', 'arn:aws'],
     ['nothing', undefined],
-  ])('nobody expected, thrown as %s, says nothing of the inside and is logged', async (_, error) => {
+  ])('that is unexpected, thrown as %s, hides its cause and is logged', async (_, error) => {
     expect(await throwing(error)).toEqual({
       status: 500,
       headers: STANDARD,

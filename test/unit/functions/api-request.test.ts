@@ -9,7 +9,7 @@ const KIB = 1024;
 
 describe('the body of a request', () => {
   const readBody = (body: unknown, isBase64Encoded = false) => aRequest({ body, isBase64Encoded }).readBody();
-  /** A JSON object of exactly so many bytes. */
+  /** A JSON object of exactly this many bytes. */
   const ofBytes = (bytes: number, filler = 'a') =>
     `{"prompt":"${filler.repeat((bytes - 13) / Buffer.byteLength(filler))}"}`;
 
@@ -21,7 +21,7 @@ describe('the body of a request', () => {
     expect(readBody(body)).toEqual({ ok: true, body: {} });
   });
 
-  test('is a JSON object, also when it comes in base64', () => {
+  test('is a JSON object, base64 or not', () => {
     const text = '{"prompt":"ünïcode 🌊"}';
 
     expect(readBody(text)).toEqual({ ok: true, body: { prompt: 'ünïcode 🌊' } });
@@ -52,7 +52,7 @@ describe('the body of a request', () => {
     });
   });
 
-  test('may have 256 KiB and not a byte more, as they come over the wire', () => {
+  test('may have 256 KiB on the wire and not a byte more', () => {
     const tooLarge = { ok: false, error: { fields: { body: 'must be at most 256 KiB' } } };
     const inBase64 = (text: string) => readBody(Buffer.from(text).toString('base64'), true);
 
@@ -76,7 +76,7 @@ describe('the query of a request', () => {
     return {};
   };
 
-  test('is the first page of 20 when it says nothing', () => {
+  test('defaults to the first page of 20', () => {
     expect(aRequest({}).query(PAGE_QUERY)).toEqual({ page: 1, pageSize: 20 });
     expect(page({})).toEqual({ page: 1, pageSize: 20 });
   });
@@ -153,7 +153,7 @@ describe('a parameter of the path', () => {
     }
   });
 
-  test('that is an address is normalized, and refused when it is none', () => {
+  test('that is an email address is normalized, and any other is refused', () => {
     expect(parameter('%20ADA@Example.com%20').emailParameter()).toBe('ada@example.com');
     for (const given of ['', 'ada', 'a%0Ab@example.com', `${'a'.repeat(250)}@b.cd`]) {
       expect(() => parameter(given).emailParameter()).toThrow(
@@ -166,16 +166,16 @@ describe('a parameter of the path', () => {
 describe('the Idempotency-Key of a request', () => {
   const keyIn = (headers: Record<string, string>) => aRequest({ headers }).idempotencyKey();
 
-  test('is found by any case of its header', () => {
+  test('is found in any case of the header name', () => {
     expect(keyIn({ 'IDEMPOTENCY-KEY': 'k' })).toBe('k');
     expect(keyIn({ 'Idempotency-Key': 'k' })).toBe('k');
   });
 
-  test('is nothing when there is none', () => {
+  test('is undefined when absent', () => {
     expect(keyIn({})).toBeUndefined();
   });
 
-  test.each(['', 'é', 'x'.repeat(256)])('that is %j is refused as a field', (key) => {
+  test.each(['', 'é', 'x'.repeat(256)])('is refused as a field when it is %j', (key) => {
     expect(() => keyIn({ 'Idempotency-Key': key })).toThrow(
       expect.objectContaining({ fields: { 'Idempotency-Key': 'must be 1 to 255 printable characters' } }),
     );
@@ -183,7 +183,7 @@ describe('the Idempotency-Key of a request', () => {
 });
 
 describe('the rest of a request', () => {
-  test('has its headers by any case', () => {
+  test('has case-insensitive headers', () => {
     const request = aRequest({ headers: { AUTHORIZATION: 'Bearer x' } });
 
     expect(request.header('authorization')).toBe('Bearer x');

@@ -5,7 +5,7 @@ import { ValidationError } from '../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
-import { authorize } from '../../../functions/http/authorize.ts';
+import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
@@ -24,7 +24,11 @@ beforeEach(() => {
 
 /** A route that needs `balance:read`. */
 const route = apiHandler(async (request) => {
-  const { account, loaded } = await authorize(request, 'balance:read', load);
+  const caller = identifyCaller(request);
+  const [account, loaded] = await authorizedFirst(
+    authorize(caller, 'balance:read', request.now),
+    load(caller.accountId),
+  );
   return json(200, { name: account.name, loaded });
 });
 const call = async (headers: Record<string, string>) =>
@@ -37,7 +41,7 @@ const UNAUTHORIZED = {
 };
 
 describe('a caller', () => {
-  test('with a key is known, and what the route needs is loaded for their account', async () => {
+  test('with a key is authorized, and the read runs for their account', async () => {
     const { headers, keyId } = await aCaller(memory, { scopes: ['balance:read'] });
 
     expect(await call(headers)).toMatchObject({
@@ -47,7 +51,7 @@ describe('a caller', () => {
     expect(memory.get(apiKeyKey(keyId))).toMatchObject({ lastUsedAt: NOW.toISOString() });
   });
 
-  test('may write the header in any case, and the scheme too', async () => {
+  test('may write header name and scheme in any case', async () => {
     const { headers } = await aCaller(memory);
     const [, key] = String(headers.Authorization).split(' ');
 
@@ -89,7 +93,7 @@ describe('a caller', () => {
     expect(await call(headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
   });
 
-  test('with a key whose account is gone, or is not the one it was issued for, is refused', async () => {
+  test('with a key whose account is missing or differs from the one it was issued for is refused', async () => {
     const { headers, keyId } = await aCaller(memory);
     memory.patch(apiKeyKey(keyId), { accountId: 'acc_01JD4KXQ8M0000000000000009' });
     expect(await call(headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
@@ -104,7 +108,7 @@ describe('a caller', () => {
     ['a key without the scope', { scopes: ['models:read'] as const }, 403, 'forbidden'],
     ['an empty bucket', {}, 429, 'rate_limited'],
     ['a bad query', {}, 400, 'validation_error'],
-  ])('with %s is told so', async (what, options, status, code) => {
+  ])('with %s is refused with its code', async (what, options, status, code) => {
     const { headers } = await aCaller(memory, { ...options, burst: 1 });
     if (what === 'an empty bucket') await call(headers);
     if (what === 'a bad query') load.mockRejectedValue(new ValidationError({ page: 'wrong' }));
@@ -115,7 +119,7 @@ describe('a caller', () => {
 });
 
 describe('refusals', () => {
-  test('come in the order: key, account, scope, rate, and only then what loading found', async () => {
+  test('come in the order: key, account, scope, rate, and only then what the read throws', async () => {
     const { headers, keyId } = await aCaller(memory, {
       account: { blockedAt: NOW.toISOString() },
       scopes: [],
@@ -146,7 +150,7 @@ describe('refusals', () => {
     ]);
   });
 
-  test('for the rate say when to come back', async () => {
+  test('for the rate carry Retry-After', async () => {
     const { headers } = await aCaller(memory, { requestsPerSecond: 0.1, burst: 1 });
     await call(headers);
 
@@ -157,14 +161,14 @@ describe('refusals', () => {
     });
   });
 
-  test('hide what loading failed with, even when that was a bug', async () => {
+  test('hide what the read throws, even a bug', async () => {
     const { headers } = await aCaller(memory, { scopes: [] });
     load.mockRejectedValue(new TypeError('bug'));
 
     expect((await call(headers)).status).toBe(403);
   });
 
-  test('never stand for a table that does not answer: that is 500', async () => {
+  test('are not used for a table that does not answer: that is 500', async () => {
     const { headers } = await aCaller(memory);
     memory.client.rejects(new Error('no table'));
 
@@ -172,7 +176,7 @@ describe('refusals', () => {
   });
 });
 
-test('key, account and what the route needs are asked for at the same time', async () => {
+test('key, account and the read of the route start in parallel', async () => {
   const { headers } = await aCaller(memory);
   memory.client.resetHistory();
   let calls: Record<string, number> = {};

@@ -8,13 +8,13 @@ const wrong = (field: string) => () => {
 const right = () => 'fine';
 
 describe('several checks of one request', () => {
-  test('name everything that any of them finds wrong, at once', () => {
+  test('report everything wrong at once', () => {
     expect(() => checkAll(wrong('page'), right, wrong('model'))).toThrow(
       expect.objectContaining({ name: 'ValidationError', fields: { page: 'is wrong', model: 'is wrong' } }),
     );
   });
 
-  test('pass when none finds anything', () => {
+  test('pass when nothing is wrong', () => {
     expect(wrongFields(right, right)).toEqual({});
     expect(() => checkAll(right)).not.toThrow();
   });

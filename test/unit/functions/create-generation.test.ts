@@ -22,7 +22,7 @@ beforeEach(() => {
   secrets.set('arn:modelark-key', 'key');
   secrets.set('arn:modelstudio-key', 'key');
   executions.reset();
-  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  // Credentials are cached for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
 });
@@ -38,7 +38,7 @@ const nothingWritten = () => {
 };
 
 describe('POST /v1/generations', () => {
-  test('answers 202 with the queued record, where to look for it and when', async () => {
+  test('answers 202 with the queued record, its URL and when to read it', async () => {
     const { status, headers, body } = await create(aGenerationBody({ prompt: ' a lighthouse ', n: 2 }));
 
     const pollUrl = `https://api.example.com/v1/generations/${body.requestId}`;
@@ -62,7 +62,7 @@ describe('POST /v1/generations', () => {
     expect(memory.get(requestKey(body.requestId))).toMatchObject({ status: 'queued', images: 2 });
   });
 
-  test('takes three round trips: look-ups together, the transaction, the start', async () => {
+  test('takes three round trips: all reads together, the transaction, the start', async () => {
     await create(aGenerationBody());
 
     expect(memory.calls()).toEqual({
@@ -90,7 +90,7 @@ describe('POST /v1/generations', () => {
       { n: expect.any(String), size: expect.any(String) },
     ],
     ['unknown fields', aGenerationBody({ seed: 1 }), { seed: 'is not a known field' }],
-  ])('answers 400 to %s, naming what is wrong', async (_, body, fields) => {
+  ])('answers 400 to %s, naming the wrong fields', async (_, body, fields) => {
     const answer = await create(body);
 
     expect(answer.status).toBe(400);
@@ -160,13 +160,13 @@ describe('POST /v1/generations', () => {
     nothingWritten();
   });
 
-  test('knows a blocked end-user however the address is written', async () => {
+  test('recognizes a blocked end-user in any spelling of the address', async () => {
     memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: now.toISOString() }));
 
     expect((await create(aGenerationBody({ endUserEmail: ' ADA@example.com ' }))).status).toBe(403);
   });
 
-  test('answers 202 also when the execution cannot be started: it is started later', async () => {
+  test('answers 202 even if the execution cannot be started: it is started later', async () => {
     executions.refuseStarts(new Error('arn:aws:states is gone'));
 
     expect(await create(aGenerationBody())).toMatchObject({ status: 202, body: { status: 'queued' } });

@@ -33,7 +33,7 @@ beforeEach(() => {
   secrets.set('arn:modelstudio-key', 'key');
   upstream.reset();
   upstream.answer(200, { output: { task_id: 'task-1', task_status: 'RUNNING' } });
-  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  // Credentials are cached for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
 });
@@ -51,7 +51,7 @@ const call = async (handler: Handler, event: Parameters<typeof anApiEvent>[0] = 
 describe('POST /v1/videos', () => {
   const create = (body: unknown, caller = {}, rest = {}) => call(createVideo, { body, ...rest }, caller);
 
-  test('answers 202 with the queued record, where to look for it and when', async () => {
+  test('answers 202 with the queued record, its URL and when to read it', async () => {
     const { status, headers, body } = await create(aVideoBody({ durationSec: 7 }));
 
     const pollUrl = `https://api.example.com/v1/videos/${body.requestId}`;
@@ -95,7 +95,7 @@ describe('POST /v1/videos', () => {
       { durationSec: expect.any(String), ratio: expect.any(String), n: 'is not a known field' },
     ],
     ['an image model', aVideoBody({ model: 'xQI3Pro' }), { model: 'is not a video model' }],
-  ])('answers 400 to %s, naming what is wrong', async (_, body, fields) => {
+  ])('answers 400 to %s, naming the wrong fields', async (_, body, fields) => {
     const answer = await create(body);
 
     expect(answer.status).toBe(400);
@@ -104,7 +104,7 @@ describe('POST /v1/videos', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test('answers 400 for a reference video that is not there to be measured', async () => {
+  test('answers 400 for a reference video that cannot be fetched', async () => {
     const { status, body } = await create(
       aVideoBody({ referenceVideos: ['https://127.0.0.1/clip.mp4'], prompt: '' }),
     );
@@ -114,7 +114,7 @@ describe('POST /v1/videos', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test('answers 400 to a query and to a malformed key, beside what is wrong with the body', async () => {
+  test('answers 400 to a query and a malformed key, together with wrong fields of the body', async () => {
     const headers = { ...(await aCaller(memory)).headers, 'Idempotency-Key': '' };
     const { body } = await create(aVideoBody({ durationSec: 1 }), {}, { query: { n: ['2'] }, headers });
 

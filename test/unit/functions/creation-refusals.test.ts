@@ -30,12 +30,12 @@ beforeEach(() => {
   executions.reset();
   bedrock.reset();
   bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
-  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  // Credentials are cached for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
 });
 
-/** All that can be wrong with a creation, each by itself. */
+/** One thing that can be wrong with a creation. */
 interface Situation {
   key?: 'absent';
   account?: Partial<Account>;
@@ -62,7 +62,7 @@ const create = (situation: Situation = {}, headers: Record<string, string> = {})
     return read(await handler(anApiEvent({ headers: { ...own, ...headers }, body }), aLambdaContext()));
   });
 
-/** The refusals in their order: each stays hidden while any before it applies. */
+/** The refusals in order: an earlier one hides all later ones. */
 const REFUSALS: [number, string, Situation, () => unknown][] = [
   [401, 'unauthorized', { key: 'absent' }, () => undefined],
   [401, 'account_blocked', { account: { blockedAt: NOW.toISOString() } }, () => undefined],
@@ -74,7 +74,7 @@ const REFUSALS: [number, string, Situation, () => unknown][] = [
   [422, 'content_policy', {}, filter],
   [402, 'payment_required', { account: { balanceThousandths: 5_999 } }, () => undefined],
 ];
-/** Everything from the `from`-th refusal on is wrong. */
+/** A situation in which every refusal from the `from`-th on applies. */
 const wrongFrom = (from: number): Situation => {
   const wrong = REFUSALS.slice(from);
   for (const [, , , given] of wrong) given();
@@ -83,25 +83,25 @@ const wrongFrom = (from: number): Situation => {
 };
 
 describe('a creation', () => {
-  test('of which nothing is wrong is accepted', async () => {
+  test('with nothing wrong is accepted', async () => {
     expect((await create()).status).toBe(202);
   });
 
   test.each(REFUSALS.map(([status, code], index) => [status, code, index] as const))(
-    'is refused with %p %s before anything later is told, and nothing is written',
+    'is refused with %p %s before any later refusal, and nothing is written',
     async (status, code, index) => {
       const answer = await create(wrongFrom(index));
 
       expect([answer.status, answer.body.error.code]).toEqual([status, code]);
       expect(memory.transactions).toEqual([]);
       expect(executions.started).toEqual([]);
-      // The content filter is asked only about what would be accepted but for the price.
+      // The content filter runs after every other refusal except the price.
       expect(bedrock.calls()).toHaveLength(index >= 7 ? 1 : 0);
     },
   );
 
   test.each(REFUSALS.map(([status, code, situation, given]) => [status, code, situation, given] as const))(
-    'is refused with %p %s for that alone',
+    'is refused with %p %s on its own',
     async (status, code, situation, given) => {
       given();
       const answer = await create(situation);
@@ -112,7 +112,7 @@ describe('a creation', () => {
     },
   );
 
-  test('that is paused is told for how long, and so is one that comes too fast', async () => {
+  test('that is paused or too fast gets Retry-After', async () => {
     pause();
     expect((await create()).headers).toMatchObject({ 'Retry-After': '62' });
     expect(Number((await create({ isExhausted: true })).headers['Retry-After'])).toBeGreaterThanOrEqual(1);
@@ -130,7 +130,7 @@ describe('a creation', () => {
     expect((await create({ account: { ledgerEntries: 5 } })).status).toBe(202);
   });
 
-  test('of an end-user who is being removed is a conflict, a blocked one is forbidden first', async () => {
+  test('of an end-user being removed is a conflict; being blocked comes first', async () => {
     putEndUser(memory, anEndUser({ deletingAt: now.toISOString() }));
     expect(await create()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
 
@@ -138,7 +138,7 @@ describe('a creation', () => {
     expect((await create()).status).toBe(403);
   });
 
-  test('whose filter does not answer is an error of ours, and not debited', async () => {
+  test('whose content filter fails is a 500 and not debited', async () => {
     bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
 
     const { status, body } = await create();
@@ -151,7 +151,7 @@ describe('a creation', () => {
 describe('a creation with an Idempotency-Key', () => {
   const key = { 'Idempotency-Key': 'key-1' };
 
-  test('answers the first 202 again, and says so', async () => {
+  test('answers the first 202 again and marks it as replayed', async () => {
     const first = await create({}, key);
     memory.patch(requestKey(first.body.requestId), { status: 'processing' });
     const again = await create({}, { 'idempotency-key': 'key-1' });
@@ -164,7 +164,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test('says who is refused before it answers again', async () => {
+  test('refuses the caller before it answers again', async () => {
     await create({}, key);
 
     for (const [index, [status]] of REFUSALS.slice(0, 4).entries()) {
@@ -172,7 +172,7 @@ describe('a creation with an Idempotency-Key', () => {
     }
   });
 
-  test('answers again whatever today would refuse', async () => {
+  test('answers again even if a new creation would be refused', async () => {
     const { body } = await create({}, key);
     block();
     pause();
@@ -194,7 +194,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('that is %j is refused as a field', async (text) => {
+  test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('is refused as a field when it is %j', async (text) => {
     expect(await create({}, { 'Idempotency-Key': text })).toMatchObject({
       status: 400,
       body: {
@@ -204,7 +204,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test('is read in the same round trip as all else', async () => {
+  test('is read in the same round trip as everything else', async () => {
     await create({}, key);
 
     expect(memory.calls()).toEqual({

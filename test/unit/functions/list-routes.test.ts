@@ -47,7 +47,7 @@ describe('every list', () => {
   test.each<[string, Handler]>([
     ['GET /v1/generations', listGenerations],
     ['GET /v1/end-users', listEndUsers],
-  ])('%s has the form of the contract, and refuses whom and what it should', async (_, handler) => {
+  ])('%s has the format of the contract and refuses callers and queries by it', async (_, handler) => {
     expect(await call(handler)).toMatchObject({
       status: 200,
       body: { items: [], page: 1, pageSize: 20, hasMore: false },
@@ -73,7 +73,7 @@ describe('GET /v1/generations', () => {
   const ids = async (query: Record<string, string[]>) =>
     (await call(listGenerations, query)).body.items.map(({ requestId }: ImageRequest) => requestId);
 
-  test('answers the same records as a read of each, signed URLs included', async () => {
+  test('returns the same records as reading each one, signed URLs included', async () => {
     const queued = given();
     const succeeded = given({
       status: 'succeeded',
@@ -96,14 +96,14 @@ describe('GET /v1/generations', () => {
     );
   });
 
-  test('takes two round trips to the table: with the caller, the index; then the records', async () => {
+  test('takes two round trips to the table: caller and index, then the records', async () => {
     given();
     await call(listGenerations);
 
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1, QueryCommand: 1, BatchGetCommand: 1 });
   });
 
-  test('narrows down by every parameter, alone and together', async () => {
+  test('filters by every parameter, alone and combined', async () => {
     const first = given();
     const second = given({ endUserEmail: 'bob@example.com' });
     const third = given({ status: 'processing' });
@@ -148,7 +148,7 @@ describe('GET /v1/end-users', () => {
   const emails = async (query: Record<string, string[]>) =>
     (await call(listEndUsers, query)).body.items.map(({ email }: { email: string }) => email);
 
-  test('answers each in the form of the contract', async () => {
+  test('returns each in the format of the contract', async () => {
     putEndUser(memory, anEndUser({ spentThousandths: 8_125, deletingAt: NOW.toISOString() }));
 
     expect((await call(listEndUsers)).body.items).toStrictEqual([
@@ -163,7 +163,7 @@ describe('GET /v1/end-users', () => {
     ]);
   });
 
-  test('narrows down by blocked and by a part of the address', async () => {
+  test('filters by blocked and by part of the address', async () => {
     putEndUser(memory, anEndUser());
     putEndUser(memory, anEndUser({ email: 'bob@example.com', blockedAt: NOW.toISOString() }));
 

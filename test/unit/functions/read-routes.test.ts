@@ -27,7 +27,7 @@ beforeEach(() => {
   secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
   secrets.set('arn:modelark-key', 'key');
   secrets.set('arn:modelstudio-key', 'key');
-  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  // Credentials are cached for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
 });
@@ -65,7 +65,7 @@ describe('every read', () => {
 });
 
 describe('GET /v1/balance', () => {
-  test('answers the balance as a decimal and when it last changed, and nothing else', async () => {
+  test('returns the balance as a decimal and when it last changed, nothing else', async () => {
     const account = { balanceThousandths: 12_345, balanceUpdatedAt: '2026-11-19T08:00:00.000Z' };
 
     expect((await call(getBalance, {}, { account })).body).toStrictEqual({
@@ -90,7 +90,7 @@ describe('GET /v1/balance/history', () => {
   };
   const numbers = (items: { id: string }[]) => items.map(({ id }) => Number(id.slice(4)));
 
-  test('answers the newest 20 entries first, in the form of the contract', async () => {
+  test('returns the newest 20 entries first, in the format of the contract', async () => {
     const { body } = await history();
 
     expect(Object.keys(body)).toEqual(['items', 'page', 'pageSize', 'hasMore']);
@@ -119,7 +119,7 @@ describe('GET /v1/balance/history', () => {
     expect(body).toMatchObject({ page: Number(page), pageSize: Number(pageSize), hasMore });
   });
 
-  test('refuses a page it does not have the bounds for', async () => {
+  test('refuses a page out of bounds', async () => {
     expect(await history({ page: ['0'], pageSize: ['51'] })).toMatchObject({
       status: 400,
       body: { error: { fields: { page: 'must be at least 1', pageSize: 'must be at most 50' } } },
@@ -130,21 +130,21 @@ describe('GET /v1/balance/history', () => {
 describe('GET /v1/models', () => {
   const ids = async () => (await call(listModels)).body.data.map(({ id }: { id: string }) => id);
 
-  test('answers the catalog entries of the models that have an upstream', async () => {
+  test('returns the catalog entries of the models with a route to a provider', async () => {
     const { body } = await call(listModels);
 
     expect(Object.keys(body)).toEqual(['data']);
     expect(body.data).toStrictEqual(JSON.parse(JSON.stringify(CATALOG.slice(0, 6))));
   });
 
-  test('leaves out what cannot be dispatched now', async () => {
+  test('leaves out models that cannot be dispatched now', async () => {
     secrets.set('arn:modelark-key', undefined);
     memory.put(modelSettingsKey('xZI1.0Pro'), { model: 'xZI1.0Pro', enabled: false });
 
     expect(await ids()).toEqual(['xQI3Pro', 'xW2.7S', 'xW3.0s']);
   });
 
-  test('keeps what the operator gave a rate or switched on', async () => {
+  test('keeps models with an operator’s rate or switched on', async () => {
     const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
     memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: true, rate });
 
@@ -166,7 +166,7 @@ describe('GET /v1/generations/{requestId}', () => {
     ttl: Date.parse(inSeconds(expiresInSeconds + 86_400)) / 1000,
   });
 
-  test('answers the record with a signed URL for each stored image', async () => {
+  test('returns the record with a signed URL for each stored image', async () => {
     given(succeeded(100));
 
     const { status, body } = await get();
@@ -182,7 +182,7 @@ describe('GET /v1/generations/{requestId}', () => {
     expect(url.searchParams.get('Expires')).toBe(String(Date.parse(inSeconds(100)) / 1000));
   });
 
-  test('answers a queued record with where to look for it', async () => {
+  test('returns a queued record with its URL', async () => {
     given({});
 
     expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/generations/${REQUEST_ID}`);

@@ -37,7 +37,7 @@ beforeEach(() => {
   secrets.set('arn:modelstudio-key', 'key');
   upstream.reset();
   upstream.answer(200, { output: { task_id: 'task-1', task_status: 'RUNNING' } });
-  // Which providers have a credential is remembered for 5 min: each test starts an hour later.
+  // Credentials are cached for 5 min: each test starts an hour later.
   now = new Date(now.getTime() + 3_600_000);
   stopTime(now);
 });
@@ -65,7 +65,7 @@ describe('GET /v1/videos/{requestId}', () => {
     ttl: Date.parse(inSeconds(expiresInSeconds + 86_400)) / 1000,
   });
 
-  test('answers the record with a signed URL, and asks nobody', async () => {
+  test('returns the record with a signed URL and queries no provider', async () => {
     request.given(succeeded(100));
 
     const { status, body } = await get();
@@ -92,7 +92,7 @@ describe('GET /v1/videos/{requestId}', () => {
     expect([answer.status, answer.body.status]).toEqual([status, expected]);
   });
 
-  test('of one that is under way asks the provider, once in 10 s, and wakes the execution', async () => {
+  test('queries the provider of an unfinished one, once in 10 s, and wakes the execution', async () => {
     request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     executions.wait('token-1');
 
@@ -110,14 +110,14 @@ describe('GET /v1/videos/{requestId}', () => {
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
   });
 
-  test('is answered although the provider is out of reach', async () => {
+  test('succeeds even if the provider is out of reach', async () => {
     request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     upstream.respond = (_, response) => response.socket?.destroy();
 
     expect(await get()).toMatchObject({ status: 200, body: { status: 'processing' } });
   });
 
-  test('of one that is queued asks nobody and writes nothing', async () => {
+  test('of a queued one queries no provider and writes nothing', async () => {
     request.given({ status: 'queued' });
 
     expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/videos/${VIDEO_ID}`);
@@ -138,7 +138,7 @@ describe('GET /v1/videos/{requestId}', () => {
     });
   });
 
-  test('answers 404 to another account’s id, and asks nobody about it', async () => {
+  test('answers 404 to another account’s id and queries no provider', async () => {
     request.given({ accountId: 'acc_01JD4KXQ8M0000000000000009' });
 
     expect((await get()).status).toBe(404);
@@ -172,7 +172,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
       ...event,
     });
 
-  test('answers 200 without a key, and asks the provider, whatever its body says', async () => {
+  test('answers 200 without a key and queries the provider, whatever the body', async () => {
     request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     executions.wait('token-1');
 
@@ -189,7 +189,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     { token: token.slice(0, 63) },
     { requestId: REQUEST_ID },
     { provider: 'nobody' },
-  ])('answers 404 to one that is not ours: %j', async (forged) => {
+  ])('answers 404 to a forged one: %j', async (forged) => {
     request.given();
 
     expect(await receive(forged)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
@@ -197,7 +197,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('answers 503 while the provider cannot be asked, so that it comes again', async () => {
+  test('answers 503 while the provider cannot be queried, so that it calls again', async () => {
     request.given();
     upstream.answer(500, { code: 'InternalError' });
 
@@ -208,7 +208,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     });
   });
 
-  test('answers 200 to one that is late', async () => {
+  test('answers 200 to a late one', async () => {
     request.given({ status: 'failed' });
 
     expect((await receive()).status).toBe(200);

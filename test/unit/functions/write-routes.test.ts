@@ -64,7 +64,7 @@ describe('every change', () => {
     ['POST /v1/end-users/{email}/block', blockEndUser, ofEndUser(EMAIL)],
     ['POST /v1/end-users/{email}/unblock', unblockEndUser, ofEndUser(EMAIL)],
     ['DELETE /v1/end-users/{email}', deleteEndUser, ofEndUser(EMAIL)],
-  ])('%s refuses who may only read, and a query', async (_, handler, event) => {
+  ])('%s refuses a read-only key and query parameters', async (_, handler, event) => {
     given(REQUEST_ID);
     putEndUser(memory, anEndUser({ activeRequests: 0 }));
 
@@ -84,7 +84,7 @@ describe('every change', () => {
     ['email', blockEndUser, { email: 'a%' }],
     ['email', unblockEndUser, { email: '%c3%28@example.com' }],
     ['email', deleteEndUser, { email: '%' }],
-  ])('refuses a broken %s in its path, once it knows who asks', async (name, handler, pathParameters) => {
+  ])('refuses a broken %s in its path, after authorization', async (name, handler, pathParameters) => {
     const event = { pathParameters: pathParameters as Record<string, string> };
 
     expect(await call(handler, { ...event, headers: {} })).toMatchObject({ status: 401 });
@@ -98,7 +98,7 @@ describe('every change', () => {
 describe('DELETE /v1/generations/{requestId}', () => {
   const remove = (requestId = REQUEST_ID) => call(deleteGeneration, ofRequest(requestId));
 
-  test('answers how many files went, and a second time 404', async () => {
+  test('returns the number of files removed, then 404', async () => {
     given(REQUEST_ID);
 
     expect(await remove()).toMatchObject({ status: 200 });
@@ -107,7 +107,7 @@ describe('DELETE /v1/generations/{requestId}', () => {
     expect((await remove()).body).toStrictEqual({ requestId: REQUEST_ID, deleted: true, removedObjects: 1 });
   });
 
-  test('answers 409 while it is under way', async () => {
+  test('answers 409 while it is unfinished', async () => {
     given(REQUEST_ID, { status: 'processing' });
 
     expect(await remove()).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
@@ -125,7 +125,7 @@ describe('DELETE /v1/generations/{requestId}', () => {
 describe('POST /v1/generations/bulk-delete', () => {
   const remove = (body: unknown) => call(bulkDelete, { body });
 
-  test('tells what became of each id, once, in the order given', async () => {
+  test('returns the outcome of each distinct id, in the given order', async () => {
     given(idOf(1));
     given(idOf(2), { status: 'queued' });
     given(idOf(3), { expiresAt: NOW.toISOString() });
@@ -146,14 +146,14 @@ describe('POST /v1/generations/bulk-delete', () => {
     expect(memory.get(requestKey(idOf(4)))).toBeDefined();
   });
 
-  test('looks for no id that is malformed, as long as it may be', async () => {
+  test('does not look up malformed ids, however long', async () => {
     const requestIds = ['', 'x', `img_${'0'.repeat(5000)}`, 'img_01jd4kxq8m0000000000000001'];
 
     expect((await remove({ requestIds })).body).toMatchObject({ requested: 4, notFound: requestIds });
     expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });
   });
 
-  test('of nothing is fine, of 200 too, of 201 is not', async () => {
+  test('accepts 0 to 200 ids, but not 201', async () => {
     const ids = Array.from({ length: 201 }, (_, index) => idOf(index));
     const nothing = { requested: 0, deleted: 0, removedObjects: 0, conflicts: [], notFound: [] };
 
@@ -182,7 +182,7 @@ describe('POST /v1/generations/bulk-delete', () => {
 describe('/v1/end-users/{email}', () => {
   const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 
-  test('takes the address in any case and encoding', async () => {
+  test('accepts the address in any case and encoding', async () => {
     const email = 'jürgen+tag%1@bücher.example';
     putEndUser(memory, anEndUser({ email, activeRequests: 0 }));
     const encoded = encodeURIComponent('JÜRGEN+tag%1@Bücher.example');
@@ -194,7 +194,7 @@ describe('/v1/end-users/{email}', () => {
     expect((await call(deleteEndUser, ofEndUser(` ${encoded}`))).body.email).toBe(email);
   });
 
-  test('blocks and unblocks, again and again', async () => {
+  test('blocks and unblocks repeatedly', async () => {
     putEndUser(memory, anEndUser());
     const blockedAt = NOW.toISOString();
 
@@ -210,7 +210,7 @@ describe('/v1/end-users/{email}', () => {
     expect(stored()).not.toHaveProperty('blockedAt');
   });
 
-  test('is removed with what is theirs', async () => {
+  test('are removed with everything they own', async () => {
     putEndUser(memory, anEndUser({ activeRequests: 0 }));
     given(idOf(1));
 
@@ -223,7 +223,7 @@ describe('/v1/end-users/{email}', () => {
     expect(stored()).toBeUndefined();
   });
 
-  test('is not removed while work is under way', async () => {
+  test('are not removed while requests are unfinished', async () => {
     putEndUser(memory, anEndUser({ activeRequests: 1 }));
 
     expect(await call(deleteEndUser, ofEndUser(EMAIL))).toMatchObject({
@@ -236,7 +236,7 @@ describe('/v1/end-users/{email}', () => {
     ['block', blockEndUser],
     ['unblock', unblockEndUser],
     ['DELETE', deleteEndUser],
-  ])('%s answers 404 for who is not there, 400 for what is no address', async (_, handler) => {
+  ])('%s answers 404 to an unknown end-user, 400 to an invalid address', async (_, handler) => {
     expect(await call(handler, ofEndUser(EMAIL))).toMatchObject({
       status: 404,
       body: { error: { code: 'not_found' } },

@@ -9,8 +9,7 @@ import {
   toAccount,
 } from '../../../../core/accounts/accounts.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
-import { listModelSettings, putRate } from '../../../../core/models/model-settings.ts';
-import { accountKey, modelSettingsKey } from '../../../../core/table/keys.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
@@ -20,7 +19,7 @@ const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
 
 describe('an account', () => {
-  test('starts with nothing on its balance, unblocked, with the usual limits', async () => {
+  test('starts with a balance of 0, unblocked, with the default limits', async () => {
     const account = await insertAccount('demo', NOW);
 
     expect(account).toStrictEqual({
@@ -46,7 +45,7 @@ describe('an account', () => {
     });
   });
 
-  test('is read by its id, consistently, without its keys', async () => {
+  test('is read by id, strongly consistent, without its table keys', async () => {
     memory.put(accountKey(ACCOUNT_ID), { ...anAccount(), GSI1PK: 'ACCOUNTS' });
 
     expect(await getAccount(ACCOUNT_ID)).toStrictEqual(anAccount());
@@ -62,7 +61,7 @@ describe('an account', () => {
     await expect(getAccount(ACCOUNT_ID)).rejects.toThrow(NotFoundError);
   });
 
-  test('that is stored malformed is refused, not guessed', () => {
+  test('that is stored malformed is refused', () => {
     expect(() => toAccount({ ...anAccount(), balanceThousandths: '100' })).toThrow();
   });
 
@@ -77,32 +76,5 @@ describe('an account', () => {
       ExpressionAttributeNames: { '#partition': 'GSI1PK' },
       ExpressionAttributeValues: { ':partition': 'ACCOUNTS' },
     });
-  });
-});
-
-describe('the settings of a model', () => {
-  const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
-
-  test('are set without touching what else is set', async () => {
-    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false });
-    await putRate('xQI3Pro', rate);
-    await putRate('xSD4.5', rate);
-
-    expect(await listModelSettings()).toEqual(
-      new Map([
-        ['xQI3Pro', { model: 'xQI3Pro', enabled: false, rate }],
-        ['xSD4.5', { model: 'xSD4.5', rate }],
-      ]),
-    );
-    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      KeyConditionExpression: 'PK = :catalog',
-      ExpressionAttributeValues: { ':catalog': 'CATALOG' },
-      ConsistentRead: true,
-    });
-  });
-
-  test('are none when nobody set any', async () => {
-    expect(await listModelSettings()).toEqual(new Map());
   });
 });

@@ -3,14 +3,8 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  insertApiKey,
-  listApiKeys,
-  type ParsedKey,
-  parseKey,
-  revokeApiKey,
-  SCOPES,
-} from '../../../../core/accounts/api-keys.ts';
+import { type ParsedKey, parseKey } from '../../../../core/accounts/api-key-text.ts';
+import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { newAccountId } from '../../../../core/ids.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';
@@ -56,7 +50,7 @@ describe('the text of a key', () => {
     expect(await issue()).not.toBe(await issue());
   });
 
-  test('leads back to the key it was issued for', async () => {
+  test('identifies the key it was issued for', async () => {
     for (let count = 0; count < 50; count++) {
       const accountId = newAccountId(NOW);
       const { apiKey, text } = await insertApiKey(
@@ -134,7 +128,7 @@ describe('a stored key', () => {
     expect(JSON.stringify(stored)).not.toContain(text.slice(31, 63));
   });
 
-  test('is inserted, never put over another', async () => {
+  test('is inserted, never overwritten', async () => {
     await issue();
 
     expect(memory.client.call(0).args[0].input).toMatchObject({
@@ -150,7 +144,7 @@ describe('a stored key', () => {
     expect((await listApiKeys(ACCOUNT_ID)).map(({ keyId }) => keyId)).toEqual([first.keyId, second.keyId]);
   });
 
-  test('can be revoked again and again: the first time stands', async () => {
+  test('can be revoked repeatedly: the first instant stays', async () => {
     const { keyId } = parse(await issue());
 
     expect((await revokeApiKey(keyId, atSeconds(1))).revokedAt).toBe(atSeconds(1).toISOString());

@@ -11,7 +11,7 @@ import { findVideoModel } from '../../../../core/models/catalog.ts';
 const model = findVideoModel('xW3.0s');
 if (!model) throw new Error('There is no xW3.0s.');
 
-/** Clips of so many seconds each; a text is why one could not be measured. */
+/** Clips of these lengths in seconds; a string is why one could not be measured. */
 const clips = (...measures: (number | string)[]): ClipMeasure[] =>
   measures.map((one) =>
     typeof one === 'string' ? { problem: one } : { durationMs: Math.round(one * 1000) },
@@ -59,7 +59,7 @@ describe('measured clips', () => {
     expect(problems(durationSec, ...measures)).toEqual(fields);
   });
 
-  test('are judged by themselves where the length of the output is wrong', () => {
+  test('are checked on their own when the length of the output is wrong', () => {
     expect(problems(undefined, 15, 15)).toEqual({});
     expect(problems(undefined, 15, 15, 0.001)).toEqual({ referenceVideos: TOGETHER });
   });
@@ -70,7 +70,7 @@ describe('the seconds that are billed', () => {
     [5, [], 5],
     [5, [3], 8],
     [5, [0.001], 6],
-    // 6.1 s of clips: rounded once, together, not clip by clip.
+    // 6.1 s of clips: the sum is rounded, not each clip.
     [5, [2.5, 3.6], 12],
     [5, [2.4, 2.6], 10],
     [5, [2.999, 3.001], 11],
@@ -83,7 +83,7 @@ describe('the seconds that are billed', () => {
     },
   );
 
-  test('never exceed what the model takes together, when the clips are fine', () => {
+  test('never exceed the combined limit of the model when the clips are valid', () => {
     const seconds = fc.array(fc.integer({ min: 0, max: 15_000 }), { maxLength: 5 });
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 30 }), seconds, (durationSec, lengths) => {

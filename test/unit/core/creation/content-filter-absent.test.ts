@@ -7,7 +7,7 @@ jest.unstable_mockModule('@aws-sdk/client-bedrock-runtime', () => {
   throw new Error('The client is loaded.');
 });
 
-test('the client of the content filter is loaded only where a guardrail is configured', async () => {
+test('the client of the content filter is loaded only when a guardrail is configured', async () => {
   const { screenPrompt } = await import('../../../../core/creation/content-filter.ts');
 
   await screenPrompt('anything');

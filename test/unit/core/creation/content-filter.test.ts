@@ -22,7 +22,7 @@ const answering = (answer: object) =>
 const INTERVENED = 'GUARDRAIL_INTERVENED';
 
 describe('the content filter', () => {
-  test('asks the guardrail of the deployment about the prompt as it came, once', async () => {
+  test('calls the configured guardrail once, with the unchanged prompt', async () => {
     answering({ action: 'NONE', assessments: [] });
 
     await screen('ünïcode 🌊');
@@ -53,7 +53,7 @@ describe('the content filter', () => {
     await expect(screen()).rejects.toMatchObject({ name: 'ServiceError', code: 'content_policy' });
   });
 
-  test('refuses when the guardrail intervened and does not say why', async () => {
+  test('refuses when the guardrail intervened without saying why', async () => {
     answering({ action: INTERVENED, assessments: [] });
     await expect(screen()).rejects.toMatchObject({ code: 'content_policy' });
 
@@ -107,7 +107,7 @@ describe('the content filter', () => {
     },
   );
 
-  test('that is not configured asks nobody', async () => {
+  test('that is not configured calls nothing', async () => {
     await expect(screenPrompt('anything')).resolves.toBeUndefined();
     await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt('anything'));
 

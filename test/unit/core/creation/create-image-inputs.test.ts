@@ -4,14 +4,14 @@ import { parseImageRequest } from '../../../../core/creation/create-image-rules.
 import type { FieldErrors } from '../../../../core/errors.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
 
-/** What is wrong with the least body once these fields are set. */
+/** The wrong fields of the minimal body with these fields set. */
 const problems = (overrides: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   return parsed.ok ? {} : parsed.error.fields;
 };
 
 const accepted = (overrides: Record<string, unknown>) => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
@@ -30,14 +30,14 @@ describe('size and aspect ratio', () => {
     expect(accepted({ size: '1K', aspectRatio })).toMatchObject({ size: '1K', aspectRatio });
   });
 
-  test('are only ever auto with an explicit size', () => {
+  test('must be auto with an explicit size', () => {
     expect(accepted({ size: '1600x900', aspectRatio: 'auto' }).size).toBe('1600x900');
     expect(problems({ size: '1600x900', aspectRatio: 'landscape' })).toEqual({
       aspectRatio: 'must be auto with an explicit size',
     });
   });
 
-  test('are both named when the explicit size is out of bounds too', () => {
+  test('are both reported when the explicit size is also out of bounds', () => {
     expect(Object.keys(problems({ size: '16x16', aspectRatio: 'square' }))).toEqual(['size', 'aspectRatio']);
   });
 });
@@ -54,14 +54,14 @@ describe('references', () => {
     });
   });
 
-  test('are refused by a model that takes none, even a single one, but may be an empty list', () => {
+  test('are refused by a model that takes none, but an empty list is fine', () => {
     expect(accepted({ model: 'xZI1.0Pro', references: [] }).references).toEqual([]);
     expect(problems({ model: 'xZI1.0Pro', references: references(1) })).toEqual({
       references: 'xZI1.0Pro takes no references',
     });
   });
 
-  test('are each checked, and named by their place', () => {
+  test('are checked one by one and reported by index', () => {
     const wrong = ['https://ok.example.com/', 'http://plain.example.com/', 'not a url'];
 
     expect(problems({ references: wrong })).toEqual({
@@ -82,7 +82,7 @@ describe('a sequence', () => {
     [0, 15],
     [1, 14],
     [10, 5],
-  ])('with %p references yields up to %p images when it does not say', (count, images) => {
+  ])('with %p references yields up to %p images by default', (count, images) => {
     expect(accepted(sequence({ references: references(count) }))).toMatchObject({ sequential: true, images });
     expect(accepted(sequence({ references: references(count), sequentialOptions: {} })).images).toBe(images);
   });
@@ -105,16 +105,16 @@ describe('a sequence', () => {
     expect(problems({ model, sequential: 'auto' })).toEqual({ sequential: `${model} makes no sequences` });
   });
 
-  test.each(['none', 'AUTO', '', true, null])('is asked for by auto, never by %p', (sequential) => {
+  test.each(['none', 'AUTO', '', true, null])('is requested by auto, not by %p', (sequential) => {
     expect(problems({ model: 'xSD4.5', sequential })).toEqual({ sequential: 'must be auto' });
   });
 
-  test('takes only 1 for n', () => {
+  test('accepts no n but 1', () => {
     expect(accepted(sequence({ n: 1, sequentialOptions: { maxImages: 4 } })).images).toBe(4);
     expect(problems(sequence({ n: 2 }))).toEqual({ n: 'must be 1 with sequential' });
   });
 
-  test('alone takes sequentialOptions.maxImages', () => {
+  test('is required for sequentialOptions.maxImages', () => {
     expect(problems({ model: 'xSD4.5', sequentialOptions: { maxImages: 4 } })).toEqual({
       'sequentialOptions.maxImages': 'is only accepted with sequential',
     });
@@ -126,7 +126,7 @@ describe('a sequence', () => {
     });
   });
 
-  test('never delivers more than its model makes, references counted', () => {
+  test('never delivers more than its model makes, including references', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 12 }),
@@ -135,6 +135,7 @@ describe('a sequence', () => {
           const options = maxImages === undefined ? {} : { sequentialOptions: { maxImages } };
           const parsed = parseImageRequest(
             aGenerationBody(sequence({ references: references(count), ...options })),
+            false,
           );
           const fits =
             count <= 10 && (maxImages === undefined || (maxImages >= 1 && maxImages + count <= 15));

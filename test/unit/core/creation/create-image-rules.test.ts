@@ -5,17 +5,17 @@ import type { FieldErrors } from '../../../../core/errors.ts';
 import { aGenerationBody, references } from '../../builders/bodies.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewImageRequest => {
-  const parsed = parseImageRequest(aGenerationBody(overrides));
+  const parsed = parseImageRequest(aGenerationBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
 
 const refused = (body: Record<string, unknown>): FieldErrors => {
-  const parsed = parseImageRequest(body);
+  const parsed = parseImageRequest(body, false);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
 
-/** What is wrong with the least body once these fields are set. */
+/** The wrong fields of the minimal body with these fields set. */
 const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aGenerationBody(overrides));
 
 const anything = fc.oneof(
@@ -23,7 +23,7 @@ const anything = fc.oneof(
   fc.constantFrom('auto', '2K', '1x1', 1, 15, 16, 'https://x.example/', 'a@b.example'),
 );
 const unknownName = fc.string().filter((name) => name !== 'n' && !/^[a-z]{4,}[A-Z]?/.test(name));
-/** Fields of a creation, right or wrong, each of them mostly left out. */
+/** Fields of a creation, valid or not, most of them left out. */
 const anyFields = fc
   .record({
     model: fc.oneof(fc.constantFrom('xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S'), anything),
@@ -65,7 +65,7 @@ describe('a creation of images', () => {
     });
   });
 
-  test('keeps every field it is given', () => {
+  test('keeps every given field', () => {
     const { model, ...rest } = accepted({
       model: 'xSD4.5',
       size: '4K',
@@ -89,7 +89,7 @@ describe('a creation of images', () => {
     });
   });
 
-  test('names every wrong field at once, by its dotted path', () => {
+  test('reports every wrong field at once, by its dotted path', () => {
     const fields = refused({
       model: 'xSD4.5',
       prompt: '  ',
@@ -131,7 +131,7 @@ describe('a creation of images', () => {
     'sequential',
     'sequentialOptions',
     'webhookUrl',
-  ])('takes no null for %s: a field is left out or has its type', (name) => {
+  ])('refuses null for %s: a field is absent or has its type', (name) => {
     expect(Object.keys(problems({ [name]: null }))).toEqual([name]);
   });
 
@@ -169,13 +169,13 @@ describe('a creation of images', () => {
     });
   });
 
-  test('is read without throwing, whatever JSON it is: accepted, or refused naming a field', () => {
+  test('is parsed without throwing, for any JSON: accepted, or refused with a field', () => {
     const outcomes = { accepted: 0, refused: 0 };
 
     fc.assert(
       fc.property(anyFields, fc.dictionary(unknownName, anything, { maxKeys: 1 }), (known, unknown) => {
         const isKnownOnly = Object.keys(unknown).length === 0;
-        const parsed = parseImageRequest({ ...unknown, ...aGenerationBody(known) });
+        const parsed = parseImageRequest({ ...unknown, ...aGenerationBody(known) }, false);
         outcomes[parsed.ok ? 'accepted' : 'refused']++;
         expect(parsed.ok ? isKnownOnly : Object.keys(parsed.error.fields).length > 0).toBe(true);
       }),
@@ -187,12 +187,15 @@ describe('a creation of images', () => {
 });
 
 describe('the model', () => {
-  test.each(['xSD4', 'XSD4.5', '', 'xW3.0s', 'constructor'])('may not be %p: no image model', (model) => {
-    expect(problems({ model })).toEqual({ model: 'is not an image model' });
-  });
+  test.each(['xSD4', 'XSD4.5', '', 'xW3.0s', 'constructor'])(
+    'may not be %p, which is not an image model',
+    (model) => {
+      expect(problems({ model })).toEqual({ model: 'is not an image model' });
+    },
+  );
 
-  test('is told to whoever refuses a body, so that what belongs to it can still be looked up', () => {
-    const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }));
+  test('is part of a refusal, so that its settings can still be looked up', () => {
+    const parsed = parseImageRequest(aGenerationBody({ endUserEmail: ' Ada@Example.com', n: 0 }), false);
 
     expect(parsed).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: 'ada@example.com' });
   });

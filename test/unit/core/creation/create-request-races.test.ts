@@ -1,6 +1,5 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
 import { createRequest } from '../../../../core/creation/create-request.ts';
 import {
   AccountBlockedError,
@@ -12,9 +11,9 @@ import {
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { aGenerationBody } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -28,7 +27,7 @@ beforeEach(() => {
   executions.reset();
 });
 
-/** Creates one image of 6 xTokens for an account as the caller's look-up found it. */
+/** Creates one image of 6 xTokens for an account as it was read. */
 const create = (seen = anAccount()) => {
   const credentials = new Set<ProviderId>(['modelstudio']);
   const facts = {
@@ -36,9 +35,9 @@ const create = (seen = anAccount()) => {
     settings: undefined,
     credentials,
     pausedSeconds: undefined,
-    kept: undefined,
+    idempotencyRecord: undefined,
   };
-  return createRequest(seen, parseImageRequest(aGenerationBody()), facts, undefined, NOW);
+  return createRequest(seen, anImageSubmission(), facts);
 };
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
@@ -68,7 +67,7 @@ describe('a creation that races another process', () => {
     expect(memory.transactions).toHaveLength(2);
   });
 
-  test('is refused for its price when what is left does not cover it', async () => {
+  test('is refused when the remaining balance does not cover it', async () => {
     meanwhile(() => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 5_999, ledgerEntries: 4 }));
 
     await expect(create()).rejects.toThrow(PaymentRequiredError);
@@ -98,7 +97,7 @@ describe('a creation that races another process', () => {
     nothingKept();
   });
 
-  test('is accepted once when the answer of its committed try was lost', async () => {
+  test('is accepted once when the response of the committed attempt was lost', async () => {
     memory.afterTransaction = (attempt) => {
       if (attempt === 1) throw tableError('TransactionInProgressException');
     };
@@ -110,7 +109,7 @@ describe('a creation that races another process', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  test('asks to come back when the account stays contended, and has written nothing', async () => {
+  test('answers 429 and writes nothing while the account stays contended', async () => {
     let others = 3;
     memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
 
@@ -118,7 +117,7 @@ describe('a creation that races another process', () => {
     nothingKept();
   });
 
-  test('of 40 with money for exactly 15 is among 15 accepted or 25 refused, over an unbroken chain', async () => {
+  test('of 40, with a balance for exactly 15, is accepted 15 times, and the ledger has no gap', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 90_000, ledgerEntries: 0 });
     const seen = anAccount({ balanceThousandths: 90_000, ledgerEntries: 0 });
 

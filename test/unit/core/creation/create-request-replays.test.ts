@@ -1,8 +1,8 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { toAccount } from '../../../../core/accounts/accounts.ts';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { createRequest, loadCreationFacts } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { toRequest } from '../../../../core/requests/requests.ts';
@@ -17,9 +17,9 @@ import {
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { aGenerationBody } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -44,18 +44,15 @@ const account = () => toAccount(memory.get(accountKey(ACCOUNT_ID)) ?? {});
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
 const starts = () => executions.started;
 
-/** Creates as the route does: look-ups, then the creation. `seen` is the account the look-up found. */
+/** Creates as the route does: reads, then the creation. `seen` is the account as it was read. */
 const create = async (
   body: Record<string, unknown> = {},
   now = NOW,
   seen = account(),
   key: string | undefined = KEY,
 ) => {
-  const whole = aGenerationBody(body);
-  const idempotency = key === undefined ? undefined : idempotencyOf(key, 'POST /v1/generations', whole);
-  const parsed = parseImageRequest(whole);
-  const facts = await loadCreationFacts(ACCOUNT_ID, parsed, idempotency, now);
-  return createRequest(seen, parsed, facts, idempotency, now);
+  const submission = anImageSubmission(body, { idempotencyKey: key, now });
+  return createRequest(seen, submission, await loadCreationFacts(ACCOUNT_ID, submission));
 };
 const changedNothing = async (act: () => Promise<unknown>) => {
   const before = structuredClone([
@@ -69,7 +66,7 @@ const changedNothing = async (act: () => Promise<unknown>) => {
 };
 
 describe('a creation with an Idempotency-Key', () => {
-  test('writes the key last, in the transaction of the debit', async () => {
+  test('writes the record of the key last, in the transaction of the debit', async () => {
     const { request, replayed } = await create();
 
     expect(replayed).toBe(false);
@@ -81,7 +78,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('again is the first one, and writes nothing', async () => {
+  test('is answered with the first one when repeated, and writes nothing', async () => {
     const { request } = await create();
 
     await changedNothing(async () => {
@@ -89,7 +86,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('again is the first one whatever became of it', async () => {
+  test('is answered with the first one even after that failed', async () => {
     const { request } = await create();
     await failRequest(request.requestId, { code: 'provider_timeout', message: 'late' });
 
@@ -115,14 +112,14 @@ describe('a creation with an Idempotency-Key', () => {
         }),
     ],
     ['nothing is left', () => memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 })],
-  ])('again is the first one although %s', async (_, change) => {
+  ])('is answered with the first one although %s', async (_, change) => {
     const { request } = await create();
     change();
 
     expect(await create()).toMatchObject({ request, replayed: true });
   });
 
-  test('and another body is a conflict, once that body is right', async () => {
+  test('and another valid body is a conflict', async () => {
     await create();
 
     await changedNothing(async () => {
@@ -131,7 +128,7 @@ describe('a creation with an Idempotency-Key', () => {
     });
   });
 
-  test('and another body is a conflict before end-user, pause and price are looked at', async () => {
+  test('and another body is a conflict before end-user, pause and price are checked', async () => {
     await create();
     putEndUser(memory, anEndUser({ blockedAt: NOW.toISOString() }));
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
@@ -152,7 +149,7 @@ describe('a creation with an Idempotency-Key', () => {
   test.each([
     [86_399.999, true],
     [86_400, false],
-  ])('%p s later is still the first one: %p', async (seconds, expected) => {
+  ])('repeated %p s later is answered with the first one: %p', async (seconds, expected) => {
     const { request } = await create();
     const again = await create({}, atSeconds(seconds));
 
@@ -162,20 +159,18 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.get(keyItem())).toMatchObject({ requestId: again.request.requestId });
   });
 
-  test('is of its account alone, and other keys are other creations', async () => {
+  test('counts for its account only, and other keys are other creations', async () => {
     const { request } = await create();
     const other = 'acc_01JD4KXQ8M0000000000000009';
     memory.put(accountKey(other), anAccount({ accountId: other }));
-    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', aGenerationBody());
-    const parsed = parseImageRequest(aGenerationBody());
 
-    const facts = await loadCreationFacts(other, parsed, idempotency, NOW);
-    expect(facts.kept).toBeUndefined();
+    const facts = await loadCreationFacts(other, anImageSubmission({}, { idempotencyKey: KEY }));
+    expect(facts.idempotencyRecord).toBeUndefined();
     expect((await create({}, NOW, account(), 'key-2')).request.requestId).not.toBe(request.requestId);
     expect((await create({}, NOW, account(), 'KEY-1')).replayed).toBe(false);
   });
 
-  test('that was refused is not kept: it can be tried again', async () => {
+  test('that was refused is not remembered: it can be repeated', async () => {
     await expect(create({}, NOW, anAccount({ balanceThousandths: 0 }))).rejects.toMatchObject({
       code: 'payment_required',
     });
@@ -188,7 +183,7 @@ describe('a creation with an Idempotency-Key', () => {
 describe('creations with one key at the same time', () => {
   const seen = anAccount();
 
-  test('of ten make one request and one debit; nine are replayed', async () => {
+  test('make one request and one debit when there are ten; nine are replayed', async () => {
     const created = await Promise.all(Array.from({ length: 10 }, () => create({}, NOW, seen)));
 
     const ids = new Set(created.map(({ request }) => request.requestId));
@@ -203,7 +198,7 @@ describe('creations with one key at the same time', () => {
     }
   });
 
-  test('of ten with money for one are all the same, as all of them saw it', async () => {
+  test('are one even if the balance covers one and all ten read it before', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
     const poor = anAccount({ balanceThousandths: 6_000 });
 
@@ -213,21 +208,20 @@ describe('creations with one key at the same time', () => {
     expect(account()).toMatchObject({ balanceThousandths: 0, ledgerEntries: 4 });
   });
 
-  test('are one also for who finds the money gone that the first one took', async () => {
+  test('are one even for a repetition that finds the balance spent by the first', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
-    const body = aGenerationBody();
-    const idempotency = idempotencyOf(KEY, 'POST /v1/generations', body);
-    const facts = await loadCreationFacts(ACCOUNT_ID, parseImageRequest(body), idempotency, NOW);
+    const submission = anImageSubmission({}, { idempotencyKey: KEY });
+    const facts = await loadCreationFacts(ACCOUNT_ID, submission);
     const { request } = await create();
 
-    // The look-up of the key was served before the first one's transaction, that of the account after it.
-    const again = await createRequest(account(), parseImageRequest(body), facts, idempotency, NOW);
+    // The key was read before the first one's transaction, the account after it.
+    const again = await createRequest(account(), submission, facts);
 
     expect(again).toMatchObject({ request, replayed: true });
     expect(entries()).toHaveLength(1);
   });
 
-  test('and two bodies make one request, and a conflict of the others', async () => {
+  test('and two bodies make one request; the other body is a conflict', async () => {
     const settled = await Promise.allSettled([1, 2, 1, 2].map((n) => create({ n }, NOW, seen)));
 
     const outcomes = settled.map((each) =>
@@ -237,7 +231,7 @@ describe('creations with one key at the same time', () => {
     expect(entries()).toHaveLength(1);
   });
 
-  test('are one when the answer of the committed try was lost', async () => {
+  test('are one when the response of the committed attempt was lost', async () => {
     memory.afterTransaction = (attempt) => {
       if (attempt === 1) throw tableError('TransactionInProgressException');
     };

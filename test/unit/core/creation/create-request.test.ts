@@ -1,15 +1,16 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { type CreationFacts, createRequest } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { aGenerationBody, references } from '../../builders/bodies.ts';
+import { references } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -29,7 +30,7 @@ const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   settings: undefined,
   credentials: new Set<ProviderId>(['modelark', 'modelstudio']),
   pausedSeconds: undefined,
-  kept: undefined,
+  idempotencyRecord: undefined,
   ...overrides,
 });
 const create = async (
@@ -37,8 +38,7 @@ const create = async (
   facts: Partial<CreationFacts> = {},
   account = anAccount(),
 ) => {
-  const parsed = parseImageRequest(aGenerationBody(body));
-  const { request, replayed } = await createRequest(account, parsed, theFacts(facts), undefined, NOW);
+  const { request, replayed } = await createRequest(account, anImageSubmission(body), theFacts(facts));
   expect(replayed).toBe(false);
   return request;
 };
@@ -117,7 +117,7 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('starts the execution that owns it, named by it and given its id alone', async () => {
+  test('starts its execution, named by its id and with only the id as input', async () => {
     const { requestId } = await create();
 
     expect(starts()).toEqual([
@@ -180,7 +180,7 @@ describe('an accepted creation', () => {
     });
   });
 
-  test('may take the last of the balance', async () => {
+  test('may spend the whole balance', async () => {
     memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 6_000 });
     await create({}, {}, anAccount({ balanceThousandths: 6_000 }));
 
@@ -204,7 +204,7 @@ describe('a creation is refused', () => {
     nothingWritten();
   });
 
-  test('for all that is wrong with its body, a model that cannot be dispatched among it', async () => {
+  test('for every wrong field and a model that cannot be dispatched, together', async () => {
     await expect(
       create({ n: 0, colour: 'red' }, { ...noCredentials, ...blocked }, poor),
     ).rejects.toMatchObject({
@@ -235,7 +235,7 @@ describe('a creation is refused', () => {
 });
 
 describe('a creation whose execution cannot be started', () => {
-  test('is accepted and debited all the same, and left among the open work', async () => {
+  test('is accepted and debited anyway, and stays listed as unfinished', async () => {
     executions.refuseStarts(new Error('no state machine'));
 
     const request = await create();

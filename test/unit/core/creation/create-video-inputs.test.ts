@@ -3,27 +3,27 @@ import { describe, expect, test } from '@jest/globals';
 import { type NewVideoRequest, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
 import type { FieldErrors } from '../../../../core/errors.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const { parsed } = parseVideoRequest(aVideoBody(overrides));
+  const { parsed } = parseVideoRequest(aVideoBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
-const refused = (body: Record<string, unknown>): FieldErrors => {
-  const { parsed } = parseVideoRequest(body);
+const refused = (body: Record<string, unknown>, allowPrivate = false): FieldErrors => {
+  const { parsed } = parseVideoRequest(body, allowPrivate);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
-/** What is wrong with the least body once these fields are set. */
-const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aVideoBody(overrides));
+/** The wrong fields of the minimal body with these fields set. */
+const problems = (overrides: Record<string, unknown>, allowPrivate = false): FieldErrors =>
+  refused(aVideoBody(overrides), allowPrivate);
 
 const IMAGE = 'https://media.example.com/first.png';
 const LAST = 'https://media.example.com/last.png';
-/** The least that each model needs beyond a prompt. */
+/** The fields that each model requires besides the prompt. */
 const NEEDED: Record<string, Record<string, unknown>> = { 'xW2.7S': { image: IMAGE } };
 const least = (model: string) => ({ model, ...NEEDED[model] });
 
-/** The published limits of every video model, written out: `GET /v1/models` and this must agree. */
+/** The published limits of every video model, written out; `GET /v1/models` must agree. */
 const MODELS = [
   { model: 'xW2.7S', resolutions: ['720p', '1080p'], durationSec: [2, 15], inputs: false },
   { model: 'xW3.0s', resolutions: ['480p', '720p', '1080p'], durationSec: [2, 30], inputs: true },
@@ -102,7 +102,7 @@ describe('references', () => {
     expect(problems({ image: IMAGE, [name]: [] })).toEqual({});
   });
 
-  test('are each checked, and named by their place', () => {
+  test('are checked one by one and reported by index', () => {
     const wrong = ['https://ok.example.com/a.mp4', 'http://plain.example.com/b.mp4', 'not a url', 7];
 
     expect(problems({ referenceVideos: wrong })).toEqual({
@@ -112,16 +112,17 @@ describe('references', () => {
     });
   });
 
-  test('may lie on the own machine where the deployment allows that', async () => {
+  test('may be on the local machine where private targets are allowed', () => {
     const local = { referenceVideos: ['http://127.0.0.1:9000/clip.mp4'] };
 
     expect(problems(local)).toEqual({ 'referenceVideos[0]': 'must be an absolute https URL' });
-    await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () => expect(problems(local)).toEqual({}));
+    expect(problems(local, true)).toEqual({});
   });
 });
 
-describe('the clips that are left to be measured', () => {
-  const clipsOf = (overrides: Record<string, unknown>) => parseVideoRequest(aVideoBody(overrides)).clips;
+describe('the clips to measure', () => {
+  const clipsOf = (overrides: Record<string, unknown>) =>
+    parseVideoRequest(aVideoBody(overrides), false).clips;
   const referenceVideos = urlsOf('mp4', 2);
 
   test('are the reference videos, with the length of the output', () => {
@@ -143,8 +144,11 @@ describe('the clips that are left to be measured', () => {
     expect(clipsOf(overrides)).toBeUndefined();
   });
 
-  test('are there although something else is wrong, so that all of it is told at once', () => {
-    const { parsed, clips } = parseVideoRequest(aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }));
+  test('are present even if another field is wrong, so that everything is reported at once', () => {
+    const { parsed, clips } = parseVideoRequest(
+      aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }),
+      false,
+    );
 
     expect(parsed.ok).toBe(false);
     expect(clips).toMatchObject({ urls: referenceVideos, durationSec: undefined });

@@ -7,24 +7,24 @@ import { CATALOG } from '../../../../core/models/catalog.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const { parsed } = parseVideoRequest(aVideoBody(overrides));
+  const { parsed } = parseVideoRequest(aVideoBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
 const refused = (body: Record<string, unknown>): FieldErrors => {
-  const { parsed } = parseVideoRequest(body);
+  const { parsed } = parseVideoRequest(body, false);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
-/** What is wrong with the least body once these fields are set. */
+/** The wrong fields of the minimal body with these fields set. */
 const problems = (overrides: Record<string, unknown>): FieldErrors => refused(aVideoBody(overrides));
 
 const IMAGE = 'https://media.example.com/first.png';
 const LAST = 'https://media.example.com/last.png';
-/** The least that each model needs beyond a prompt. */
+/** The fields that each model requires besides the prompt. */
 const NEEDED: Record<string, Record<string, unknown>> = { 'xW2.7S': { image: IMAGE } };
 const least = (model: string) => ({ model, ...NEEDED[model] });
 
-/** The published limits of every video model, written out: `GET /v1/models` and this must agree. */
+/** The published limits of every video model, written out; `GET /v1/models` must agree. */
 const MODELS = [
   { model: 'xW2.7S', resolutions: ['720p', '1080p'], durationSec: [2, 15], inputs: false },
   { model: 'xW3.0s', resolutions: ['480p', '720p', '1080p'], durationSec: [2, 30], inputs: true },
@@ -33,7 +33,7 @@ const MODELS = [
 const RATIOS = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const LABELS = ['480p', '720p', '1080p', '2k', '4k', '1080P', '2K', '540p', ''];
 
-test('these are all video models there are', () => {
+test('MODELS has every video model', () => {
   const ids = CATALOG.filter(({ type }) => type === 'video').map(({ id }) => id);
 
   expect(MODELS.map(({ model }) => model)).toEqual(ids);
@@ -81,7 +81,7 @@ describe('a creation of a video', () => {
     });
   });
 
-  test('keeps every field it is given', () => {
+  test('keeps every given field', () => {
     const frames = {
       model: 'xW3.0sPro',
       resolution: '4k',
@@ -102,7 +102,7 @@ describe('a creation of a video', () => {
     expect(accepted(references)).toMatchObject(references);
   });
 
-  test('names every wrong field at once, by its dotted path', () => {
+  test('reports every wrong field at once, by its dotted path', () => {
     const fields = refused({
       model: 'xW3.0s',
       prompt: '  ',
@@ -140,7 +140,7 @@ describe('a creation of a video', () => {
     ...['model', 'prompt', 'endUserEmail', 'resolution', 'durationSec', 'image', 'lastFrame'],
     ...['referenceImages', 'referenceVideos', 'referenceAudios', 'ratio', 'webhookUrl'],
   ];
-  test.each(FIELDS)('takes no null for %s: a field is left out or has its type', (name) => {
+  test.each(FIELDS)('refuses null for %s: a field is absent or has its type', (name) => {
     expect(Object.keys(problems({ [name]: null }))).toEqual([name]);
   });
 
@@ -165,17 +165,23 @@ describe('a creation of a video', () => {
     },
   );
 
-  test.each(['xW3', 'XW3.0S', '', 'xQI3Pro', 'constructor'])('may not be of %p: no video model', (model) => {
-    expect(problems({ model })).toEqual({ model: 'is not a video model' });
-  });
+  test.each(['xW3', 'XW3.0S', '', 'xQI3Pro', 'constructor'])(
+    'may not be of %p, which is not a video model',
+    (model) => {
+      expect(problems({ model })).toEqual({ model: 'is not a video model' });
+    },
+  );
 
-  test('that is refused tells what can be looked up for it all the same', () => {
-    const { parsed } = parseVideoRequest(aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }));
+  test('that is refused still carries its model and end-user', () => {
+    const { parsed } = parseVideoRequest(
+      aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }),
+      false,
+    );
 
     expect(parsed).toMatchObject({ ok: false, model: 'xW3.0s', endUserEmail: 'ada@example.com' });
   });
 
-  test('is read without throwing, whatever JSON it is: accepted, or refused naming a field', () => {
+  test('is parsed without throwing, for any JSON: accepted, or refused with a field', () => {
     const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(IMAGE, '1080p', 5, [IMAGE]));
     const body = fc
       .record(Object.fromEntries([...FIELDS, 'surprise'].map((name) => [name, anything])))
@@ -184,7 +190,7 @@ describe('a creation of a video', () => {
 
     fc.assert(
       fc.property(body, (fields) => {
-        const { parsed } = parseVideoRequest(aVideoBody(Object.fromEntries(fields)));
+        const { parsed } = parseVideoRequest(aVideoBody(Object.fromEntries(fields)), false);
         outcomes[parsed.ok ? 'accepted' : 'refused']++;
         if (!parsed.ok) expect(Object.keys(parsed.error.fields).length).toBeGreaterThan(0);
       }),

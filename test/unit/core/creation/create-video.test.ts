@@ -1,8 +1,8 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { CreationFacts } from '../../../../core/creation/create-request.ts';
 import { createVideo } from '../../../../core/creation/create-video.ts';
-import { type ClipMeasure, parseVideoRequest } from '../../../../core/creation/create-video-rules.ts';
+import type { ClipMeasure } from '../../../../core/creation/create-video-rules.ts';
+import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { accountKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
@@ -10,6 +10,7 @@ import { table } from '../../../../core/table/table.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, aVideoRequest, EMAIL } from '../../builders/entities.ts';
+import { aVideoSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -32,7 +33,7 @@ const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   settings: undefined,
   credentials: new Set<ProviderId>(['modelstudio']),
   pausedSeconds: undefined,
-  kept: undefined,
+  idempotencyRecord: undefined,
   ...overrides,
 });
 const create = async (
@@ -40,10 +41,8 @@ const create = async (
   measure = measuring(),
   { facts = {}, account = {} }: { facts?: Partial<CreationFacts>; account?: Partial<typeof POOR> } = {},
 ) => {
-  const whole = aVideoBody(body);
-  const idempotency = facts.kept && idempotencyOf('key-1', 'POST /v1/videos', whole);
-  const read = parseVideoRequest(whole);
-  return createVideo(anAccount(account), read, theFacts(facts), idempotency, NOW, measure);
+  const submission = aVideoSubmission(body, facts.idempotencyRecord && { idempotencyKey: 'key-1' });
+  return createVideo(anAccount(account), submission, theFacts(facts), measure);
 };
 const POOR = { balanceThousandths: 1 };
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
@@ -53,7 +52,7 @@ const nothingWritten = () => {
 };
 
 describe('an accepted video', () => {
-  test('is a queued request with all it was asked for, priced by the second, and its execution is started', async () => {
+  test('is a queued request with every given field, priced by the second, with its execution started', async () => {
     const { request, replayed } = await create({
       resolution: '480p',
       durationSec: 7,
@@ -107,7 +106,7 @@ describe('an accepted video', () => {
     });
   });
 
-  test('measures nothing when there is nothing to measure', async () => {
+  test('measures nothing without reference videos', async () => {
     const measure = measuring();
     await create({ referenceImages: urlsOf('png', 3) }, measure);
 
@@ -135,7 +134,7 @@ describe('a video from reference videos', () => {
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ billedSeconds: 12 });
   });
 
-  test('is refused when one cannot be measured, with all else that is wrong, and nothing is written', async () => {
+  test('is refused when one cannot be measured, along with other wrong fields, and writes nothing', async () => {
     await expect(create({ ...body, ratio: '21:9' }, measuring(3, 'has no duration'))).rejects.toMatchObject({
       code: 'validation_error',
       fields: {
@@ -146,7 +145,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('is refused when they are too long, one by one and together', async () => {
+  test('is refused when they are too long, alone and together', async () => {
     await expect(create(body, measuring(15.001, 15))).rejects.toMatchObject({
       fields: {
         'referenceVideos[0]': 'must be at most 15 s long',
@@ -156,7 +155,7 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('whose model cannot be dispatched is told so beside what is wrong with them', async () => {
+  test('is refused for a model that cannot be dispatched and for wrong clips together', async () => {
     const facts = { credentials: new Set<ProviderId>() };
 
     await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({
@@ -164,7 +163,7 @@ describe('a video from reference videos', () => {
     });
   });
 
-  test('is judged by them before its end-user and its price', async () => {
+  test('is refused for them before its end-user and its price', async () => {
     const others = { facts: { endUser: anEndUser({ blockedAt: 'x' }) }, account: POOR };
 
     await expect(create(body, measuring(3, 'is no video'), others)).rejects.toMatchObject({
@@ -177,20 +176,20 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('that is repeated is answered with the first one, and measures nothing', async () => {
+  test('is answered with the first one when repeated, without measuring', async () => {
     const first = aVideoRequest();
     memory.put(requestKey(first.requestId), first);
     const measure = measuring('is gone', 'is gone');
     const { fingerprint } = idempotencyOf('key-1', 'POST /v1/videos', aVideoBody(body));
-    const facts = { kept: { requestId: first.requestId, fingerprint } };
+    const facts = { idempotencyRecord: { requestId: first.requestId, fingerprint } };
 
     expect(await create(body, measure, { facts })).toEqual({ request: first, replayed: true });
     expect(measure).not.toHaveBeenCalled();
     nothingWritten();
   });
 
-  test('whose key led to another body is measured, and then a conflict', async () => {
-    const facts = { kept: { requestId: 'vid_1', fingerprint: 'another' } };
+  test('whose key was used with another body is measured, then a conflict', async () => {
+    const facts = { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } };
 
     await expect(create(body, measuring(3, 3), { facts })).rejects.toMatchObject({ code: 'conflict' });
     await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({

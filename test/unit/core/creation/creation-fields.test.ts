@@ -1,20 +1,18 @@
-import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import {
-  alsoWrong,
   checkUrls,
   type NewCreation,
   type ParsedCreation,
+  withFieldErrors,
 } from '../../../../core/creation/creation-fields.ts';
 import { type FieldErrors, ValidationError } from '../../../../core/errors.ts';
 import { findImageModel } from '../../../../core/models/catalog.ts';
-import { withEnvironment } from '../../builders/environment.ts';
 
 const model = findImageModel('xQI3Pro');
 if (!model) throw new Error('There is no xQI3Pro.');
 const creation: NewCreation = { model, prompt: 'x', endUserEmail: 'ada@example.com', webhookUrl: undefined };
 
-describe('what is wrong beside a body', () => {
+describe('wrong fields outside the body', () => {
   const refused: ParsedCreation<NewCreation> = {
     ok: false,
     error: new ValidationError({ prompt: 'is required' }),
@@ -22,22 +20,22 @@ describe('what is wrong beside a body', () => {
     endUserEmail: undefined,
   };
 
-  test('leaves the creation as it is when it is nothing', () => {
+  test('leave the creation as it is when there are none', () => {
     const parsed = { ok: true, creation } as const;
 
-    expect(alsoWrong(parsed, {})).toBe(parsed);
-    expect(alsoWrong(refused, {})).toBe(refused);
+    expect(withFieldErrors(parsed, {})).toBe(parsed);
+    expect(withFieldErrors(refused, {})).toBe(refused);
   });
 
-  test('refuses a creation that was fine, whose model and end-user can still be looked up', () => {
-    const judged = alsoWrong({ ok: true, creation }, { 'referenceVideos[0]': 'is no video' });
+  test('refuse a valid creation, whose model and end-user can still be looked up', () => {
+    const judged = withFieldErrors({ ok: true, creation }, { 'referenceVideos[0]': 'is no video' });
 
     expect(judged).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: 'ada@example.com' });
     expect(!judged.ok && judged.error.fields).toEqual({ 'referenceVideos[0]': 'is no video' });
   });
 
-  test('is told with what was wrong already', () => {
-    const judged = alsoWrong(refused, { page: 'is not a known field' });
+  test('are reported together with those of the body', () => {
+    const judged = withFieldErrors(refused, { page: 'is not a known field' });
 
     expect(judged).toMatchObject({ ok: false, model: 'xQI3Pro', endUserEmail: undefined });
     expect(!judged.ok && judged.error.fields).toEqual({
@@ -48,15 +46,19 @@ describe('what is wrong beside a body', () => {
 });
 
 describe('the URLs of a body', () => {
-  const problemsOf = (body: Record<string, unknown>, names: string[] = ['image', 'references']) => {
+  const problemsOf = (
+    body: Record<string, unknown>,
+    names: string[] = ['image', 'references'],
+    allowPrivate = false,
+  ) => {
     const fields: FieldErrors = {};
-    checkUrls(body, names, fields);
+    checkUrls(body, names, allowPrivate, fields);
     return fields;
   };
   const GOOD = 'https://media.example.com/a.png';
   const NOT_HTTPS = 'must be an absolute https URL';
 
-  test('are checked where they are named, alone and in lists', () => {
+  test('are checked in the named fields, alone and in lists', () => {
     expect(problemsOf({ image: GOOD, references: [GOOD, GOOD], webhookUrl: GOOD })).toEqual({});
     expect(problemsOf({ image: 'x', references: [GOOD, 'y', 'z'], webhookUrl: 'ftp://a.example' })).toEqual({
       image: NOT_HTTPS,
@@ -66,18 +68,18 @@ describe('the URLs of a body', () => {
     });
   });
 
-  test('are not looked for in other fields, nor in what is no text', () => {
+  test('are not checked in other fields, nor in values that are not strings', () => {
     expect(problemsOf({ other: 'x', image: 7, references: [null, 7, {}], webhookUrl: ['x'] })).toEqual({});
   });
 
-  test('are the body’s own: what every object has is none of them', () => {
+  test('are own fields of the body only, not inherited ones', () => {
     expect(problemsOf({}, ['constructor', 'toString'])).toEqual({});
     expect(problemsOf(Object.create({ image: 'x', webhookUrl: 'x' }))).toEqual({});
   });
 
-  test('keep what was said of them before', () => {
+  test('keep the message they have already', () => {
     const fields: FieldErrors = { image: 'is required' };
-    checkUrls({ image: 'x' }, ['image'], fields);
+    checkUrls({ image: 'x' }, ['image'], false, fields);
 
     expect(fields).toEqual({ image: 'is required' });
   });
@@ -90,15 +92,14 @@ describe('the URLs of a body', () => {
     'https://[::1]/hook',
     'https://[::ffff:10.0.0.1]/hook',
     'https://0x7f.1/hook',
-  ])('of webhooks lead to no host of ours or of nobody: %s', async (webhookUrl) => {
+  ])('of webhooks may not lead to a private or reserved address: %s', async (webhookUrl) => {
     expect(problemsOf({ webhookUrl })).toEqual({ webhookUrl: 'must lead to a public address' });
   });
 
   test.each(['http://localhost:9/hook', 'https://127.0.0.1/hook', 'https://10.1.2.3/hook'])(
-    'of webhooks may lead to the own machine and network where the deployment allows that: %s',
-    (webhookUrl) =>
-      withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
-        expect(problemsOf({ webhookUrl })).toEqual({}),
-      ),
+    'of webhooks may lead to private addresses where the deployment allows them: %s',
+    (webhookUrl) => {
+      expect(problemsOf({ webhookUrl }, [], true)).toEqual({});
+    },
   );
 });

@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import {
   idempotencyKeyProblem,
   idempotencyOf,
-  keepKeyWrite,
-  keptRequest,
+  insertIdempotencyRecordWrite,
+  repeatedRequestId,
+  toIdempotencyRecord,
 } from '../../../../core/creation/idempotency.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
@@ -28,7 +29,7 @@ describe('an Idempotency-Key', () => {
     },
   );
 
-  test('is 1 to 255 printable ASCII characters, whatever it is', () => {
+  test('is any 1 to 255 printable ASCII characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300, size: 'max' }), (key) => {
         const fits =
@@ -68,7 +69,7 @@ describe('the fingerprint of a body', () => {
     );
   });
 
-  test('tells any two bodies apart that differ in more than the order of fields', () => {
+  test('differs for any two bodies that differ in more than field order', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (one, other) => {
         fc.pre(!isDeepStrictEqual(plain(one), plain(other)));
@@ -90,7 +91,7 @@ describe('the fingerprint of a body', () => {
       { 1: 'a', 2: 'b' },
       { 1: 'b', 2: 'a' },
     ],
-  ])('tells %j from %j', (one, other) => {
+  ])('differs for %j and %j', (one, other) => {
     expect(fingerprint(one)).not.toBe(fingerprint(other));
   });
 
@@ -98,17 +99,18 @@ describe('the fingerprint of a body', () => {
     expect(fingerprint(JSON.parse('{"__proto__":{"n":1}}'))).not.toBe(fingerprint({}));
   });
 
-  test('is of one route', () => {
+  test('differs by route', () => {
     expect(fingerprint({}, 'POST /v1/videos')).not.toBe(fingerprint({}));
   });
 });
 
-describe('what a key led to', () => {
-  const kept = { requestId: REQUEST_ID, fingerprint: 'f' };
-  const item = { ...kept, keptUntil: atSeconds(86_400).toISOString() };
+describe('the record of a key', () => {
+  const record = { requestId: REQUEST_ID, fingerprint: 'f' };
+  const item = { ...record, keptUntil: atSeconds(86_400).toISOString() };
 
-  test('is written on the condition that the key is free, or its 24 h are over', () => {
-    expect(keepKeyWrite(ACCOUNT_ID, { keyDigest: 'd', fingerprint: 'f' }, REQUEST_ID, NOW)).toStrictEqual({
+  test('is written only if the key is free or its 24 h have passed', () => {
+    const idempotency = { keyDigest: 'd', fingerprint: 'f' };
+    expect(insertIdempotencyRecordWrite(ACCOUNT_ID, idempotency, REQUEST_ID, NOW)).toStrictEqual({
       Put: {
         TableName: 'table',
         Item: {
@@ -131,11 +133,20 @@ describe('what a key led to', () => {
     [86_399.999, true],
     [86_400, false],
     [86_400.001, false],
-  ])('is known %p s later, whether or not it was swept: %p', (seconds, isKept) => {
-    expect(keptRequest(item, atSeconds(seconds))).toEqual(isKept ? expect.objectContaining(kept) : undefined);
+  ])('is valid %p s later, even if TTL has not removed it: %p', (seconds, isValid) => {
+    expect(toIdempotencyRecord(item, atSeconds(seconds))).toEqual(
+      isValid ? expect.objectContaining(record) : undefined,
+    );
   });
 
-  test('is nothing for a key that was never used', () => {
-    expect(keptRequest(undefined, NOW)).toBeUndefined();
+  test('does not exist for a key that was never used', () => {
+    expect(toIdempotencyRecord(undefined, NOW)).toBeUndefined();
+  });
+
+  test('names the request that the same key and body created', () => {
+    expect(repeatedRequestId({ keyDigest: 'd', fingerprint: 'f' }, record)).toBe(REQUEST_ID);
+    expect(repeatedRequestId({ keyDigest: 'd', fingerprint: 'g' }, record)).toBeUndefined();
+    expect(repeatedRequestId({ keyDigest: 'd', fingerprint: 'f' }, undefined)).toBeUndefined();
+    expect(repeatedRequestId(undefined, undefined)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { normalizeEmail } from '../../../../core/creation/validation.ts';
+import { normalizeEmail } from '../../../../core/end-users/email-rules.ts';
 import { type EndUserFilter, listEndUsers } from '../../../../core/end-users/end-user-lists.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import { endUserKey } from '../../../../core/table/keys.ts';

@@ -1,13 +1,12 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
-import { createRequest, loadCreationFacts } from '../../../../core/creation/create-request.ts';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import { loadCreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { blockEndUser } from '../../../../core/end-users/end-users.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { aGenerationBody } from '../../builders/bodies.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -19,6 +18,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 import { MemorySecrets } from '../../fakes/secrets.ts';
@@ -43,9 +43,9 @@ beforeEach(() => {
 });
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
-const parsed = parseImageRequest(aGenerationBody());
-const facts = () => loadCreationFacts(ACCOUNT_ID, parsed, undefined, NOW);
-const create = async () => createRequest(anAccount(), parsed, await facts(), undefined, NOW);
+const submission = anImageSubmission();
+const facts = () => loadCreationFacts(ACCOUNT_ID, submission);
+const create = async () => createRequest(anAccount(), submission, await facts());
 const remove = () => deleteEndUser(id, new StoppedClock());
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));

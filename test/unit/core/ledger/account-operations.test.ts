@@ -8,7 +8,9 @@ import {
   setAccountLimits,
   unblockAccount,
 } from '../../../../core/accounts/accounts.ts';
-import { consumeApiKey, insertApiKey, parseKey, setKeyLimits } from '../../../../core/accounts/api-keys.ts';
+import { parseKey } from '../../../../core/accounts/api-key-text.ts';
+import { insertApiKey, setKeyLimits } from '../../../../core/accounts/api-keys.ts';
+import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';

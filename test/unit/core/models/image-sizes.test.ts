@@ -180,7 +180,7 @@ describe('the pixels of a size', () => {
     expect(pricedPixels(size)).toBe(pixels);
   });
 
-  test('are not known for a text that is no size', () => {
+  test('are unknown for any other text', () => {
     expect(() => pricedPixels('3K')).toThrow('3K is no image size.');
     expect(() => dimensionsOf('3K', 'auto')).toThrow('3K is no image size.');
   });

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CATALOG, type CatalogModel, findModel } from '../../../../core/models/catalog.ts';
 import { pricedPixels } from '../../../../core/models/image-sizes.ts';
-import { rateOf } from '../../../../core/models/model-settings.ts';
 import {
   DEFAULT_RATES,
   type ImageRate,
   imagePrice,
   type Rate,
+  rateOf,
   rateProblem,
 } from '../../../../core/models/rates.ts';
 
@@ -79,7 +79,7 @@ describe('the default rate card', () => {
     ['xSD5Pro', '1K', '2K'],
     ['xQI3Pro', '1K', '2K'],
     ['xZI1.0Pro', '1K', '2K'],
-  ])('asks more of %s for %s than for %s', (id, smaller, larger) => {
+  ])('prices %s at %s below %s', (id, smaller, larger) => {
     const rate = DEFAULT_RATES[id] as ImageRate;
 
     expect(imagePrice(rate, pricedPixels(larger))).toBeGreaterThan(imagePrice(rate, pricedPixels(smaller)));

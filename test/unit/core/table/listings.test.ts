@@ -55,7 +55,7 @@ describe('a list for the operator', () => {
     },
   );
 
-  test('leaves out what was removed since the index was read', async () => {
+  test('leaves out items removed since the index was read', async () => {
     const first = await insertAccount('first', atSeconds(0));
     const second = await insertAccount('second', atSeconds(1));
     memory.client.on(BatchGetCommand).callsFakeOnce(async () => ({

@@ -4,13 +4,9 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  consumeApiKey,
-  insertApiKey,
-  type ParsedKey,
-  revokeApiKey,
-  SCOPES,
-} from '../../../../core/accounts/api-keys.ts';
+import type { ParsedKey } from '../../../../core/accounts/api-key-text.ts';
+import { insertApiKey, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
+import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
 import { UnauthorizedError } from '../../../../core/errors.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -28,7 +24,7 @@ const issue = async (limits = { requestsPerSecond: 50, burst: 100 }): Promise<Pa
 const later = (milliseconds: number): Date => new Date(NOW.getTime() + milliseconds);
 const isAccepted = async (key: ParsedKey, milliseconds: number): Promise<boolean> =>
   (await consumeApiKey(key, later(milliseconds))).retryAfterSeconds === undefined;
-/** How many requests in a row are accepted at one instant. */
+/** Number of consecutive requests accepted at one instant. */
 const burstAt = async (key: ParsedKey, milliseconds: number): Promise<number> => {
   let accepted = 0;
   while (await isAccepted(key, milliseconds)) accepted++;
@@ -52,7 +48,7 @@ describe('the rate limit of a key', () => {
     expect(await burstAt(key, 1040)).toBe(1);
   });
 
-  test('lets 100 through again once it has been left alone for 2 s, and no more after an hour', async () => {
+  test('lets 100 through again after 2 idle seconds, and no more after an idle hour', async () => {
     const key = await issue();
 
     expect(await burstAt(key, 0)).toBe(100);
@@ -60,7 +56,7 @@ describe('the rate limit of a key', () => {
     expect(await burstAt(key, 3_600_000)).toBe(100);
   });
 
-  test('does not count what it refuses', async () => {
+  test('does not count refused requests', async () => {
     const key = await issue();
     await burstAt(key, 0);
     for (let count = 0; count < 200; count++) await isAccepted(key, 10);
@@ -152,14 +148,14 @@ describe('counting a request', () => {
     ]);
   });
 
-  test('answers the key as it then is', async () => {
+  test('returns the key as updated', async () => {
     const key = await issue();
     const { apiKey } = await consumeApiKey(key, later(7));
 
     expect(apiKey).toMatchObject({ ...key, lastUsedAt: later(7).toISOString(), tat: later(27).getTime() });
   });
 
-  test('costs one call more when the guess was wrong: another process had used the key', async () => {
+  test('costs one more call after a wrong guess: another process had used the key', async () => {
     const key = await issue();
     memory.patch(apiKeyKey(key.keyId), { tat: later(40).getTime(), allowAt: later(-1900).getTime() });
 
@@ -171,7 +167,7 @@ describe('counting a request', () => {
     expect(updates()).toHaveLength(3);
   });
 
-  test('costs one call more when the bucket has filled up against expectation', async () => {
+  test('costs one more call when the bucket refilled unexpectedly', async () => {
     const key = await issue();
     await burstAt(key, 0);
     memory.patch(apiKeyKey(key.keyId), { tat: later(-1).getTime(), allowAt: later(-1981).getTime() });
@@ -184,7 +180,7 @@ describe('counting a request', () => {
   test.each([
     ['the last request of a burst', 1980, 0],
     ['the first one of a bucket that is full just now', 0, -1980],
-  ])('lets %s through, also when the guess was wrong', async (_, tatMs, allowAtMs) => {
+  ])('lets %s through, even after a wrong guess', async (_, tatMs, allowAtMs) => {
     const key = await issue();
     memory.patch(apiKeyKey(key.keyId), {
       tat: later(tatMs).getTime(),
@@ -198,7 +194,7 @@ describe('counting a request', () => {
     });
   });
 
-  test('costs one call each for keys that are used in turn', async () => {
+  test('costs one call each for keys used alternately', async () => {
     const [one, other] = [await issue(), await issue()];
     for (let count = 0; count < 5; count++) {
       await isAccepted(one, 0);
@@ -208,7 +204,7 @@ describe('counting a request', () => {
     expect(updates()).toHaveLength(10);
   });
 
-  test('gives up for a second when other processes keep changing the bucket in between', async () => {
+  test('refuses for a second when other processes keep changing the bucket', async () => {
     const key = await issue();
     const stored = memory.get(apiKeyKey(key.keyId));
     let calls = 0;
@@ -225,7 +221,7 @@ describe('counting a request', () => {
     expect(calls).toBe(4);
   });
 
-  test('lets errors of the table through', async () => {
+  test('rethrows errors of the table', async () => {
     const key = await issue();
     memory.client.on(UpdateCommand).rejects(new Error('no table'));
 
@@ -241,14 +237,14 @@ describe('a key is refused', () => {
     expect(memory.get(apiKeyKey('key_unknown'))).toBeUndefined();
   });
 
-  test('when its digest is another', async () => {
+  test('when its digest differs', async () => {
     const key = await issue();
 
     await expect(consumeApiKey({ ...key, digest: '0'.repeat(64) }, NOW)).rejects.toThrow(UnauthorizedError);
     expect(memory.get(apiKeyKey(key.keyId))).not.toHaveProperty('lastUsedAt');
   });
 
-  test('from the next request on when it is revoked, whether or not its bucket is empty', async () => {
+  test('from the next request on once revoked, whether or not its bucket is empty', async () => {
     const [fresh, used, empty] = [await issue(), await issue(), await issue()];
     await isAccepted(used, 0);
     await burstAt(empty, 0);

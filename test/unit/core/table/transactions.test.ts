@@ -1,8 +1,7 @@
 import '../../builders/environment.ts';
-import { BatchGetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { batchGet } from '../../../../core/table/batches.ts';
 import { table } from '../../../../core/table/table.ts';
 import {
   type Refusal,
@@ -27,7 +26,7 @@ afterEach(() => {
 const anItem = (PK: string): TransactItem => ({ Put: { TableName: 'table', Item: { PK } } });
 const transactions = () => client.commandCalls(TransactWriteCommand).map(({ args }) => args[0].input);
 
-/** Runs until nothing waits any longer. */
+/** Runs all timers until the promise settles. */
 const settle = async <T>(run: Promise<T>): Promise<T> => {
   const result = run.then(
     (value) => () => value,
@@ -56,7 +55,7 @@ describe('a transaction', () => {
     expect(transactions()).toEqual([]);
   });
 
-  test('ends when the plan throws, and tells of that', async () => {
+  test('ends when the plan throws, and rethrows', async () => {
     await expect(
       settle(
         transact(() => {
@@ -67,7 +66,7 @@ describe('a transaction', () => {
     expect(transactions()).toEqual([]);
   });
 
-  test('goes back to the plan at once when a condition refused it, with the items that were found', async () => {
+  test('calls the plan again at once when a condition refused it, with the items found', async () => {
     const found = { PK: 'A', balance: 5 };
     client
       .on(TransactWriteCommand)
@@ -95,7 +94,7 @@ describe('a transaction', () => {
     ['throttling', cancelled('ThrottlingError'), 25],
     ['exhausted throughput', cancelled('ProvisionedThroughputExceeded', 'None'), 25],
     ['a conflict reported as a whole', tableError('TransactionConflictException'), 16],
-    ['a try of itself still in progress', tableError('TransactionInProgressException'), 16],
+    ['an earlier attempt of itself in progress', tableError('TransactionInProgressException'), 16],
   ])('waits and repeats the plan after %s', async (_, error, milliseconds) => {
     random.mockReturnValue(1);
     client.on(TransactWriteCommand).rejectsOnce(error).resolves({});
@@ -115,12 +114,12 @@ describe('a transaction', () => {
     ['a busy table', 'ThrottlingError', 1, [25, 50, 100, 200, 250, 250]],
     ['a busy table', 'ThrottlingError', 0.5, [12.5, 25, 50, 100, 125, 125]],
     ['a busy table', 'ThrottlingError', 0, [0, 0, 0, 0, 0, 0]],
-    // Whoever waits longer comes back with what is old again.
+    // Waiting longer makes what was read stale.
     ['busy items', 'TransactionConflict', 1, [16, 16, 16, 16, 16, 16]],
     ['busy items', 'TransactionConflict', 0.5, [8, 8, 8, 8, 8, 8]],
-    // Somebody else got on, and what was read is new.
+    // Another write went through, and the item it returned is fresh.
     ['refused conditions', 'ConditionalCheckFailed', 1, []],
-  ])('waits after %s (%s) at random, with a chance of %p so long: %j', async (_, code, chance, waits) => {
+  ])('waits after %s (%s), with a random factor of %p: %j ms', async (_, code, chance, waits) => {
     client.on(TransactWriteCommand).rejects(cancelled(code));
     const timer = jest.spyOn(globalThis, 'setTimeout');
     random.mockReturnValue(chance);
@@ -147,7 +146,7 @@ describe('a transaction', () => {
   test.each([
     ['conflicts', cancelled('TransactionConflict')],
     ['refusals', cancelled('ConditionalCheckFailed')],
-  ])('asks the caller to come back in 1 s after sixty %s', async (_, error) => {
+  ])('answers 429 with a retry in 1 s after sixty %s', async (_, error) => {
     client.on(TransactWriteCommand).rejects(error);
 
     await expect(settle(transact(() => [anItem('A')]))).rejects.toMatchObject({
@@ -164,7 +163,7 @@ describe('writing one item that transactions write too', () => {
   const command = () => new UpdateCommand({ TableName: 'table', Key: { PK: 'A', SK: 'x' } });
   const writes = () => client.commandCalls(UpdateCommand);
 
-  test('gives what the write gives', async () => {
+  test('returns what the write returns', async () => {
     client.on(UpdateCommand).resolves({ Attributes: { name: 'the A' } });
 
     expect(await settle(writeItem(command()))).toEqual({ Attributes: { name: 'the A' } });
@@ -172,7 +171,7 @@ describe('writing one item that transactions write too', () => {
   });
 
   test.each(['TransactionConflictException', 'TransactionInProgressException'])(
-    'waits for a transaction that is under way, and writes again: %s',
+    'waits for a transaction in progress and writes again: %s',
     async (name) => {
       random.mockReturnValue(1);
       client.on(UpdateCommand).rejectsOnce(tableError(name)).rejectsOnce(tableError(name)).resolves({});
@@ -198,7 +197,7 @@ describe('writing one item that transactions write too', () => {
     },
   );
 
-  test('asks the caller to come back in 1 s after sixty conflicts', async () => {
+  test('answers 429 with a retry in 1 s after sixty conflicts', async () => {
     const error = tableError('TransactionConflictException');
     client.on(UpdateCommand).rejects(error);
 
@@ -208,65 +207,5 @@ describe('writing one item that transactions write too', () => {
       cause: error,
     });
     expect(writes()).toHaveLength(60);
-  });
-});
-
-describe('reading many items', () => {
-  const keys = ['A', 'B', 'C'].map((PK) => ({ PK, SK: 'x' }));
-  const item = (PK: string) => ({ PK, SK: 'x', name: `the ${PK}` });
-  const reads = () => client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input.RequestItems);
-
-  test('is one consistent read, answered in the order of the keys', async () => {
-    client.on(BatchGetCommand).resolves({ Responses: { table: [item('C'), item('A'), item('B')] } });
-
-    const timer = jest.spyOn(globalThis, 'setTimeout');
-
-    expect(await batchGet(keys)).toEqual([item('A'), item('B'), item('C')]);
-    expect(reads()).toEqual([{ table: { Keys: keys, ConsistentRead: true } }]);
-    expect(timer).not.toHaveBeenCalled();
-  });
-
-  test('leaves a gap for what is not there', async () => {
-    client.on(BatchGetCommand).resolves({ Responses: { table: [item('C')] } });
-
-    expect(await settle(batchGet(keys))).toEqual([undefined, undefined, item('C')]);
-  });
-
-  test('of nothing makes no call', async () => {
-    expect(await settle(batchGet([]))).toEqual([]);
-    expect(reads()).toEqual([]);
-  });
-
-  test('waits and asks again for the keys that were left, and only for those', async () => {
-    random.mockReturnValue(1);
-    const left = keys.slice(2);
-    client
-      .on(BatchGetCommand)
-      .resolvesOnce({
-        Responses: { table: [item('B'), item('A')] },
-        UnprocessedKeys: { table: { Keys: left } },
-      })
-      .resolvesOnce({ Responses: { table: [item('C')] } });
-    const run = batchGet(keys);
-
-    await jest.advanceTimersByTimeAsync(49);
-    expect(reads()).toEqual([{ table: { Keys: keys, ConsistentRead: true } }]);
-    await jest.advanceTimersByTimeAsync(1);
-
-    expect(await run).toEqual([item('A'), item('B'), item('C')]);
-    expect(reads()).toEqual([
-      { table: { Keys: keys, ConsistentRead: true } },
-      { table: { Keys: left, ConsistentRead: true } },
-    ]);
-  });
-
-  test('asks the caller to come back when keys are left sixty times', async () => {
-    client.on(BatchGetCommand).resolves({ UnprocessedKeys: { table: { Keys: keys } } });
-
-    await expect(settle(batchGet(keys))).rejects.toMatchObject({
-      name: 'RateLimitedError',
-      retryAfterSeconds: 1,
-    });
-    expect(reads()).toHaveLength(60);
   });
 });

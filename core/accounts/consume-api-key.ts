@@ -1,0 +1,91 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { UnauthorizedError } from '../errors.ts';
+import { apiKeyKey } from '../table/keys.ts';
+import { table, tableName } from '../table/table.ts';
+import { toInstant } from '../time.ts';
+import type { ParsedKey } from './api-key-text.ts';
+import { type ApiKey, toApiKey } from './api-keys.ts';
+
+/** A key that was looked up, and whether the request was counted against its bucket. */
+export interface KeyUse {
+  apiKey: ApiKey;
+  /** Set when the bucket was empty and the request was not counted: seconds until it may be repeated. */
+  retryAfterSeconds: number | undefined;
+}
+
+const NOT_REVOKED = 'digest = :digest AND attribute_not_exists(revokedAt)';
+/** DynamoDB has no `max`, so the update has one form for a refilled bucket and one for a bucket in use. */
+const UPDATES = {
+  idle: {
+    ConditionExpression: `${NOT_REVOKED} AND (attribute_not_exists(tat) OR tat < :now)`,
+    UpdateExpression: 'SET tat = :now + intervalMs, allowAt = :now - spareMs, lastUsedAt = :at',
+  },
+  busy: {
+    ConditionExpression: `${NOT_REVOKED} AND tat >= :now AND allowAt <= :now`,
+    UpdateExpression: 'SET tat = tat + intervalMs, allowAt = allowAt + intervalMs, lastUsedAt = :at',
+  },
+} as const;
+
+/** The last `tat` this process saw for each key: predicts the form of the update. */
+const lastSeenTat = new Map<string, number>();
+const MAX_REMEMBERED_KEYS = 10_000;
+
+/** A second wrong guess means that other processes used the key between two calls of this one. */
+const MAX_GUESSES = 4;
+
+/**
+ * Access pattern 3: looks a key up and counts one request against its bucket (GCRA), in one conditional
+ * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
+ * Throws `UnauthorizedError` for an unknown or revoked key.
+ */
+export const consumeApiKey = async ({ keyId, digest }: ParsedKey, now: Date): Promise<KeyUse> => {
+  const nowMs = now.getTime();
+  let form: keyof typeof UPDATES = (lastSeenTat.get(keyId) ?? 0) >= nowMs ? 'busy' : 'idle';
+  let apiKey: ApiKey | undefined;
+  for (let guess = 0; guess < MAX_GUESSES; guess++) {
+    const use = await updateBucket({ keyId, digest }, now, form);
+    apiKey = use.apiKey;
+    const { tat = 0, allowAt = 0 } = apiKey;
+    remember(keyId, tat);
+    if (use.counted) return { apiKey, retryAfterSeconds: undefined };
+    if (tat >= nowMs && allowAt > nowMs) {
+      return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - nowMs) / 1000)) };
+    }
+    form = tat >= nowMs ? 'busy' : 'idle';
+  }
+  if (!apiKey) throw new UnauthorizedError();
+  return { apiKey, retryAfterSeconds: 1 };
+};
+
+/** One attempt of one form. When the form did not fit, `counted` is false and the key is as stored. */
+const updateBucket = async (
+  { keyId, digest }: Pick<ParsedKey, 'keyId' | 'digest'>,
+  now: Date,
+  form: keyof typeof UPDATES,
+): Promise<{ apiKey: ApiKey; counted: boolean }> => {
+  try {
+    const { Attributes } = await table.send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: apiKeyKey(keyId),
+        ...UPDATES[form],
+        ExpressionAttributeValues: { ':digest': digest, ':now': now.getTime(), ':at': toInstant(now) },
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+    return { apiKey: toApiKey(Attributes ?? {}), counted: true };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    const apiKey = error.Item ? toApiKey(unmarshall(error.Item)) : undefined;
+    if (apiKey?.digest !== digest || apiKey.revokedAt !== undefined) throw new UnauthorizedError();
+    return { apiKey, counted: false };
+  }
+};
+
+const remember = (keyId: string, tat: number): void => {
+  if (lastSeenTat.size >= MAX_REMEMBERED_KEYS) lastSeenTat.clear();
+  lastSeenTat.set(keyId, tat);
+};

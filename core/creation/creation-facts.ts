@@ -1,0 +1,52 @@
+import { type EndUser, toEndUser } from '../end-users/end-users.ts';
+import { pauseSecondsLeft } from '../end-users/pauses.ts';
+import { findModel } from '../models/catalog.ts';
+import { type ModelSettings, toModelSettings } from '../models/model-settings.ts';
+import { listCredentials } from '../provider-calls/credentials.ts';
+import type { ProviderId } from '../provider-calls/providers.ts';
+import { batchGet } from '../table/batches.ts';
+import { endUserKey, type ItemKey, idempotencyKey, modelSettingsKey, pauseKey } from '../table/keys.ts';
+import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
+import type { Submission } from './submission.ts';
+
+/** What a creation is judged by, besides the submission and the account. */
+export interface CreationFacts {
+  endUser: EndUser | undefined;
+  settings: ModelSettings | undefined;
+  credentials: ReadonlySet<ProviderId>;
+  /** Whole seconds for which the end-user is still paused for the model. */
+  pausedSeconds: number | undefined;
+  /** The request that the caller's `Idempotency-Key` created before. */
+  idempotencyRecord: IdempotencyRecord | undefined;
+}
+
+/**
+ * Reads the facts in one parallel round trip, strongly consistent, as far as the submission names its model
+ * and end-user.
+ */
+export const loadCreationFacts = async (
+  accountId: string,
+  { parsed, idempotency, now }: Submission,
+): Promise<CreationFacts> => {
+  const email = parsed.ok ? parsed.creation.endUserEmail : parsed.endUserEmail;
+  const modelId = parsed.ok ? parsed.creation.model.id : parsed.model;
+  const model = modelId === undefined ? undefined : findModel(modelId)?.id;
+  const keys = {
+    endUser: email === undefined ? undefined : endUserKey(accountId, email),
+    settings: model === undefined ? undefined : modelSettingsKey(model),
+    pause: email === undefined || model === undefined ? undefined : pauseKey({ accountId, email, model }),
+    idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
+  };
+  const present = Object.values(keys).filter((key) => key !== undefined);
+  const [items, credentials] = await Promise.all([batchGet(present), listCredentials(now)]);
+  const item = (key: ItemKey | undefined) => (key === undefined ? undefined : items[present.indexOf(key)]);
+  const endUser = item(keys.endUser);
+  const settings = item(keys.settings);
+  return {
+    endUser: endUser && toEndUser(endUser),
+    settings: settings && toModelSettings(settings),
+    credentials,
+    pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
+    idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),
+  };
+};

@@ -1,0 +1,41 @@
+import type { EndUser } from '../end-users/end-users.ts';
+import { ConflictError, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
+import { findModel } from '../models/catalog.ts';
+import { dispatchProblem } from '../provider-calls/model-routes.ts';
+import type { CreationFacts } from './creation-facts.ts';
+import type { NewRequest, Submission } from './submission.ts';
+
+/**
+ * The creation that a new submission may have, content filter and price aside. Refuses, in this order: fields
+ * and a model that cannot be dispatched (`ValidationError`), a used key (`ConflictError`), the end-user
+ * (`ForbiddenError` when blocked, `ConflictError` while being removed) and a pause (`ServiceError` with
+ * `temporarily_unavailable`).
+ */
+export const judgeCreation = ({ parsed }: Submission, facts: CreationFacts): NewRequest => {
+  const model = parsed.ok ? parsed.creation.model : findModel(parsed.model ?? '');
+  const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
+  const fields = parsed.ok ? {} : parsed.error.fields;
+  if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
+  if (!parsed.ok) throw parsed.error;
+  if (facts.idempotencyRecord) throw keyConflict();
+  if (facts.endUser) checkEndUser(facts.endUser);
+  if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);
+  return parsed.creation;
+};
+
+/** The refusal of an `Idempotency-Key` that was used with another body. */
+export const keyConflict = (): ConflictError =>
+  new ConflictError('This Idempotency-Key was used with another body.');
+
+/** Throws `ForbiddenError` for a blocked end-user, `ConflictError` for one being removed. */
+export const checkEndUser = ({ blockedAt, deletingAt }: EndUser): void => {
+  if (blockedAt !== undefined) throw new ForbiddenError('This end-user is blocked.');
+  if (deletingAt !== undefined) throw new ConflictError('This end-user is being removed.');
+};
+
+const paused = (retryAfterSeconds: number): ServiceError =>
+  new ServiceError(
+    'temporarily_unavailable',
+    'A recent generation for this end-user and model timed out at the provider.',
+    { retryAfterSeconds },
+  );

@@ -1,0 +1,49 @@
+import { newRequestId } from '../ids.ts';
+import { pricedPixels } from '../models/image-sizes.ts';
+import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { toInstant } from '../time.ts';
+import type { NewImageRequest } from './create-image-rules.ts';
+import type { NewVideoRequest } from './create-video-rules.ts';
+import type { NewRequest } from './submission.ts';
+
+/** The record of an accepted creation, queued, with its price at this rate: it does not change later. */
+export const newRequest = (
+  accountId: string,
+  creation: NewRequest,
+  rate: Rate | undefined,
+  now: Date,
+): StoredRequest => {
+  const { model, prompt, endUserEmail, webhookUrl } = creation;
+  const priced = isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate);
+  return {
+    requestId: newRequestId(priced.kind, now),
+    accountId,
+    model: model.id,
+    prompt,
+    endUserEmail,
+    ...(webhookUrl === undefined ? {} : { webhookUrl }),
+    ...priced,
+    createdAt: toInstant(now),
+    status: 'queued',
+  };
+};
+
+const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
+
+const pricedImages = (creation: NewImageRequest, rate: Rate | undefined) => {
+  const { model, size, aspectRatio, images, sequential, references } = creation;
+  if (!rate || !('perImage' in rate)) throw new Error(`${model.id} has no rate per image.`);
+  const unitPriceThousandths = imagePrice(rate, pricedPixels(size));
+  const debitThousandths = unitPriceThousandths * images;
+  const fields = { size, aspectRatio, images, sequential, references };
+  return { kind: 'image' as const, ...fields, unitPriceThousandths, debitThousandths };
+};
+
+const pricedVideo = (creation: NewVideoRequest, rate: Rate | undefined) => {
+  const { model, prompt: _, endUserEmail: __, webhookUrl: ___, ...fields } = creation;
+  if (!rate || !('perSecond' in rate)) throw new Error(`${model.id} has no rate per second.`);
+  const unitPriceThousandths = videoPrice(rate, fields.resolution);
+  const debitThousandths = unitPriceThousandths * fields.billedSeconds;
+  return { kind: 'video' as const, ...fields, unitPriceThousandths, debitThousandths };
+};

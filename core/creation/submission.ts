@@ -1,0 +1,73 @@
+import type { FieldErrors } from '../errors.ts';
+import type { ReadBody } from '../fields.ts';
+import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
+import { type ClipsToMeasure, type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
+import { type NewCreation, type ParsedCreation, withFieldErrors } from './creation-fields.ts';
+import { type Idempotency, idempotencyOf } from './idempotency.ts';
+
+/** What can be created. */
+export type NewRequest = NewImageRequest | NewVideoRequest;
+
+/** A creation as it arrived, before its body is parsed. */
+export interface ReceivedCreation {
+  /** As callers write it: `POST /v1/videos`. */
+  route: string;
+  body: ReadBody;
+  /** As sent; when it is malformed, `fields` says so. */
+  idempotencyKey: string | undefined;
+  /** What is wrong outside the body. */
+  fields: FieldErrors;
+  now: Date;
+}
+
+/** What a caller submitted: the creation they ask for, or all that is wrong with it. */
+export interface Submission<New extends NewCreation = NewRequest> {
+  parsed: ParsedCreation<New>;
+  /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */
+  idempotency: Idempotency | undefined;
+  now: Date;
+}
+
+/** A submission for a video, with the reference videos that must be measured before it can be judged. */
+export interface VideoSubmission extends Submission<NewVideoRequest> {
+  clips: ClipsToMeasure | undefined;
+}
+
+/** Parses a submission for images. Never throws: authorization comes before any refusal. */
+export const imageSubmission = (
+  received: ReceivedCreation,
+  allowPrivate: boolean,
+): Submission<NewImageRequest> => {
+  const { body } = received;
+  return submissionOf(received, body.ok ? parseImageRequest(body.body, allowPrivate) : unreadable(body));
+};
+
+/** Parses a submission for a video. Never throws: authorization comes before any refusal. */
+export const videoSubmission = (received: ReceivedCreation, allowPrivate: boolean): VideoSubmission => {
+  const { body } = received;
+  if (!body.ok) return { ...submissionOf(received, unreadable(body)), clips: undefined };
+  const { parsed, clips } = parseVideoRequest(body.body, allowPrivate);
+  return { ...submissionOf(received, parsed), clips };
+};
+
+type Refused = Extract<ParsedCreation<NewCreation>, { ok: false }>;
+
+const unreadable = ({ error }: Extract<ReadBody, { ok: false }>): Refused => ({
+  ok: false,
+  error,
+  model: undefined,
+  endUserEmail: undefined,
+});
+
+const submissionOf = <New extends NewCreation>(
+  { route, body, idempotencyKey, fields, now }: ReceivedCreation,
+  parsedBody: ParsedCreation<New>,
+): Submission<New> => {
+  const parsed = withFieldErrors(parsedBody, fields);
+  // Only a valid body gets a fingerprint: any other can be nested without limit.
+  const idempotency =
+    parsed.ok && body.ok && idempotencyKey !== undefined
+      ? idempotencyOf(idempotencyKey, route, body.body)
+      : undefined;
+  return { parsed, idempotency, now };
+};

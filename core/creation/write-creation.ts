@@ -1,0 +1,81 @@
+import type { Account } from '../accounts/accounts.ts';
+import { countCreationWrite, toEndUser } from '../end-users/end-users.ts';
+import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
+import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { insertRequestWrite } from '../requests/requests.ts';
+import { batchGet } from '../table/batches.ts';
+import { idempotencyKey } from '../table/keys.ts';
+import { refusedBy, transact } from '../table/transactions.ts';
+import {
+  type Idempotency,
+  insertIdempotencyRecordWrite,
+  repeatedRequestId,
+  toIdempotencyRecord,
+} from './idempotency.ts';
+import { checkEndUser, keyConflict } from './judge-creation.ts';
+
+/** The places of the writes in the transaction. */
+const ACCOUNT_WRITE = 0;
+const END_USER_WRITE = 2;
+const REQUEST_WRITE = 3;
+const IDEMPOTENCY_WRITE = 4;
+
+/**
+ * Writes debit, ledger entry, end-user counters, request and idempotency record in one transaction. Returns
+ * undefined, or the id of the request that the same key and body created in the meantime; then nothing is
+ * written. Throws `PaymentRequiredError`, `AccountBlockedError`, what `checkEndUser` throws, `ConflictError`
+ * (key used with another body) and `RateLimitedError`.
+ */
+export const writeCreation = async (
+  request: StoredRequest,
+  account: Account,
+  idempotency: Idempotency | undefined,
+  now: Date,
+): Promise<string | undefined> => {
+  const { accountId, endUserEmail: email, debitThousandths, requestId } = request;
+  let head: LedgerHead = account;
+  let earlierId: string | undefined;
+  await transact(async (refusals) => {
+    // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
+    if (refusedBy(refusals, REQUEST_WRITE)) return [];
+    if (idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE)) {
+      const record = toIdempotencyRecord(refusals[IDEMPOTENCY_WRITE]?.item, now);
+      earlierId = repeatedRequestId(idempotency, record);
+      if (earlierId === undefined) throw keyConflict();
+      return [];
+    }
+    const endUser = refusals[END_USER_WRITE]?.item;
+    if (endUser) checkEndUser(toEndUser(endUser));
+    const found = accountFoundInstead(refusals[ACCOUNT_WRITE]);
+    if (found?.blockedAt !== undefined) throw new AccountBlockedError();
+    head = found ?? head;
+    if (head.balanceThousandths < debitThousandths) {
+      // The same creation may have taken the balance since the key was looked up.
+      earlierId = idempotency && (await findRepeatedRequestId(accountId, idempotency, now));
+      if (earlierId === undefined) throw new PaymentRequiredError();
+      return [];
+    }
+    const debit = {
+      amountThousandths: -debitThousandths,
+      reason: 'generation',
+      reference: requestId,
+    } as const;
+    return [
+      ...balanceChangeWrites(head, { ...debit, guardFunds: true }, now).writes,
+      countCreationWrite({ accountId, email }, debitThousandths, request.createdAt),
+      insertRequestWrite(request),
+      ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
+    ];
+  });
+  return earlierId;
+};
+
+const findRepeatedRequestId = async (
+  accountId: string,
+  idempotency: Idempotency,
+  now: Date,
+): Promise<string | undefined> => {
+  const [item] = await batchGet([idempotencyKey(accountId, idempotency.keyDigest)]);
+  return repeatedRequestId(idempotency, toIdempotencyRecord(item, now));
+};

@@ -1,0 +1,16 @@
+import type { ReceivedCreation } from '../../core/creation/submission.ts';
+import { type EndpointName, routeText } from '../../core/routes.ts';
+import type { ApiRequest } from './api-request.ts';
+import { wrongFields } from './check-all.ts';
+
+/** What an HTTP request asks to create. Throws no refusal: authorization comes before any. */
+export const receiveCreation = (request: ApiRequest, endpoint: EndpointName): ReceivedCreation => ({
+  route: routeText(endpoint),
+  body: request.readBody(),
+  idempotencyKey: request.header('Idempotency-Key'),
+  fields: wrongFields(
+    () => request.query({}),
+    () => request.idempotencyKey(),
+  ),
+  now: request.now,
+});

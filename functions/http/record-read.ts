@@ -1,0 +1,37 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Account } from '../../core/accounts/accounts.ts';
+import { requiredEnv } from '../../core/environment.ts';
+import { NotFoundError } from '../../core/errors.ts';
+import type { SignUrl } from '../../core/files/signed-urls.ts';
+import { type RequestKind, requestKindOf } from '../../core/ids.ts';
+import { renderRecord } from '../../core/requests/render-record.ts';
+import { isRemoved, type StoredRequest } from '../../core/requests/request-rules.ts';
+import type { ApiRequest } from './api-request.ts';
+import { json } from './responses.ts';
+
+/**
+ * The request id in the path; undefined when it is not an id of this kind, so that nothing need be read.
+ * Throws `ValidationError` for any query parameter and for a path that cannot be decoded.
+ */
+export const requestIdParameter = (request: ApiRequest, kind: RequestKind): string | undefined => {
+  request.query({});
+  const requestId = request.pathParameter('requestId');
+  return requestKindOf(requestId) === kind ? requestId : undefined;
+};
+
+/** The request, if it is the caller's and not removed. Throws `NotFoundError` otherwise. */
+export const visibleRequest = (
+  stored: StoredRequest | undefined,
+  kind: RequestKind,
+  account: Account,
+  now: Date,
+): StoredRequest => {
+  if (stored?.accountId !== account.accountId || isRemoved(stored, now)) {
+    throw new NotFoundError(`There is no such ${kind === 'image' ? 'generation' : 'video'}.`);
+  }
+  return stored;
+};
+
+/** 200 with the record of a request, its file URLs signed. */
+export const recordResponse = (stored: StoredRequest, signUrl: SignUrl, now: Date): APIGatewayProxyResult =>
+  json(200, renderRecord(stored, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl }));

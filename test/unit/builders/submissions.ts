@@ -1,0 +1,32 @@
+import {
+  imageSubmission,
+  type ReceivedCreation,
+  type Submission,
+  type VideoSubmission,
+  videoSubmission,
+} from '../../../core/creation/submission.ts';
+import { routeText } from '../../../core/routes.ts';
+import { aGenerationBody, aVideoBody } from './bodies.ts';
+import { NOW } from './clocks.ts';
+
+type Overrides = Partial<Pick<ReceivedCreation, 'idempotencyKey' | 'now'>>;
+
+const received = (
+  route: string,
+  body: Record<string, unknown>,
+  { idempotencyKey, now = NOW }: Overrides,
+): ReceivedCreation => ({ route, body: { ok: true, body }, idempotencyKey, fields: {}, now });
+
+/** A submission for one image, where private targets are not allowed. */
+export const anImageSubmission = (
+  body: Record<string, unknown> = {},
+  overrides: Overrides = {},
+): Submission =>
+  imageSubmission(received(routeText('create-generation'), aGenerationBody(body), overrides), false);
+
+/** A submission for a video, where private targets are not allowed. */
+export const aVideoSubmission = (
+  body: Record<string, unknown> = {},
+  overrides: Overrides = {},
+): VideoSubmission =>
+  videoSubmission(received(routeText('create-video'), aVideoBody(body), overrides), false);
