@@ -101,7 +101,7 @@ describe('models', () => {
   test('a local run without stack outputs is refused with one line', async () => {
     await writeLocalRun(service.dataDirectory, service.endpointUrl, { outputs: undefined });
 
-    const outcome = await service.ops('models', 'list', '--json');
+    const outcome = await runProcess(['models', 'list', '--json', '--data-dir', service.dataDirectory]);
 
     await writeLocalRun(service.dataDirectory, service.endpointUrl);
     expect(outcome).toEqual({
