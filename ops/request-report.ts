@@ -30,7 +30,7 @@ export const getReadableRequest = async (requestId: string, now: Date): Promise<
   const request = await findRequest(requestId);
   if (!request) throw new NotFoundError(await describeAbsence(requestId));
   if (isRemoved(request, now)) {
-    throw new NotFoundError(`There is no request ${requestId} any more: its retention is over.`);
+    throw new NotFoundError(`There is no request ${requestId} any more: it is past its retention.`);
   }
   return request;
 };

@@ -290,7 +290,7 @@ describe('requests show', () => {
     memory.patch(requestKey(REQUEST_ID), { ttl: atSeconds(60).getTime() / 1000 });
 
     expect((await ops(...show)).stderr).toBe(
-      `There is no request ${REQUEST_ID} any more: its retention is over.\n`,
+      `There is no request ${REQUEST_ID} any more: it is past its retention.\n`,
     );
   });
 });
