@@ -1,44 +1,37 @@
 import { Duration } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import type { EnvironmentName } from '../core/environment.ts';
 import { type EndpointName, ROUTES, routeText } from '../core/routes.ts';
 import type { ApiRoute } from './http-api.ts';
 import { pascalCase } from './names.ts';
-import { ServiceFunction } from './service-function.ts';
+import { functionsByName, ServiceFunction } from './service-function.ts';
 
-/** The gateway gives up after 29 s. */
+/** API Gateway's integration timeout. */
 const GATEWAY_TIMEOUT_SECONDS = 29;
+const ENDPOINT_NAMES = Object.keys(ROUTES) as EndpointName[];
 
-export interface ApiEndpointsProps {
-  bundleOf: (name: string) => string;
-  /** Variables of every endpoint. */
-  environment: Partial<Record<EnvironmentName, string>>;
-}
-
-/** The functions behind the API, one a route. */
+/** The functions of the API, one per route. */
 export class ApiEndpoints extends Construct {
-  /** The function of each route, by name. */
+  /** The functions, by the name of their route. */
   readonly functions: Record<EndpointName, ServiceFunction>;
 
-  constructor(scope: Construct, id: string, { bundleOf, environment }: ApiEndpointsProps) {
+  constructor(scope: Construct, id: string, bundleOf: (name: string) => string) {
     super(scope, id);
-    const entries = (Object.keys(ROUTES) as EndpointName[]).map((name) => {
-      const endpoint = new ServiceFunction(this, pascalCase(name), {
-        bundle: bundleOf(`api/${name}`),
-        description: routeText(name),
-        timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
-        // Memory is also the share of a processor: a cold start is mostly loading modules.
-        memorySize: 1024,
-        environment,
-      });
-      return [name, endpoint] as const;
-    });
-    this.functions = Object.fromEntries(entries) as Record<EndpointName, ServiceFunction>;
+    this.functions = functionsByName(
+      ENDPOINT_NAMES,
+      (name) =>
+        new ServiceFunction(this, pascalCase(name), {
+          bundle: bundleOf(`api/${name}`),
+          description: routeText(name),
+          timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+          // CPU grows with memory, and a cold start is mostly module loading.
+          memorySize: 1024,
+        }),
+    );
   }
 
-  /** The routes with their functions, for the gateway. */
+  /** Every route with its function. */
   get routes(): ApiRoute[] {
-    return (Object.keys(ROUTES) as EndpointName[]).map((name) => ({
+    return ENDPOINT_NAMES.map((name) => ({
       ...ROUTES[name],
       handler: this.functions[name].lambda,
     }));

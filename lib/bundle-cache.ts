@@ -6,11 +6,12 @@ import { bundleFunctions } from './bundle-functions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Everything a bundle is made from: our own sources, and the versions of everything else. */
+/** The inputs of a bundle: our sources, and the lock file for all packages. */
 const INPUTS = ['functions', 'core', 'providers', 'lib/bundle-functions.ts', 'package-lock.json'];
 const CACHE = join(root, 'node_modules', '.cache', 'generation-service', 'bundles');
-/** How many sets of bundles are kept, the newest: going back to a branch finds its own. */
+/** Number of bundle sets kept, newest first, so that switching branches finds an earlier set. */
 const KEPT = 3;
+const TEMPORARY_PREFIX = 'making-';
 
 const filesUnder = (path: string): string[] =>
   statSync(path).isDirectory()
@@ -31,21 +32,21 @@ const inputsDigest = (): string => {
 };
 
 /**
- * The bundles of all functions as `bundleFunctions` makes them, made once for the same sources: bundling is the
- * largest part of a synthesis, and every start of a local run is one. Safe with several processes at once: a set
- * appears whole, under the digest of what it was made from.
+ * As `bundleFunctions`, but bundles once for the same sources: bundling is most of a synthesis, and every local run
+ * synthesizes. Safe for concurrent processes: a set of bundles is renamed into place, under the digest of its inputs.
+ * Returns the folder of a function's bundle by its name.
  */
 export const cachedBundles = async (): Promise<(name: string) => string> => {
   const folder = join(CACHE, inputsDigest());
   if (!existsSync(folder)) {
-    const own = join(CACHE, `making-${randomUUID()}`);
-    await bundleFunctions(own);
+    const temporary = join(CACHE, `${TEMPORARY_PREFIX}${randomUUID()}`);
+    await bundleFunctions(temporary);
     try {
-      renameSync(own, folder);
+      renameSync(temporary, folder);
     } catch (error) {
-      // Another process was faster, with the same result.
+      // Another process finished first, with the same result.
       if (!existsSync(folder)) throw error;
-      rmSync(own, { recursive: true });
+      rmSync(temporary, { recursive: true });
     }
     removeOldest();
   }
@@ -54,7 +55,7 @@ export const cachedBundles = async (): Promise<(name: string) => string> => {
 
 const removeOldest = (): void => {
   const sets = readdirSync(CACHE)
-    .filter((name) => !name.startsWith('making-'))
+    .filter((name) => !name.startsWith(TEMPORARY_PREFIX))
     .map((name) => ({ path: join(CACHE, name), madeAt: statSync(join(CACHE, name)).mtimeMs }))
     .sort((a, b) => b.madeAt - a.madeAt);
   for (const { path } of sets.slice(KEPT)) rmSync(path, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Folders whose every file is the entry point of one function. */
+/** Folders of `functions/`; each file is the entry point of one function. */
 const ENTRY_FOLDERS = ['api', 'workflow', 'events'];
 
 const entryPoints = (): Record<string, string> =>
@@ -22,10 +22,9 @@ const bundleName = (file: string): string =>
   file.slice(join(root, 'functions').length + 1).replace(/\.ts$/, '');
 
 /**
- * Bundles every function, each into one minified ES module `<outputFolder>/<name>/index.mjs`, and gives the
- * folder of a function by its name (`api/get-balance`). The AWS SDK is bundled too, at the versions of the
- * lock file: of each package the ES build, which tree-shakes and loads in about half the time. `require` is
- * defined for the few CommonJS modules in between.
+ * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
+ * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
+ * build, which tree-shakes and loads in about half the time. `require` is defined for the few CommonJS packages.
  */
 export const bundleFunctions = async (outputFolder: string): Promise<(name: string) => string> => {
   await build({

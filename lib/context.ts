@@ -2,22 +2,22 @@ import type { Node } from 'constructs';
 import { z } from 'zod';
 import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 
-/** Context given on the command line (`-c key=value`) is text; in `cdk.json` it can be of any type. */
+/** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
 const number = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
 const seconds = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
-/** Empty text would count as the number 0. */
+/** Empty text would convert to 0. */
 const emptyAsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])])
   .transform((value) => value === true || value === 'true')
   .default(false);
-/** A published version's number, or the working draft: what `ApplyGuardrail` takes. */
+/** A published version's number or the working draft, as `ApplyGuardrail` takes it. */
 const guardrailVersion = z.coerce
   .string()
   .regex(/^(DRAFT|[1-9]\d{0,7})$/, 'Expected DRAFT or the number of a version');
-/** Pauses between tries, in seconds, the first one first: at most 20 of at most a day each. */
+/** Pauses between attempts, in seconds and in order: at most 20, each at most a day. */
 const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
@@ -35,15 +35,15 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
-/** Longest that a synchronous provider call may take: a Lambda function runs for 15 min at most. */
+/** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
-/** Longest that a video may take: the execution, which stores it too, has 2 h. */
+/** Maximum for a video: its execution, which also stores it, has 2 h. */
 const MAX_VIDEO_SECONDS = 5400;
 
 /**
- * The one list of context keys, with their defaults: what an operator can set at `cdk deploy -c key=value`
- * and at the local run alike. Each is described in the README.
+ * All context keys with their defaults. Operators set them with `-c key=value`, for `cdk deploy` and the local run
+ * alike.
  */
 export const StackContext = z.object({
   outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
@@ -68,9 +68,10 @@ export const StackContext = z.object({
   modelStudioBaseUrl: baseUrl,
   modelRoutes: json(ModelRoutes),
 });
+/** The validated context. */
 export type StackContext = z.infer<typeof StackContext>;
 
-/** The context of a CDK app, checked. Throws, naming the keys, when a value is wrong. */
+/** The validated context of a CDK app. Throws and names the keys when values are invalid. */
 export const readContext = (node: Node): StackContext => {
   const given = Object.fromEntries(
     Object.keys(StackContext.shape).map((key) => [key, node.tryGetContext(key) ?? undefined]),

@@ -12,8 +12,28 @@ import {
   TTL_ATTRIBUTE,
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
+import type { Conditions, ServiceFunction } from './service-function.ts';
 
-/** The table that holds every record of the service, and the bucket that holds the outputs. */
+/** A DynamoDB operation on the table. */
+export type TableOperation =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'BatchWriteItem';
+
+/** The actions that each kind of access to the files takes. */
+const FILE_ACCESS = {
+  store: {
+    onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject', 's3:DeleteObject'],
+    onBucket: [],
+  },
+  remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
+} as const;
+
+/** The table with every record of the service, and the bucket with the outputs. */
 export class DataStore extends Construct {
   readonly table: Table;
   readonly bucket: Bucket;
@@ -55,7 +75,7 @@ export class DataStore extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
       lifecycleRules: [
         {
-          // A backstop: no file outlives its URLs by more than two days, whatever failed to remove it.
+          // A backstop if removal fails: no file outlives its URLs by more than two days.
           id: 'expire-outputs',
           prefix: OUTPUT_PREFIX,
           expiration: Duration.days(Math.ceil(props.outputTtlSeconds / SECONDS_PER_DAY) + 1),
@@ -63,5 +83,46 @@ export class DataStore extends Construct {
         { id: 'abort-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });
+  }
+
+  /** Lets functions run these operations on the table, but not on its indexes. */
+  bindTable(functions: readonly ServiceFunction[], ...operations: TableOperation[]): void {
+    this.allowOnTable(functions, operations, [this.table.tableArn]);
+  }
+
+  /** Lets a function query these indexes. */
+  bindIndexes(to: ServiceFunction, ...indexes: { name: string }[]): void {
+    const arns = indexes.map(({ name }) => `${this.table.tableArn}/index/${name}`);
+    this.allowOnTable([to], ['Query'], arns);
+  }
+
+  /** Lets a function run these operations on items whose partition key matches one of these patterns (`REQUEST#*`). */
+  bindItems(to: ServiceFunction, partitionKeys: string[], ...operations: TableOperation[]): void {
+    this.allowOnTable([to], operations, [this.table.tableArn], {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitionKeys },
+    });
+  }
+
+  /** Lets functions store files (write, read back and delete), or remove them (list and delete). */
+  bindFiles(functions: readonly ServiceFunction[], access: keyof typeof FILE_ACCESS): void {
+    const { onFiles, onBucket } = FILE_ACCESS[access];
+    for (const to of functions) {
+      to.addEnvironment({ BUCKET_NAME: this.bucket.bucketName });
+      to.allow(onFiles, [this.bucket.arnForObjects(`${OUTPUT_PREFIX}*`)]);
+      if (onBucket.length > 0) to.allow(onBucket, [this.bucket.bucketArn]);
+    }
+  }
+
+  private allowOnTable(
+    functions: readonly ServiceFunction[],
+    operations: readonly TableOperation[],
+    resources: string[],
+    conditions?: Conditions,
+  ): void {
+    const actions = operations.map((operation) => `dynamodb:${operation}`);
+    for (const to of functions) {
+      to.addEnvironment({ TABLE_NAME: this.table.tableName });
+      to.allow(actions, resources, conditions);
+    }
   }
 }

@@ -14,23 +14,23 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import type { EnvironmentName } from '../core/environment.ts';
 import { METRIC, METRIC_NAMESPACE, type MetricName, SERVICE_NAME } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
+import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
+/** What is monitored, and who is notified. */
 export interface MonitoringProps {
   bundleOf: (name: string) => string;
-  environment: Partial<Record<EnvironmentName, string>>;
   api: RestApi;
-  generation: StateMachine;
-  expiry: StateMachine;
-  /** Who is told of alarms; without it they are seen in the console only. */
-  alarmEmail: string | undefined;
+  generation: { stateMachine: StateMachine };
+  expiry: { stateMachine: StateMachine };
+  /** Without `alarmEmail`, alarms show in the console only. */
+  context: Pick<StackContext, 'alarmEmail'>;
 }
 
-/** What the service counts, over 5 min. */
-const counted = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+/** Sum of one of the service's own metrics over 5 min. */
+const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
   new Metric({
     namespace: METRIC_NAMESPACE,
     metricName,
@@ -39,7 +39,7 @@ const counted = (metricName: MetricName, dimensions: Record<string, string> = {}
     period: Duration.minutes(5),
   });
 
-/** Proves the ledger once a day, and tells the operator of whatever needs one. */
+/** Verifies the ledger once a day, and notifies the operator of alarms. */
 export class Monitoring extends Construct {
   readonly verifyLedger: ServiceFunction;
   private readonly topic: Topic;
@@ -47,14 +47,14 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Alarms', { displayName: 'Generation service', enforceSSL: true });
-    if (props.alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(props.alarmEmail));
+    const { alarmEmail } = props.context;
+    if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
     this.verifyLedger = new ServiceFunction(this, 'VerifyLedger', {
       bundle: props.bundleOf('events/verify-ledger'),
-      description: 'Replays every ledger and checks it against the requests',
+      description: 'Replays every ledger and checks it against balances and requests',
       timeout: Duration.minutes(15),
       memorySize: 1024,
-      environment: props.environment,
     });
     new Rule(this, 'Daily', {
       description: 'Verifies the ledgers once a day',
@@ -62,46 +62,59 @@ export class Monitoring extends Construct {
       targets: [new LambdaTarget(this.verifyLedger.lambda)],
     });
 
-    this.alarm('LedgerProblem', counted(METRIC.ledgerProblem), 'A ledger does not add up.');
+    this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',
-      counted(METRIC.ledgerVerified).with({ period: Duration.days(1) }),
-      'No ledger was verified for two days.',
+      serviceMetric(METRIC.ledgerVerified).with({ period: Duration.days(1) }),
+      'The ledgers have not been verified for two days.',
       { below: 1, periods: 2 },
     );
     const failed = { period: Duration.minutes(5) };
     this.alarm(
       'GenerationFailed',
-      props.generation.metricFailed(failed),
+      props.generation.stateMachine.metricFailed(failed),
       'An execution of a request failed.',
     );
     this.alarm(
       'GenerationTimedOut',
-      props.generation.metricTimedOut(failed),
+      props.generation.stateMachine.metricTimedOut(failed),
       'An execution of a request timed out.',
     );
-    this.alarm('ExpiryFailed', props.expiry.metricFailed(failed), 'Files could not be removed in time.');
-    this.alarm('ReconcileFailed', counted(METRIC.reconcileFailed), 'A request could not be looked after.');
+    this.alarm(
+      'ExpiryFailed',
+      props.expiry.stateMachine.metricFailed(failed),
+      'Expired files could not be removed.',
+    );
+    this.alarm(
+      'ReconcileFailed',
+      serviceMetric(METRIC.reconcileFailed),
+      'A request could not be reconciled.',
+    );
     this.alarm(
       'ServerErrors',
       props.api.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
-      'The API answers with server errors.',
+      'The API returns server errors.',
       { atLeast: 5 },
     );
     for (const provider of PROVIDER_IDS) {
-      const about = (metric: MetricName): Metric => counted(metric, { provider });
+      const ofProvider = (metric: MetricName): Metric => serviceMetric(metric, { provider });
       this.alarm(
         `${provider}-access-refused`,
-        about(METRIC.providerAccessRefused),
+        ofProvider(METRIC.providerAccessRefused),
         `${provider} refuses our credential, account, quota or model.`,
       );
-      this.alarm(`${provider}-call-lost`, about(METRIC.providerCallLost), `Calls to ${provider} get lost.`, {
-        atLeast: 5,
-      });
+      this.alarm(
+        `${provider}-call-lost`,
+        ofProvider(METRIC.providerCallLost),
+        `Calls to ${provider} end with an unknown outcome.`,
+        {
+          atLeast: 5,
+        },
+      );
       this.alarm(
         `${provider}-unknown-state`,
-        about(METRIC.unknownProviderState),
-        `${provider} names a state of a task that the adapter does not know.`,
+        ofProvider(METRIC.unknownProviderState),
+        `${provider} reports a task state that the adapter does not know.`,
       );
     }
   }

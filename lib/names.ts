@@ -1,3 +1,3 @@
-/** The construct id of a kebab-case name: a function, its file and its construct share one stem. */
+/** The construct id of a kebab-case name: `get-video` becomes `GetVideo`. */
 export const pascalCase = (kebab: string): string =>
   kebab.replace(/(^|-)(\w)/g, (_match, _dash, letter: string) => letter.toUpperCase());

@@ -1,34 +1,70 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import type { StackContext } from './context.ts';
+import type { Environment, ServiceFunction } from './service-function.ts';
+
+/** Where the providers are, and which of them serves each model. */
+export type ProviderSettings = Pick<StackContext, 'modelRoutes' | 'modelArkBaseUrl' | 'modelStudioBaseUrl'>;
 
 /**
- * One secret for each upstream's API key, which start empty: a provider without a key takes no requests. And
- * one that the callback URLs given to them are made with.
+ * The providers' API keys, one secret each, and the secret behind the tokens in callback URLs. The API keys start
+ * empty; a provider without a key takes no requests.
  */
 export class ProviderSecrets extends Construct {
   readonly modelArk: Secret;
   readonly modelStudio: Secret;
-  readonly callbacks: Secret;
+  /** The model routes as JSON. */
+  readonly modelRoutes: string;
+  private readonly callbacks: Secret;
+  private readonly environment: Environment;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, settings: ProviderSettings) {
     super(scope, id);
     this.modelArk = emptySecret(this, 'ModelArk', 'API key of BytePlus ModelArk');
     this.modelStudio = emptySecret(this, 'ModelStudio', 'API key of Alibaba Cloud Model Studio');
     this.callbacks = new Secret(this, 'Callbacks', {
-      description: 'What the tokens in the callback URLs of providers are made with',
+      description: 'Secret behind the tokens in callback URLs',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    this.modelRoutes = Stack.of(this).toJsonString(settings.modelRoutes);
+    this.environment = {
+      MODEL_ROUTES: this.modelRoutes,
+      MODELARK_BASE_URL: settings.modelArkBaseUrl,
+      MODELARK_SECRET_ARN: this.modelArk.secretArn,
+      MODELSTUDIO_BASE_URL: settings.modelStudioBaseUrl,
+      MODELSTUDIO_SECRET_ARN: this.modelStudio.secretArn,
+    };
   }
 
-  /** The secrets of the upstreams. */
-  get ofProviders(): readonly Secret[] {
-    return [this.modelArk, this.modelStudio];
+  /** Lets functions call the providers, with their API keys. */
+  bindProviders(functions: readonly ServiceFunction[]): void {
+    this.bindApiKeys(functions, 'secretsmanager:GetSecretValue');
+  }
+
+  /** Lets functions see which providers have an API key, but not the key. */
+  bindProviderStatus(functions: readonly ServiceFunction[]): void {
+    this.bindApiKeys(functions, 'secretsmanager:DescribeSecret');
+  }
+
+  /** Lets functions create and check the tokens in callback URLs. */
+  bindCallbacks(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) {
+      to.addEnvironment({ CALLBACK_SECRET_ARN: this.callbacks.secretArn });
+      to.allow(['secretsmanager:GetSecretValue'], [this.callbacks.secretArn]);
+    }
+  }
+
+  private bindApiKeys(functions: readonly ServiceFunction[], action: string): void {
+    for (const to of functions) {
+      to.addEnvironment(this.environment);
+      to.allow([action], [this.modelArk.secretArn, this.modelStudio.secretArn]);
+    }
   }
 }
 
-/** A secret that holds nothing until somebody puts a value there: what CDK would generate is of no use. */
+/** A secret without a value. CDK would generate one. */
 export const emptySecret = (scope: Construct, id: string, description: string): Secret => {
   const secret = new Secret(scope, id, { description, removalPolicy: RemovalPolicy.DESTROY });
   (secret.node.defaultChild as CfnSecret).generateSecretString = undefined;

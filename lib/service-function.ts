@@ -1,4 +1,5 @@
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Policy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -10,18 +11,23 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 
+/** Environment variables of a function. */
+export type Environment = Partial<Record<EnvironmentName, string>>;
+
+/** Conditions of an IAM statement. */
+export type Conditions = NonNullable<PolicyStatementProps['conditions']>;
+
+/** Settings of a function. */
 export interface ServiceFunctionProps {
-  /** The folder that holds the function's bundle. */
+  /** Folder of the function's bundle. */
   bundle: string;
-  /** What the function is for, as the console shows it. */
   description: string;
   timeout: Duration;
-  /** Megabytes; also the share of a processor. 512 unless given. */
+  /** Megabytes, 512 by default. CPU grows with memory. */
   memorySize?: number;
-  environment?: Partial<Record<EnvironmentName, string>>;
 }
 
-/** One Lambda function of the service with its log group, on the house's runtime, and a role of its own. */
+/** A Lambda function with its own log group and role, on the service's runtime. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
 
@@ -41,13 +47,39 @@ export class ServiceFunction extends Construct {
       memorySize: props.memorySize ?? 512,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
-      environment: props.environment ?? {},
     });
   }
 
-  /** Adds variables, each by its one name. */
-  addEnvironment(variables: Partial<Record<EnvironmentName, string>>): this {
+  /** Sets variables; typed, so that only names that `core` reads can be set. */
+  addEnvironment(variables: Environment): void {
     for (const [name, value] of Object.entries(variables)) this.lambda.addEnvironment(name, value);
-    return this;
+  }
+
+  /** Allows exactly these actions on exactly these resources, under these conditions. */
+  allow(actions: readonly string[], resources: readonly string[], conditions: Conditions = {}): void {
+    this.lambda.addToRolePolicy(statement(actions, resources, conditions));
+  }
+
+  /**
+   * As `allow`, in a separate policy: for a function that acts on the state machine that invokes it. The role's default policy is
+   * created before the function, and so before the state machine it would refer to.
+   */
+  allowLater(scope: Construct, id: string, actions: readonly string[], resources: readonly string[]): void {
+    const { role } = this.lambda;
+    if (!role) throw new Error(`${this.node.path} has no role.`);
+    new Policy(scope, id, { roles: [role], statements: [statement(actions, resources)] });
   }
 }
+
+const statement = (
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions: Conditions = {},
+): PolicyStatement => new PolicyStatement({ actions: [...actions], resources: [...resources], conditions });
+
+/** One function per name, by name. */
+export const functionsByName = <Name extends string>(
+  names: readonly Name[],
+  create: (name: Name) => ServiceFunction,
+): Record<Name, ServiceFunction> =>
+  Object.fromEntries(names.map((name) => [name, create(name)])) as Record<Name, ServiceFunction>;

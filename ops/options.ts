@@ -4,13 +4,13 @@ import { type Thousandths, toThousandths } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
 
-/** A text that may be empty. A value that looks like an option is one whose own value was forgotten. */
+/** A text, trimmed; may be empty. Refuses a value that looks like an option: the real value was forgotten. */
 export const anyText = (value: string): string => {
   if (/^--[a-z]/.test(value)) throw new InvalidArgumentError('Its value is missing.');
   return value.trim();
 };
 
-/** A text with something in it, trimmed. */
+/** A text, trimmed; not empty. */
 export const text = (value: string): string => {
   if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return anyText(value);
@@ -27,14 +27,14 @@ const amount = (value: string): Thousandths => {
   }
 };
 
-/** An amount of xTokens above 0. */
+/** An amount of xTokens above 0, in thousandths. */
 export const positiveAmount = (value: string): Thousandths => {
   const thousandths = amount(value);
   if (thousandths <= 0) throw new InvalidArgumentError('It must be more than 0.');
   return thousandths;
 };
 
-/** An amount of xTokens with its sign, other than 0. */
+/** A signed amount of xTokens other than 0, in thousandths. */
 export const signedAmount = (value: string): Thousandths => {
   const thousandths = amount(value);
   if (thousandths === 0) throw new InvalidArgumentError('It must not be 0.');
@@ -49,25 +49,25 @@ const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
   };
 
-/** The number of a page, from 1. */
+/** A page number, from 1. */
 export const pageNumber = wholeNumber(1, 1_000_000);
 
-/** How many items a page holds, within the API's bounds. */
+/** Items per page, within the API's limit. */
 export const pageSize = wholeNumber(1, MAX_PAGE_SIZE);
 
-/** How many requests a second are allowed: more than 0, at most 10,000, whole or not. */
+/** Requests per second: above 0, at most 10,000, with up to 3 decimals. */
 export const requestsPerSecond = (value: string): number => {
   const number = /^\d+(\.\d{1,3})?$/.test(value) ? Number(value) : Number.NaN;
   if (number > 0 && number <= 10_000) return number;
   throw new InvalidArgumentError('It must be a number above 0 and up to 10000.');
 };
 
-/** How many requests may come at once. */
+/** Requests allowed at once: 1 to 100,000. */
 export const burst = wholeNumber(1, 100_000);
 
 const SECONDS_PER_UNIT: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** A length of time with its unit, like 90s, 10m, 2h or 1d, in seconds. */
+/** A duration with its unit, like 90s, 10m, 2h or 1d, in seconds. */
 export const seconds = (value: string): number => {
   const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
   const unitSeconds = SECONDS_PER_UNIT[unit];
@@ -77,7 +77,7 @@ export const seconds = (value: string): number => {
   return Number(number) * unitSeconds;
 };
 
-/** What a request can read as. */
+/** The status of a request. */
 export const recordStatus = (value: string): RecordStatus => {
   const status = RECORD_STATUSES.find((known) => known === value);
   if (status !== undefined) return status;
@@ -87,7 +87,7 @@ export const recordStatus = (value: string): RecordStatus => {
 const RATE_FORMS =
   'It must be JSON like {"perImage":[{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}]} or {"perSecond":{"720p":5}}.';
 
-/** A rate as JSON: the whole of it, or only what stands under its `perImage` (an array) or `perSecond` (an object). */
+/** A rate as JSON: the whole rate, or only the value of its `perImage` (an array) or `perSecond` (an object). */
 export const rate = (value: string): Rate => {
   const given = parseJson(value);
   const whole = [given, { perImage: given }, { perSecond: given }];
@@ -105,7 +105,7 @@ const parseJson = (value: string): unknown => {
   }
 };
 
-/** A list of names between commas, each among `known`, without repeats. */
+/** Comma-separated names, each one of `known`; repeats are dropped. */
 export const namesAmong =
   <Name extends string>(known: readonly Name[]) =>
   (value: string): Name[] => {

@@ -1,22 +1,22 @@
-/** What a verb answers: the value `--json` prints, and the text for people. */
+/** A verb's result: the value that `--json` prints, and the text printed without it. */
 export interface Result {
   value: unknown;
   text: string;
-  /** Why the command fails all the same, in one line; its result is printed first. */
+  /** Makes the command fail with this line, after its result is printed. */
   failure?: string;
 }
 
-/** What stands in one field of a table; null and undefined show as `-`. */
+/** The value of a table cell; null and undefined show as `-`. */
 export type Cell = string | number | null | undefined;
 
 const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** The columns a text takes in a terminal: East Asian characters and emoji take two. */
+/** Width in terminal columns: East Asian characters and emoji take two. */
 const widthOf = (text: string): number =>
   [...graphemes.segment(text)].reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0);
 
-/** A cell as it is shown. Control characters, which could move the cursor or break the row, show as a space. */
+/** A cell's text. Control characters become a space: they could move the cursor or break the row. */
 const show = (cell: Cell): string => String(cell ?? '-').replaceAll(/\p{Cc}+/gu, ' ');
 
 const pad = (text: string, width: number, right: boolean): string => {
@@ -24,7 +24,7 @@ const pad = (text: string, width: number, right: boolean): string => {
   return right ? space + text : text + space;
 };
 
-/** A table with a head line and one line a row. A column of numbers is aligned right; no rows show as `(none)`. */
+/** A table with a header line and one line per row. Columns with numbers are right-aligned; no rows show as `(none)`. */
 export const formatTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   const columns = head.map((title, column) => {
     const cells = rows.map((row) => row[column]);
@@ -42,7 +42,7 @@ export const formatTable = (head: readonly string[], rows: readonly (readonly Ce
   return [line(head.map((title) => title.toUpperCase())), ...body].join('\n');
 };
 
-/** One thing's fields, one a line. */
+/** Names and values, one per line. */
 export const formatFields = (fields: Readonly<Record<string, Cell>>): string => {
   const width = Math.max(...Object.keys(fields).map(widthOf));
   return Object.entries(fields)

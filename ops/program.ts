@@ -11,23 +11,23 @@ import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
 import { FailureFoundError, performer, UsageError } from './verb.ts';
 
-/** Where a command writes: results to `out`, everything else to `err`. */
+/** Where a command writes: results to `out`, messages to `err`. */
 export interface Streams {
   out(text: string): void;
   err(text: string): void;
 }
 
-/** Exit statuses: done; refused, not found or failed; written wrongly. */
+/** Exit statuses. `refused` also covers not found and failed. */
 export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** Runs one command of the operators' command line and gives its exit status. Never rejects. */
+/** Runs one command and returns its exit status. Never rejects. */
 export const run = async (args: readonly string[], streams: Streams): Promise<ExitStatus> => {
   try {
     await createProgram(streams).parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
-    // Commander has said what is wrong, or shown the help that was asked for.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     streams.err(`${describe(error)}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.refused;
@@ -55,24 +55,24 @@ const createProgram = (streams: Streams): Command => {
     .exitOverride();
   const perform = performer(streams.out);
   const noun = (name: string, description: string) => program.command(name).description(description);
-  addAccountVerbs(noun('accounts', 'accounts and what they may do'), perform);
+  addAccountVerbs(noun('accounts', 'accounts, their limits and webhook secrets'), perform);
   addKeyVerbs(noun('keys', 'API keys of an account'), perform);
   addBalanceVerbs(noun('balance', "an account's xTokens"), perform);
   addRateVerbs(noun('rates', 'what each model costs'), perform);
-  addModelVerbs(noun('models', 'the models and whether they can be used'), perform);
+  addModelVerbs(noun('models', 'models and whether they can be used'), perform);
   addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
-  addLedgerVerbs(noun('ledger', 'whether all money is accounted for'), perform);
+  addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);
   return program;
 };
 
 /** Errors whose messages are written for operators. */
-const TOLD = [ServiceError, TargetError, UsageError, FailureFoundError];
+const OPERATOR_ERRORS = [ServiceError, TargetError, UsageError, FailureFoundError];
 
-/** One line on what went wrong. Errors that are not told to operators on purpose carry their name, which says more than their message. */
+/** One line on what went wrong. Unexpected errors include their name, which often says more than their message. */
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  const told = TOLD.some((kind) => error instanceof kind);
+  const isExpected = OPERATOR_ERRORS.some((kind) => error instanceof kind);
   const { code } = error as NodeJS.ErrnoException;
   const message = error.message || String(code ?? 'no message');
-  return (told ? message : `${error.name}: ${message}`).replaceAll(/\s+/g, ' ').trim();
+  return (isExpected ? message : `${error.name}: ${message}`).replaceAll(/\s+/g, ' ').trim();
 };

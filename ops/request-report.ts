@@ -12,7 +12,7 @@ import { deletedRequestKey } from '../core/table/keys.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
 
-/** Everything that is known of a request. */
+/** Everything stored about a request. */
 export interface RequestReport {
   request: StoredRequest;
   account: Account;
@@ -21,16 +21,16 @@ export interface RequestReport {
   attempts: ProviderAttempt[];
   wait: ProviderWait | undefined;
   webhooks: WebhookAttempt[];
-  /** What is in the bucket; the record says what should be. */
+  /** The files in the bucket. Those that should be there are in the record. */
   files: StoredFile[];
 }
 
-/** A request as it reads at `now`. Throws `NotFoundError`, which says when it was deleted or removed. */
+/** A request that is within its retention at `now`. Throws `NotFoundError`, which says whether it was deleted, and when. */
 export const getReadableRequest = async (requestId: string, now: Date): Promise<StoredRequest> => {
   const request = await findRequest(requestId);
   if (!request) throw new NotFoundError(await describeAbsence(requestId));
   if (isRemoved(request, now)) {
-    throw new NotFoundError(`There is no request ${requestId} any more: its retention is over.`);
+    throw new NotFoundError(`There is no request ${requestId} any more: it is past its retention.`);
   }
   return request;
 };
@@ -46,8 +46,8 @@ const describeAbsence = async (requestId: string): Promise<string> => {
 };
 
 /**
- * Gathers everything that is known of a request. Expiries that the reconciler started in place of a stopped
- * one are not among its executions: nothing tells their names. Throws `NotFoundError`.
+ * Loads everything stored about a request. Expiry executions that the reconciler started to replace a stopped
+ * one are missing: their names are not recorded. Throws `NotFoundError`.
  */
 export const loadRequestReport = async (requestId: string, now: Date): Promise<RequestReport> => {
   const request = await getReadableRequest(requestId, now);

@@ -4,33 +4,33 @@ import { maxOutputs, statusAt } from '../core/requests/request-rules.ts';
 import type { Instant } from '../core/time.ts';
 import type { RequestReport } from './request-report.ts';
 
-/** One thing that happened. */
+/** One event. `what` names its kind. */
 export interface StoryLine {
   at: Instant;
   what: string;
   detail: string;
 }
 
-/** What happened to a request until `now`, in time order. What happened at the same instant stands in the order of its causes. */
+/** The events of a request up to `now`, by time. Events of the same instant come in causal order. */
 export const tellStory = (report: RequestReport, now: Date): StoryLine[] =>
   [
-    ...tellBeginning(report),
+    ...tellCreation(report),
     ...tellMoney(report),
     ...tellExecutions(report),
     ...tellProvider(report),
     ...tellFiles(report),
     ...tellEnd(report, now),
     ...tellWebhooks(report),
-    // The sort is stable.
+    // The sort is stable, so equal instants keep the order above.
   ].sort((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
 
-const tellBeginning = ({ request }: RequestReport): StoryLine[] => {
+const tellCreation = ({ request }: RequestReport): StoryLine[] => {
   const outputs = maxOutputs(request);
-  const asked =
+  const output =
     request.kind === 'image'
       ? `${outputs} of ${request.size}`
       : `${request.durationSec} s of ${request.resolution}`;
-  return [{ at: request.createdAt, what: 'accepted', detail: `${request.model}, ${asked}` }];
+  return [{ at: request.createdAt, what: 'accepted', detail: `${request.model}, ${output}` }];
 };
 
 const tellMoney = ({ entries }: RequestReport): StoryLine[] =>
@@ -57,21 +57,21 @@ const tellExecutions = ({ executions }: RequestReport): StoryLine[] =>
 
 const tellProvider = ({ attempts, wait }: RequestReport): StoryLine[] => {
   const lines = attempts.flatMap(({ call, attempt, startedAt, finishedAt, taskId, outcome }) => {
-    const which = `call ${call}, try ${attempt}`;
+    const name = `call ${call}, try ${attempt}`;
     const task = taskId === undefined ? '' : `, task ${taskId}`;
     return [
-      { at: startedAt, what: 'provider called', detail: which + task },
+      { at: startedAt, what: 'provider called', detail: name + task },
       ...(finishedAt === undefined
         ? []
-        : [{ at: finishedAt, what: 'provider answered', detail: `${which}: ${describeOutcome(outcome)}` }]),
+        : [{ at: finishedAt, what: 'provider answered', detail: `${name}: ${describeOutcome(outcome)}` }]),
     ];
   });
-  const told: [Instant | undefined, string][] = [
+  const waits: [Instant | undefined, string][] = [
     [wait?.waitingSince, 'waits for provider'],
     [wait?.queriedAt, 'provider asked last'],
     [wait?.calledBackAt, 'provider called back'],
   ];
-  return [...lines, ...told.flatMap(([at, what]) => (at === undefined ? [] : [{ at, what, detail: '' }]))];
+  return [...lines, ...waits.flatMap(([at, what]) => (at === undefined ? [] : [{ at, what, detail: '' }]))];
 };
 
 const describeOutcome = (outcome: AttemptOutcome | undefined): string => {

@@ -1,6 +1,6 @@
 /**
- * Keeps standard output for results, so that `--json` prints one value and nothing else: whatever other modules print goes to standard
- * error, and the logger and the metrics of the service are silent. Gives the only way left to write to standard output.
+ * Reserves standard output for results, so that `--json` prints one value and nothing else. Other output goes to standard error; the
+ * service's logger and metrics are silenced. Returns the only function that still writes to standard output.
  */
 export const reserveStandardOutput = (): ((text: string) => void) => {
   const write = process.stdout.write.bind(process.stdout);

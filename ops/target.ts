@@ -3,35 +3,37 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { EnvironmentName } from '../core/environment.ts';
 
+/** Data directory of the local run when `--data-dir` is not given. */
 export const DEFAULT_DATA_DIRECTORY = '.local';
+/** Stack to act on when `--stack` is not given and no local run is up. */
 export const DEFAULT_STACK = 'GenerationService';
 
-/** Which service is meant; both may be left out. */
+/** The service to act on. */
 export interface TargetOptions {
   dataDir?: string;
   stack?: string;
 }
 
-/** There is no service to act on, or what describes it cannot be used. The message is for the operator. */
+/** No service to act on, or its description is unusable. The message is for the operator. */
 export class TargetError extends Error {
   override name = 'TargetError';
 }
 
-/** What a local run tells about itself, as far as it is needed here. */
+/** The fields of `local.json` used here. */
 const LocalRun = z.object({
   pid: z.int().check(z.positive()),
   awsEndpointUrl: z.url(),
   tableName: z.string(),
   operatorAccessKeyId: z.string(),
   operatorSecretAccessKey: z.string(),
-  /** The stack's outputs by name. */
+  /** Stack outputs by name. */
   outputs: z._default(z.record(z.string(), z.string()), {}),
 });
 type LocalRun = z.infer<typeof LocalRun>;
 
 type Outputs = Readonly<Record<string, string | undefined>>;
 
-/** The variables `core` reads and the stack output each takes its value from. A secret's name finds it as its ARN does. */
+/** The variables that `core` reads, each with the stack output that holds its value. A secret's name works in place of its ARN. */
 const OUTPUT_OF = {
   TABLE_NAME: 'TableName',
   BUCKET_NAME: 'BucketName',
@@ -46,13 +48,13 @@ const OUTPUT_OF = {
 } satisfies Partial<Record<EnvironmentName, string>>;
 
 /**
- * Makes this process act on the service that is meant, by setting the variables that `core` and the AWS clients read at their first call:
- * the local run when one is up, else the deployed stack. A stack that is named alone is meant, whatever runs here. Throws `TargetError`.
+ * Points this process at a service by setting the variables that `core` and the AWS clients read: the local run when one is up, else the
+ * deployed stack. With `stack` and no `dataDir`, always the stack. Clients keep the endpoint of their first call. Throws `TargetError`.
  */
 export const connect = async ({ dataDir, stack }: TargetOptions): Promise<void> => {
   const directory = dataDir ?? DEFAULT_DATA_DIRECTORY;
-  const stackIsMeant = stack !== undefined && dataDir === undefined;
-  const localRun = stackIsMeant ? undefined : findLocalRun(directory);
+  const stackOnly = stack !== undefined && dataDir === undefined;
+  const localRun = stackOnly ? undefined : findLocalRun(directory);
   if (localRun) {
     useLocalCredentials(localRun);
     useOutputs({ ...localRun.outputs, TableName: localRun.tableName });
@@ -62,13 +64,13 @@ export const connect = async ({ dataDir, stack }: TargetOptions): Promise<void> 
   try {
     useOutputs(await readStackOutputs(stackName));
   } catch (cause) {
-    const found = stackIsMeant ? '' : `No local run is up in ${directory}, and `;
+    const found = stackOnly ? '' : `No local run is up in ${directory}, and `;
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new TargetError(`${found}stack ${stackName} cannot be used: ${problem}`, { cause });
   }
 };
 
-/** The local run of a data directory; undefined when none is up. Throws `TargetError` when its description cannot be used. */
+/** The local run of a data directory; undefined when none is up. Throws `TargetError` when `local.json` is malformed. */
 export const findLocalRun = (directory: string): LocalRun | undefined => {
   const file = join(directory, 'local.json');
   let content: string;
@@ -97,12 +99,12 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, but another user's.
+    // EPERM: the process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 };
 
-/** Nothing of the operator's own AWS set-up may reach a local run, and no call meant for it may leave the machine. */
+/** Replaces the operator's own AWS settings, so that no call meant for the local run reaches AWS. */
 const useLocalCredentials = (localRun: LocalRun): void => {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('AWS_')) delete process.env[name];
@@ -113,7 +115,7 @@ const useLocalCredentials = (localRun: LocalRun): void => {
   process.env.AWS_SECRET_ACCESS_KEY = localRun.operatorSecretAccessKey;
 };
 
-/** Sets each variable, or clears it, so that none is left of the shell this was started from. */
+/** Sets or clears every variable, so that none keeps a value from the shell. */
 const useOutputs = (outputs: Outputs): void => {
   if (!outputs.TableName) throw new TargetError('it has no output TableName');
   for (const [variable, output] of Object.entries(OUTPUT_OF)) {
@@ -124,7 +126,7 @@ const useOutputs = (outputs: Outputs): void => {
 };
 
 const readStackOutputs = async (stackName: string): Promise<Outputs> => {
-  // Most runs are local: the client is loaded only when it is needed.
+  // Imported on demand: most runs are local.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { Stacks = [] } = await new CloudFormationClient({}).send(
     new DescribeStacksCommand({ StackName: stackName }),

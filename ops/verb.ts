@@ -2,28 +2,27 @@ import type { Command } from 'commander';
 import type { Result } from './output.ts';
 import { connect, type TargetOptions } from './target.ts';
 
-/** The options every verb takes. */
+/** Options of every verb. */
 export interface GlobalOptions extends TargetOptions {
   json?: true;
 }
 
-/** The command was written wrongly in a way only the verb itself can see: exit status 2. */
+/** Bad usage that only the verb can detect. Exit status 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The command did its work, and what it found makes it fail. The message is for the operator. */
+/** The command ran and found a failure. The message is for the operator. Exit status 1. */
 export class FailureFoundError extends Error {
   override name = 'FailureFoundError';
 }
 
 /**
- * Does a verb's work. It first checks what can be checked without the service (throwing `UsageError`), then awaits `connected` once,
- * and only then calls `core`.
+ * The action of a command. It checks its options (throwing `UsageError`), awaits `connected` once, and then calls `core`.
  */
 export type Verb<Options> = (options: Options, connected: () => Promise<void>) => Promise<Result>;
 
-/** Makes a verb the action of its command: connects it to where it acts, and prints what it answers. */
+/** Turns a verb into a commander action that connects to the service and prints the result. */
 export type Perform = <Options>(verb: Verb<Options>) => (options: Options, command: Command) => Promise<void>;
 
 /** A `Perform` that prints through `out`. */

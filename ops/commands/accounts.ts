@@ -19,8 +19,8 @@ import type { Perform, Verb } from '../verb.ts';
 export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
   accounts
     .command('create')
-    .description('open an account with nothing on its balance')
-    .requiredOption('--name <name>', 'what people call it', text)
+    .description('create an account with a balance of 0')
+    .requiredOption('--name <name>', 'its name', text)
     .action(perform(create));
   accounts.command('list').description('all accounts, oldest first').action(perform(list));
   accounts
@@ -30,29 +30,29 @@ export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
     .action(perform(show));
   accounts
     .command('block')
-    .description('refuse every call of the account')
+    .description('refuse every call by the account')
     .requiredOption('--account <id>', 'the account', text)
     .action(perform(block));
   accounts
     .command('unblock')
-    .description('let the account in again')
+    .description('accept calls by the account again')
     .requiredOption('--account <id>', 'the account', text)
     .action(perform(unblock));
   accounts
     .command('set-limits')
-    .description('how many requests each of its keys may make')
+    .description('limit the rate of requests by each of its keys')
     .requiredOption('--account <id>', 'the account', text)
-    .requiredOption('--requests-per-second <number>', 'sustained', requestsPerSecond)
-    .requiredOption('--burst <number>', 'at once', burst)
+    .requiredOption('--requests-per-second <number>', 'sustained rate', requestsPerSecond)
+    .requiredOption('--burst <number>', 'requests allowed at once', burst)
     .action(perform(setLimits));
   accounts
     .command('rotate-webhook-secret')
-    .description('make a new webhook secret; the one before stays valid for 24 h')
+    .description('create a new webhook secret; the previous one stays valid for 24 h')
     .requiredOption('--account <id>', 'the account', text)
     .action(perform(rotateSecret));
 };
 
-/** An account as operators see it. */
+/** The fields of an account that operators see. */
 const summaryOf = (account: Account) => ({
   accountId: account.accountId,
   name: account.name,

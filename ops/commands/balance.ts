@@ -16,24 +16,24 @@ import type { Perform, Verb } from '../verb.ts';
 export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
   balance
     .command('topup')
-    .description('put xTokens on the balance')
-    .requiredOption('--account <id>', 'whose balance', text)
-    .requiredOption('--amount <xTokens>', 'how much, with at most 3 decimals', positiveAmount)
-    .option('--note <text>', 'the reference of the ledger entry', anyText)
+    .description('add xTokens to the balance')
+    .requiredOption('--account <id>', 'the account', text)
+    .requiredOption('--amount <xTokens>', 'the amount, with at most 3 decimals', positiveAmount)
+    .option('--note <text>', 'reference of the ledger entry', anyText)
     .action(perform(changeWith('topup')));
   balance
     .command('adjust')
     .description('correct the balance; it cannot go below 0')
-    .requiredOption('--account <id>', 'whose balance', text)
-    .requiredOption('--amount <xTokens>', 'how much, negative to take off', signedAmount)
-    .option('--note <text>', 'the reference of the ledger entry', anyText)
+    .requiredOption('--account <id>', 'the account', text)
+    .requiredOption('--amount <xTokens>', 'the amount; negative to deduct', signedAmount)
+    .option('--note <text>', 'reference of the ledger entry', anyText)
     .action(perform(changeWith('admin_adjustment')));
   balance
     .command('history')
-    .description('the ledger, newest first')
-    .requiredOption('--account <id>', 'whose ledger', text)
-    .option('--page <number>', 'which page, from 1', pageNumber, 1)
-    .option('--page-size <number>', `entries a page, at most ${MAX_PAGE_SIZE}`, pageSize, DEFAULT_PAGE_SIZE)
+    .description('ledger entries, newest first')
+    .requiredOption('--account <id>', 'the account', text)
+    .option('--page <number>', 'page number, from 1', pageNumber, 1)
+    .option('--page-size <number>', `entries per page, at most ${MAX_PAGE_SIZE}`, pageSize, DEFAULT_PAGE_SIZE)
     .action(perform(history));
 };
 

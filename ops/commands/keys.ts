@@ -18,19 +18,19 @@ import { type Perform, UsageError, type Verb } from '../verb.ts';
 export const addKeyVerbs = (keys: Command, perform: Perform): void => {
   keys
     .command('create')
-    .description('issue a key; it is shown this once')
-    .requiredOption('--account <id>', 'whose key', text)
-    .option('--scopes <names>', `what it may do, between commas (default: ${SCOPES})`, namesAmong(SCOPES))
-    .option('--label <text>', 'a note on what it is for', anyText)
+    .description('create a key; it is shown only once')
+    .requiredOption('--account <id>', 'the account', text)
+    .option('--scopes <names>', `its scopes, separated by commas (default: ${SCOPES})`, namesAmong(SCOPES))
+    .option('--label <text>', 'a note on its purpose', anyText)
     .action(perform(create));
   keys
     .command('list')
     .description("an account's keys, oldest first")
-    .requiredOption('--account <id>', 'whose keys', text)
+    .requiredOption('--account <id>', 'the account', text)
     .action(perform(list));
   keys
     .command('revoke')
-    .description('refuse a key from now on, for good')
+    .description('revoke a key for good')
     .option('--key-id <id>', 'the key, by its id', text)
     .option('--key <key>', 'the key, by its text', text)
     .action(perform(revoke));
@@ -89,7 +89,7 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
 
 const idOf = (key: string): string => {
   const parsed = parseKey(key);
-  if (!parsed) throw new NotFoundError('That text is no API key: its form or its checksum is wrong.');
+  if (!parsed) throw new NotFoundError('That text is no API key: its format or checksum is wrong.');
   return parsed.keyId;
 };
 

@@ -10,7 +10,7 @@ export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
   ledger
     .command('verify')
     .description('replay every entry and check it against balances and requests')
-    .option('--account <id>', 'only the ledger of this account', text)
+    .option('--account <id>', 'only this account', text)
     .action(perform(verify));
 };
 

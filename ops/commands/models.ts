@@ -10,15 +10,18 @@ import type { Perform, Verb } from '../verb.ts';
 
 /** `models list|enable|disable` */
 export const addModelVerbs = (models: Command, perform: Perform): void => {
-  models.command('list').description('all models, and why one cannot be used now').action(perform(list));
+  models
+    .command('list')
+    .description('all models, with the reason when one cannot be used')
+    .action(perform(list));
   models
     .command('enable')
-    .description('let creations use the model again')
+    .description('accept new requests for the model again')
     .requiredOption('--model <id>', 'the model', text)
     .action(perform(setEnabled(true)));
   models
     .command('disable')
-    .description('refuse creations with the model; requests already created go on')
+    .description('refuse new requests for the model; existing ones continue')
     .requiredOption('--model <id>', 'the model', text)
     .action(perform(setEnabled(false)));
 };

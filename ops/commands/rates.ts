@@ -9,14 +9,14 @@ import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** `rates list|set` */
 export const addRateVerbs = (rates: Command, perform: Perform): void => {
-  rates.command('list').description("every model's rate in force").action(perform(list));
+  rates.command('list').description("every model's current rate").action(perform(list));
   rates
     .command('set')
-    .description('set the rate of a model; requests already created keep their price')
+    .description('set the rate of a model; existing requests keep their price')
     .requiredOption('--model <id>', 'the model', text)
     .requiredOption(
       '--value <JSON>',
-      'perImage: [{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}], the last tier without a bound; or perSecond: {"720p":5,"1080p":8}, every resolution of the model',
+      'perImage: [{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}], the last tier unbounded; or perSecond: {"720p":5,"1080p":8}, with every resolution of the model',
       rate,
     )
     .action(perform(set));
@@ -42,7 +42,7 @@ const set: Verb<{ model: string; value: Rate }> = async ({ model: id, value: new
   return { value: renderRate(model, newRate), text: tableOf(rowsOf(model, newRate)) };
 };
 
-/** A model's rate as `--json` shows it, resolutions in the catalog's order. */
+/** A model's rate as `--json` prints it, with resolutions in catalog order. */
 const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate | undefined) => {
   if (!rate || 'perImage' in rate || model.type === 'image') return { model: id, billing, ...rate };
   const inOrder = model.resolutions.filter((resolution) => Object.hasOwn(rate.perSecond, resolution));
@@ -50,7 +50,7 @@ const renderRate = ({ id, billing, ...model }: CatalogModel, rate: Rate | undefi
   return { model: id, billing, perSecond };
 };
 
-/** One row a tier or a resolution. */
+/** One row per tier or resolution. */
 const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
   if (!rate) return [[model.id, 'no rate', null, null]];
   if ('perImage' in rate) {

@@ -8,8 +8,8 @@ import { stopWorkflow } from '../../core/workflow/execution-history.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
-import { renderFailed, renderReport } from '../render-report.ts';
-import { listRequestsOf } from '../request-listing.ts';
+import { renderFailed, renderReport } from '../request-json.ts';
+import { listRequestsOf } from '../request-list.ts';
 import { getReadableRequest, loadRequestReport } from '../request-report.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addRetryWebhookVerb } from './retry-webhook.ts';
@@ -19,20 +19,20 @@ export const addRequestVerbs = (requests: Command, perform: Perform): void => {
   requests
     .command('list')
     .description('requests, newest first')
-    .option('--account <id>', 'only of this account', text)
-    .option('--status <status>', 'only those that read so now', recordStatus)
-    .option('--older-than <time>', 'only those created so long ago or earlier: 90s, 10m, 2h, 1d', seconds)
+    .option('--account <id>', 'only this account', text)
+    .option('--status <status>', 'only this status', recordStatus)
+    .option('--older-than <time>', 'only those at least this old: 90s, 10m, 2h, 1d', seconds)
     .action(perform(list));
   requests
     .command('show')
-    .description('everything that is known of a request')
+    .description('everything stored about a request')
     .requiredOption('--id <id>', 'the request', text)
     .action(perform(show));
   requests
     .command('fail')
-    .description('end a request that is not over; it is refunded in full')
+    .description('fail an unfinished request and refund it in full')
     .requiredOption('--id <id>', 'the request', text)
-    .option('--note <text>', 'why, for operators', anyText)
+    .option('--note <text>', 'the reason, for operators only', anyText)
     .action(perform(fail));
   addRetryWebhookVerb(requests, perform);
 };
@@ -77,7 +77,7 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
     endUser: record.endUserEmail,
     note: operatorNote,
   });
-  const told = formatTable(
+  const events = formatTable(
     ['time', 'what', 'detail'],
     story.map(({ at, what, detail }) => [at, what, detail]),
   );
@@ -90,25 +90,25 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
       stored ? 'yes' : 'no',
     ]),
   );
-  return { value, text: [fields, told, files].join('\n\n') };
+  return { value, text: [fields, events, files].join('\n\n') };
 };
 
-/** What the caller is told of a request that an operator ended. */
+/** Error message that the caller sees. */
 const ENDED_BY_OPERATOR = 'The operator ended this request.';
 
 /**
- * Ends the request first, whatever its execution does at that moment: of both one ends it, and it is refunded once. Then
- * stops the execution. Stopped first, the reconciler would hear of it and could end the request in its own words.
+ * Fails the request first, then stops its execution. Only one of the two can end the request, so it is refunded once. In the
+ * other order the reconciler would see the stopped execution and could fail the request with its own message.
  */
 const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected) => {
   await connected();
   const request = await getReadableRequest(id, systemClock.now());
-  if (isTerminal(request)) throw new ConflictError(`Request ${id} is over: it ${request.status}.`);
+  if (isTerminal(request)) throw new ConflictError(`Request ${id} has already ${request.status}.`);
   const error = { code: 'internal_error', message: ENDED_BY_OPERATOR } as const;
   await failStoredRequest(id, error, systemClock, note);
   const ended = await getRequest(id);
   if (ended.error?.message !== ENDED_BY_OPERATOR) {
-    throw new ConflictError(`Request ${id} ended by itself meanwhile: it ${ended.status}.`);
+    throw new ConflictError(`Request ${id} ${ended.status} before it could be failed.`);
   }
   await stopWorkflow(id, ENDED_BY_OPERATOR);
   const value = renderFailed(ended, systemClock.now());

@@ -8,7 +8,7 @@ import type { Perform, Verb } from '../verb.ts';
 export const addRetryWebhookVerb = (requests: Command, perform: Perform): void => {
   requests
     .command('retry-webhook')
-    .description("tell a request's end to its webhook again, under the same webhook id")
+    .description('deliver the webhook of a request again, with the same webhook id')
     .requiredOption('--id <id>', 'the request', text)
     .action(perform(retry));
 };

@@ -215,7 +215,7 @@ describe('requests fail', () => {
 
     const said = await runOps(service, 'requests', 'fail', '--id', requestId);
 
-    expect(said).toEqual({ code: 1, stdout: '', stderr: `Request ${requestId} is over: it failed.\n` });
+    expect(said).toEqual({ code: 1, stdout: '', stderr: `Request ${requestId} has already failed.\n` });
     expect(await entriesOf(caller, requestId)).toHaveLength(2);
   });
 

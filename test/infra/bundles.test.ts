@@ -10,8 +10,8 @@ import { bundleFunctions } from '../../lib/bundle-functions.ts';
 import { synthesizeService } from './service-template.ts';
 
 /**
- * The most kilobytes (1024 bytes) each bundle may have: what it had when it was measured and a fifth. A
- * bundle that grows beyond it has drawn in something large, which every cold start pays for.
+ * Size limit of each bundle in kilobytes (1024 bytes): its measured size plus a fifth. A bundle over the limit has
+ * pulled in something large, which slows every cold start.
  */
 const MAX_KILOBYTES: Record<string, number> = {
   'api/block-end-user': 494,
@@ -45,7 +45,7 @@ const NAMES = Object.keys(MAX_KILOBYTES);
 
 let folder: string;
 let bundleOf: (name: string) => string;
-/** What kind of thing each bundle exports as its handler. */
+/** The `typeof` each bundle's handler. */
 let handlers: Record<string, string>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bundles-'));
@@ -71,7 +71,7 @@ const loadInOneProcess = (): Record<string, string> => {
   return JSON.parse(printed);
 };
 
-test('there is one bundle for each function of the stack, and no other', () => {
+test('there is exactly one bundle for each function of the stack', () => {
   const bundles = readdirSync(folder).flatMap((group) =>
     readdirSync(join(folder, group)).map((name) => `${group}/${name}`),
   );
@@ -80,7 +80,7 @@ test('there is one bundle for each function of the stack, and no other', () => {
   expect(bundles.toSorted()).toEqual(NAMES.toSorted());
 });
 
-test('what is deployed is made once for the same sources, and is what those sources bundle to', async () => {
+test('cached bundles are reused for the same sources, and equal a fresh build', async () => {
   const deployed = await cachedBundles();
   const again = await cachedBundles();
 
@@ -92,14 +92,14 @@ test('what is deployed is made once for the same sources, and is what those sour
 });
 
 describe.each(NAMES)('the bundle of %s', (name) => {
-  test('is one file of no more than its size', () => {
+  test('is one file within its size limit', () => {
     expect(readdirSync(bundleOf(name))).toEqual(['index.mjs']);
     const kilobytes = statSync(join(bundleOf(name), 'index.mjs')).size / 1024;
 
     expect(kilobytes).toBeLessThanOrEqual(MAX_KILOBYTES[name] ?? 0);
   });
 
-  test('loads away from the project, and has a handler', () => {
+  test('loads outside the project, and has a handler', () => {
     expect(handlers[name]).toBe('function');
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ofType, render, type ServiceTemplate, synthesizeService } from './service-template.ts';
 
-const CREATING = ['api/create-generation', 'api/create-video'];
+const CREATORS = ['api/create-generation', 'api/create-video'];
 const GUARDRAIL_ACTION = 'bedrock:ApplyGuardrail';
 
 interface Statement {
@@ -25,7 +25,7 @@ describe('without a guardrail', () => {
     service = synthesizeService();
   });
 
-  test('no function is told of one', () => {
+  test('no function has its variables', () => {
     for (const name of Object.keys(service.functions)) {
       expect(
         Object.keys(variablesOf(service, name)).filter((variable) => /GUARDRAIL/.test(variable)),
@@ -33,7 +33,7 @@ describe('without a guardrail', () => {
     }
   });
 
-  test('nobody may apply one', () => {
+  test('no function may apply one', () => {
     expect(JSON.stringify(policiesOf(service))).not.toContain('bedrock:');
   });
 });
@@ -44,30 +44,30 @@ describe('with a guardrail', () => {
     service = synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
   });
 
-  test.each(CREATING)('a function that creates is told which, in which version: %s', (name) => {
+  test.each(CREATORS)('%s has the id and version of the guardrail', (name) => {
     expect(variablesOf(service, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: '7' });
   });
 
-  test('it is the draft unless a version is given', () => {
+  test('the version defaults to the draft', () => {
     const draft = synthesizeService({ guardrailId: 'gr5k2' });
 
-    for (const name of CREATING) {
+    for (const name of CREATORS) {
       expect(variablesOf(draft, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: 'DRAFT' });
     }
   });
 
-  test('only those functions are told, and may apply exactly that one', () => {
-    const told = Object.keys(service.functions).filter(
+  test('only those functions have its variables, and may apply exactly that guardrail', () => {
+    const bound = Object.keys(service.functions).filter(
       (name) => 'GUARDRAIL_ID' in variablesOf(service, name),
     );
-    const applying = policiesOf(service).flatMap(({ roles, statements }) =>
+    const grants = policiesOf(service).flatMap(({ roles, statements }) =>
       statements
         .filter(({ Action }) => [Action].flat().includes(GUARDRAIL_ACTION))
         .map(({ Effect, Action, Resource }) => ({ roles, Effect, Action, on: render(Resource) })),
     );
 
-    expect(told.toSorted()).toEqual(CREATING);
-    expect(applying).toEqual(
+    expect(bound.toSorted()).toEqual(CREATORS);
+    expect(grants).toEqual(
       ['ApiCreateGenerationFunctionServiceRole', 'ApiCreateVideoFunctionServiceRole'].map((role) => ({
         roles: [role],
         Effect: 'Allow',
@@ -77,7 +77,7 @@ describe('with a guardrail', () => {
     );
   });
 
-  test('nothing else of the stack is different', () => {
+  test('nothing else in the stack differs', () => {
     const plain = synthesizeService();
     const withoutGuardrail = Object.fromEntries(
       Object.entries(service.resources).map(([logicalId, resource]) => [

@@ -9,7 +9,7 @@ const variable = (overrides: Record<string, unknown>, functionName: string, name
 const read = (overrides: Record<string, unknown>): StackContext =>
   readContext(new App({ context: { ...projectContext(), ...overrides } }).node);
 
-/** Every context key that reaches a variable, but the routes: how it is given on a command line, where it arrives, and as what. */
+/** Every context key but the routes: its text on the command line, and the function, variable and value it becomes. */
 const OVERRIDES = [
   ['outputTtlSeconds', '60', 'workflow/settle-request', 'OUTPUT_TTL_SECONDS', '60'],
   ['retentionDays', '0.5', 'workflow/settle-request', 'RETENTION_DAYS', '0.5'],
@@ -84,11 +84,11 @@ describe('the context', () => {
     expect(variable({}, name, variableName)).toBe(value);
   });
 
-  test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', (key, given, name, variableName, value) => {
-    // The version of a guardrail says nothing without one.
-    const context = key === 'guardrailVersion' ? { guardrailId: 'gr5k2' } : {};
+  test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', (_key, _given, name, variableName, value) => {
+    // All at once: the values differ per variable, so one synthesis serves every case.
+    const overrides = Object.fromEntries(OVERRIDES.map(([key, given]) => [key, given]));
 
-    expect(variable({ ...context, [key]: given }, name, variableName)).toBe(value);
+    expect(variable(overrides, name, variableName)).toBe(value);
   });
 
   test('routes given as JSON on the command line replace those of the project', () => {
@@ -99,7 +99,7 @@ describe('the context', () => {
     expect(JSON.parse(value)).toEqual(routes);
   });
 
-  test('numbers and flags may be given as such in cdk.json', () => {
+  test('numbers and flags may have their own types in cdk.json', () => {
     expect(read({ pollIntervalSeconds: 2, allowPrivateTargets: true, guardrailVersion: 4 })).toMatchObject({
       pollIntervalSeconds: 2,
       allowPrivateTargets: true,
@@ -108,7 +108,7 @@ describe('the context', () => {
   });
 });
 
-describe('a wrong context value fails the synthesis and names the key', () => {
+describe('an invalid context value fails the synthesis and names the key', () => {
   test.each([
     ['outputTtlSeconds', '0'],
     ['outputTtlSeconds', '1.5'],
@@ -177,7 +177,7 @@ describe('the outputs of the stack', () => {
   test.each([
     ['ModelArkSecretName', 'ProviderSecretsModelArk'],
     ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
-  ])('%s is the name of the secret, for whoever puts the key there', (name, secret) => {
+  ])('%s is the name of the secret that takes the key', (name, secret) => {
     expect(JSON.stringify(outputValue({}, name))).toContain(`{"Ref":"${secret}`);
   });
 

@@ -20,10 +20,7 @@ import {
   synthesizeService,
 } from './service-template.ts';
 
-/**
- * Every index: its name, its keys, and what it holds beside them. Written out, as a change of any of them
- * makes an index anew.
- */
+/** Every index: its name, keys and projected attributes. Written out, because changing any of them recreates the index. */
 const INDEXES: [name: string, partition: string, sort: string, attributes: string[]][] = [
   ['GSI1', 'GSI1PK', 'GSI1SK', ['blockedAt']],
   ['GSI2', 'GSI2PK', 'PK', ['ttl', 'expiresAt']],
@@ -82,7 +79,7 @@ describe('the table', () => {
       ['GSI2', 'GSI3', 'GSI4', 'GSI5'],
     ],
     ['a request, or the deletion of one, with work left', openWorkListing('img_1', AT), ['GSI1']],
-  ])('has %s in the indexes whose keys the code gives it', (_what, attributes, expected) => {
+  ])('has %s in the indexes whose keys the code sets', (_what, attributes, expected) => {
     const item = { ...requestKey('img_1'), ...attributes };
     const indexes = INDEXES.filter(([, partition, sort]) => partition in item && sort in item);
 
@@ -92,7 +89,7 @@ describe('the table', () => {
     );
   });
 
-  test('has the indexes under the names that the code asks for', () => {
+  test('has the indexes under the names that the code queries', () => {
     const { byAccount, byStatus, byEndUser, byEndUserAndStatus } = REQUEST_INDEXES;
 
     expect(
@@ -103,12 +100,12 @@ describe('the table', () => {
     ).toEqual(INDEXES.map(([name, partition]) => [name, partition]));
   });
 
-  test('is billed by use', () => {
+  test('is billed on demand', () => {
     expect(table.Properties.BillingMode).toBe('PAY_PER_REQUEST');
     expect(table.Properties.ProvisionedThroughput).toBeUndefined();
   });
 
-  test('sweeps items by the attribute the code writes', () => {
+  test('expires items by the attribute the code writes', () => {
     expect(table.Properties.TimeToLiveSpecification).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
   });
 
@@ -117,12 +114,12 @@ describe('the table', () => {
     expect(table.Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
   });
 
-  test('survives its stack', () => {
+  test('is retained when the stack is deleted', () => {
     expect(table.Properties.DeletionProtectionEnabled).toBe(true);
     expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
   });
 
-  test('keeps its logical id, so that no release replaces it', () => {
+  test('keeps its logical id, so that no deployment replaces it', () => {
     expect(onlyOne(service.resources, 'AWS::DynamoDB::Table').logicalId).toBe('DataStoreTable1E9F5574');
   });
 });
@@ -133,7 +130,7 @@ describe('the bucket', () => {
     bucket = onlyOne(service.resources, 'AWS::S3::Bucket');
   });
 
-  test('is closed to the public in all four ways', () => {
+  test('blocks public access in all four ways', () => {
     expect(bucket.Properties.PublicAccessBlockConfiguration).toEqual({
       BlockPublicAcls: true,
       BlockPublicPolicy: true,
@@ -163,7 +160,7 @@ describe('the bucket', () => {
     expect(refusal.Resource.map(render)).toEqual(['DataStoreOutputs.Arn', 'DataStoreOutputs.Arn/*']);
   });
 
-  test('survives its stack under the same logical id', () => {
+  test('keeps its logical id, and is retained when the stack is deleted', () => {
     expect(bucket).toMatchObject({
       logicalId: 'DataStoreOutputsE4273E27',
       DeletionPolicy: 'Retain',
@@ -182,7 +179,7 @@ describe('the lifecycle of the files', () => {
     [86_400, 2],
     [86_401, 3],
     [1, 2],
-  ])('expires files whose URLs last %i s after %i days, as a backstop', (outputTtlSeconds, days) => {
+  ])('as a backstop, expires files whose URLs last %i s after %i days', (outputTtlSeconds, days) => {
     expect(rulesFor({ outputTtlSeconds })).toContainEqual({
       Id: 'expire-outputs',
       Prefix: OUTPUT_PREFIX,
@@ -191,7 +188,7 @@ describe('the lifecycle of the files', () => {
     });
   });
 
-  test('drops the parts of uploads that nobody finished', () => {
+  test('removes the parts of unfinished uploads', () => {
     expect(rulesFor({})).toContainEqual({
       Id: 'abort-uploads',
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },

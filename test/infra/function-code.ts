@@ -1,16 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
 const root = new URL('../../', import.meta.url);
 
-/**
- * The code of ours that a function's bundle holds, by the function's name: its entry point with everything
- * it reaches, without what tree shaking drops and without packages.
- */
-export const codeOf = (name: string): string => {
+/** Our code in each bundle, by the function's name: the entry point and what it imports, tree-shaken, without packages. */
+const bundleCode = (): Map<string, string> => {
+  const folder = fileURLToPath(new URL('functions/', root));
   const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(new URL(`functions/${name}.ts`, root))],
+    entryPoints: ['api', 'workflow', 'events'].flatMap((group) =>
+      readdirSync(folder + group).map((file) => `${folder}${group}/${file}`),
+    ),
+    outdir: folder,
     bundle: true,
     write: false,
     packages: 'external',
@@ -20,21 +21,30 @@ export const codeOf = (name: string): string => {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  return outputFiles.map(({ text }) => text).join('\n');
+  return new Map(outputFiles.map(({ path, text }) => [path.slice(folder.length).replace(/\.js$/, ''), text]));
+};
+let codeByFunction: Map<string, string> | undefined;
+
+/** Our code in a function's bundle. All functions are bundled at the first call. Throws for an unknown function. */
+export const codeOf = (name: string): string => {
+  codeByFunction ??= bundleCode();
+  const code = codeByFunction.get(name);
+  if (code === undefined) throw new Error(`There is no function ${name}.`);
+  return code;
 };
 
-/** Every variable the service knows: the members of `EnvironmentName`. */
+/** The members of `EnvironmentName`. */
 export const environmentNames = (): string[] => {
   const source = readFileSync(new URL('core/environment.ts', root), 'utf8');
   const union = /export type EnvironmentName =([^;]+);/.exec(source)?.[1] ?? '';
   return [...union.matchAll(/'([A-Z_]+)'/g)].map(([, name = '']) => name);
 };
 
-/** The variables that code names, wherever it does. */
+/** The variables named in code. */
 export const variablesNamedIn = (code: string): string[] =>
   environmentNames().filter((name) => new RegExp(`\\b${name}\\b`).test(code));
 
-/** What shows in code that an action is called for. */
+/** The code that shows an action is used. */
 const ACTION_SIGNS: Record<string, RegExp> = {
   'dynamodb:GetItem': /new GetCommand\d*\(/,
   'dynamodb:BatchGetItem': /new BatchGetCommand\d*\(/,
@@ -43,7 +53,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'dynamodb:Scan': /new ScanCommand\d*\(/,
   'dynamodb:PutItem': /new PutCommand\d*\(|\bPut: \{/,
   'dynamodb:UpdateItem': /new UpdateCommand\d*\(|\bUpdate: \{/,
-  // Files are deleted by a `Delete` too, which names no table.
+  // S3 deletions have a `Delete` too, without a table name.
   'dynamodb:DeleteItem': /new DeleteCommand\d*\(|\bDelete: \{\s*TableName/,
   'dynamodb:ConditionCheckItem': /\bConditionCheck: \{/,
   's3:PutObject': /new (Upload|PutObjectCommand)\d*\(/,
@@ -62,7 +72,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };
 
-/** The actions that code calls for. Throws for a command it does not know, so that none goes unnoticed. */
+/** The actions that code uses. Throws for a command that is not listed above. */
 export const actionsCalledIn = (code: string): string[] => {
   const signs = Object.values(ACTION_SIGNS);
   for (const [command] of code.matchAll(/new \w+Command\d*\(/g)) {

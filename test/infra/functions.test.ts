@@ -9,7 +9,7 @@ import {
   type TemplateFunction,
 } from './service-template.ts';
 
-/** Every function and the seconds it may run. */
+/** Timeout of every function, in seconds. */
 const TIMEOUT_SECONDS: Record<string, number> = {
   'api/block-end-user': 29,
   'api/bulk-delete-generations': 29,
@@ -27,16 +27,16 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'api/receive-callback': 29,
   'api/unblock-end-user': 29,
   'events/create-signing-key': 60,
-  // A run of its schedule takes less than a minute, and a question to a provider at its end 10 s.
+  // A run takes less than a minute, and a last provider query 10 s.
   'events/reconcile': 120,
   'events/verify-ledger': 900,
   'workflow/await-provider': 45,
-  // The deadline of an image, 10 min, and 30 s to load, record and answer.
+  // The 10 min deadline of an image, plus 30 s to load, record and answer.
   'workflow/dispatch-request': 630,
   'workflow/expire-request': 30,
   'workflow/fail-request': 30,
   'workflow/query-provider': 45,
-  // A receiver has 15 s.
+  // The receiver has 15 s.
   'workflow/deliver-webhook': 45,
   'workflow/settle-request': 30,
   'workflow/store-outputs': 900,
@@ -56,13 +56,13 @@ const functionNamed = (name: string): TemplateFunction => {
 const variablesOf = (name: string): Record<string, unknown> =>
   functionNamed(name).properties.Environment?.Variables ?? {};
 
-test('these are all functions of the service', () => {
+test('these are all the functions of the service', () => {
   expect(Object.keys(service.functions).toSorted()).toEqual(NAMES.toSorted());
   expect(ofType(service.resources, 'AWS::Lambda::Function')).toHaveLength(NAMES.length);
 });
 
 describe.each(NAMES)('%s', (name) => {
-  test('runs on the house’s runtime and architecture', () => {
+  test('runs on the common runtime and architecture', () => {
     expect(functionNamed(name).properties).toMatchObject({
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
@@ -70,29 +70,29 @@ describe.each(NAMES)('%s', (name) => {
     });
   });
 
-  test('has its time limit', () => {
+  test('has its timeout', () => {
     expect(functionNamed(name).properties.Timeout).toBe(TIMEOUT_SECONDS[name]);
   });
 
-  test('logs JSON to a group of its own that forgets after 30 days', () => {
+  test('logs JSON to its own log group, kept for 30 days', () => {
     const { LogGroup, LogFormat } = functionNamed(name).properties.LoggingConfig;
-    const sharing = NAMES.filter(
+    const owners = NAMES.filter(
       (other) => functionNamed(other).properties.LoggingConfig.LogGroup.Ref === LogGroup.Ref,
     );
 
     expect(LogFormat).toBe('JSON');
-    expect(sharing).toEqual([name]);
+    expect(owners).toEqual([name]);
     expect(service.resources[LogGroup.Ref]).toMatchObject({
       Type: 'AWS::Logs::LogGroup',
       Properties: { RetentionInDays: 30 },
     });
   });
 
-  test('is given exactly the variables that its code names', () => {
+  test('has exactly the variables that its code names', () => {
     expect(Object.keys(variablesOf(name)).toSorted()).toEqual(variablesNamedIn(codeOf(name)).toSorted());
   });
 
-  test('is given variables of one list only, none of them empty', () => {
+  test('has only variables of the common list, none of them empty', () => {
     for (const [variable, value] of Object.entries(variablesOf(name))) {
       expect(environmentNames()).toContain(variable);
       expect(value).not.toBe('');
@@ -100,7 +100,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-describe('what a variable says', () => {
+describe('the value of a variable', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
     ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowMachineStateMachine'],
@@ -129,7 +129,7 @@ describe('what a variable says', () => {
     expect(render(variablesOf(name)[variable])).toBe(expected);
   });
 
-  test('one variable says the same to every function', () => {
+  test('a variable has the same value in every function', () => {
     for (const variable of environmentNames()) {
       const values = NAMES.flatMap((name) => JSON.stringify(variablesOf(name)[variable]) ?? []);
 

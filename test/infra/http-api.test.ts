@@ -9,7 +9,7 @@ import {
   synthesizeService,
 } from './service-template.ts';
 
-/** Every route: method, path, and the function behind it. */
+/** Every route: method, path and function. */
 const ROUTES = [
   ['POST', '/v1/generations', 'api/create-generation'],
   ['GET', '/v1/generations', 'api/list-generations'],
@@ -27,12 +27,12 @@ const ROUTES = [
   ['GET', '/v1/balance/history', 'api/list-balance-history'],
   ['POST', '/callbacks/{provider}/{requestId}/{token}', 'api/receive-callback'],
 ] as const;
-/** The functions that rules invoke, with how many of them. */
+/** The functions invoked by rules, with the number of rules. */
 const BY_RULES = { 'events/reconcile': 3, 'events/verify-ledger': 1 };
 
 /**
- * What the gateway answers by itself, and with which code. The defaults catch what is not named. Only the
- * refusal of a method looks at the content type, so an unsupported one is told what that refusal tells.
+ * The gateway's own errors and their codes; the defaults cover the rest. Only the 405 mock checks the content type,
+ * so an unsupported type gets the same code as a 405.
  */
 const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
   ['MISSING_AUTHENTICATION_TOKEN', 'not_found'],
@@ -49,7 +49,7 @@ const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
   ['DEFAULT_5XX', 'internal_error'],
 ];
 
-/** The error body a template holds: the API's shape, with nothing to fill in. */
+/** The error in a template: the API's format, without placeholders. */
 const errorIn = (templates: Record<string, string>): { code: ErrorCode; message: string } => {
   expect(Object.keys(templates)).toEqual(['application/json']);
   const body = JSON.parse(templates['application/json'] ?? '');
@@ -77,7 +77,7 @@ const pathOf = (reference: { Ref: string } | { 'Fn::GetAtt': [string, string] })
 };
 
 describe('the API', () => {
-  test('is one REST API, in one region, served as one stage', () => {
+  test('is one regional REST API with one stage', () => {
     const api = onlyOne(service.resources, 'AWS::ApiGateway::RestApi').Properties;
     const stage = onlyOne(service.resources, 'AWS::ApiGateway::Stage').Properties;
 
@@ -100,8 +100,8 @@ describe('the API', () => {
     );
   });
 
-  test.each(ROUTES)('the gateway may invoke for %s %s its own function only', (method, path, name) => {
-    const asked = path.replace(/\{[^}]+\}/g, '*');
+  test.each(ROUTES)('for %s %s the gateway may invoke only its function', (method, path, name) => {
+    const pattern = path.replace(/\{[^}]+\}/g, '*');
     const permissions = ofType(service.resources, 'AWS::Lambda::Permission')
       .map(([, { Properties }]) => Properties)
       .filter(({ FunctionName }) => FunctionName['Fn::GetAtt'][0] === service.functions[name]?.logicalId);
@@ -112,11 +112,11 @@ describe('the API', () => {
       Principal: 'apigateway.amazonaws.com',
     });
     expect(render(permissions[0]?.SourceArn)).toBe(
-      `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:HttpApiRestApi/HttpApiRestApiDeploymentStageprod/${method}${asked}`,
+      `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:HttpApiRestApi/HttpApiRestApiDeploymentStageprod/${method}${pattern}`,
     );
   });
 
-  test('nobody but the gateway and the rules may invoke a function by its own policy', () => {
+  test('function policies allow only the gateway and the rules', () => {
     const permissions = ofType(service.resources, 'AWS::Lambda::Permission').map(
       ([, { Properties }]) => Properties,
     );
@@ -137,7 +137,7 @@ describe('the API', () => {
     );
   });
 
-  test('is deployed once every method is there', () => {
+  test('is deployed after every method exists', () => {
     const { DependsOn = [] } = onlyOne(service.resources, 'AWS::ApiGateway::Deployment');
 
     const ids = ofType(service.resources, 'AWS::ApiGateway::Method').map(([logicalId]) => logicalId);
@@ -152,7 +152,7 @@ const methodAt = (method: string, path: string) => {
 };
 
 describe('another method on a known path', () => {
-  test.each([...new Set(ROUTES.map(([, path]) => path))])('%s answers 405 by itself', (path) => {
+  test.each([...new Set(ROUTES.map(([, path]) => path))])('%s returns 405 without a function', (path) => {
     const allowed = ROUTES.filter((route) => route[1] === path).map(([method]) => method);
     const { Integration, MethodResponses } = methodAt('ANY', path).properties;
 
@@ -180,11 +180,11 @@ describe('another method on a known path', () => {
   });
 });
 
-describe('what the gateway answers by itself', () => {
+describe("the gateway's own errors", () => {
   const responses = () =>
     ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').map(([, { Properties }]) => Properties);
 
-  test('covers everything it can refuse: what is not named falls to a default', () => {
+  test('cover every refusal: the defaults cover the rest', () => {
     expect(
       responses()
         .map(({ ResponseType }) => ResponseType)
@@ -192,7 +192,7 @@ describe('what the gateway answers by itself', () => {
     ).toEqual(GATEWAY_ERRORS.map(([type]) => type).toSorted());
   });
 
-  test.each(GATEWAY_ERRORS)('%s has the code %s with its status, and the API’s shape', (type, code) => {
+  test.each(GATEWAY_ERRORS)('%s has the code %s with its status, in the API’s format', (type, code) => {
     const response = responses().find(({ ResponseType }) => ResponseType === type);
 
     expect(errorIn(response?.ResponseTemplates).code).toBe(code);

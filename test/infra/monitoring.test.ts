@@ -10,7 +10,7 @@ import {
   synthesizeService,
 } from './service-template.ts';
 
-/** What an alarm is about, and from when on it rings: its metric with what that is split by, and the bound. */
+/** An alarm: its metric with dimensions, and its threshold. */
 type Alarm = [metric: string, bound: string];
 
 const OURS = `service=${SERVICE_NAME}`;
@@ -23,7 +23,7 @@ const executionsOf = (machine: string, end: string): Alarm => [
   '>= 1 in 1 x 300 s',
 ];
 
-/** Every alarm. None but the first rings for want of data. */
+/** Every alarm. Only the first one triggers on missing data. */
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
@@ -67,7 +67,7 @@ describe('the alarms', () => {
     expect(alarms().map(described).toSorted()).toEqual(ALARMS.toSorted());
   });
 
-  test('say in a sentence what is wrong, and tell whoever listens', () => {
+  test('describe the problem in a sentence, and notify the topic', () => {
     const { logicalId } = onlyOne(service.resources, 'AWS::SNS::Topic');
 
     for (const { Properties } of alarms()) {
@@ -77,7 +77,7 @@ describe('the alarms', () => {
     }
   });
 
-  test('are told by mail to the address that is given, and to nobody else', () => {
+  test('are sent to the given email address only', () => {
     const subscriptions = (overrides: Record<string, unknown>) =>
       ofType(synthesizeService(overrides).resources, 'AWS::SNS::Subscription').map(([, { Properties }]) => [
         Properties.Protocol,

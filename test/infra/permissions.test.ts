@@ -11,7 +11,7 @@ import {
 const TABLE = 'DataStoreTable.Arn';
 const GUARDRAIL = `arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:guardrail/${EVERYTHING_CONFIGURED.guardrailId}`;
 const index = (name: string): string => `${TABLE}/index/${name}`;
-/** The table's items whose partition keys begin so. */
+/** The table's items with these partition keys. */
 const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(', ')}`;
 const BUCKET = 'DataStoreOutputs.Arn';
 const FILES = `${BUCKET}/outputs/*`;
@@ -38,7 +38,7 @@ const DELETE = {
 };
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
-/** What each function may do beyond writing its logs: actions by the resources they are allowed on. */
+/** What each function may do besides writing logs: actions by resource. */
 const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': CREATE,
   'api/create-video': CREATE,
@@ -108,7 +108,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [FILES]: 's3:DeleteObject',
     [BUCKET]: 's3:ListBucket',
   },
-  // It calls addresses that others gave.
+  // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
     [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
@@ -159,7 +159,7 @@ const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true
     .filter(([, { Properties }]) => inPolicy(Properties.Roles))
     .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 
-/** What a statement is about, as the table of permissions writes it. */
+/** The resources of a statement, in the format of `PERMISSIONS`. */
 const resourcesOf = ({ Resource, Condition }: Statement): string => {
   const resources = list(Resource).map(render).toSorted().join(' ');
   const items = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
@@ -170,7 +170,7 @@ const statementsOf = (name: string): Statement[] =>
   statements((roles) => roles.some(({ Ref }) => Ref === roleOf(name)));
 
 describe.each(NAMES)('%s', (name) => {
-  test('may do exactly this', () => {
+  test('has exactly these permissions', () => {
     const granted = statementsOf(name).map((statement) => [
       resourcesOf(statement),
       list(statement.Action).toSorted().join(' '),
@@ -180,17 +180,17 @@ describe.each(NAMES)('%s', (name) => {
     expect(Object.fromEntries(granted)).toEqual(PERMISSIONS[name]);
   });
 
-  test('may do what its code does, and no more', () => {
+  test('has the permissions that its code uses, and no more', () => {
     const granted = statementsOf(name).flatMap(({ Action }) => Action);
 
     expect([...new Set(granted)].toSorted()).toEqual(actionsCalledIn(codeOf(name)).toSorted());
   });
 
-  test('has a role of its own that only Lambda may take, with log writing as its one shared policy', () => {
-    const sharing = NAMES.filter((other) => roleOf(other) === roleOf(name));
+  test('has its own role, for Lambda only, with log writing as the only managed policy', () => {
+    const owners = NAMES.filter((other) => roleOf(other) === roleOf(name));
     const role = service.resources[roleOf(name)]?.Properties ?? {};
 
-    expect(sharing).toEqual([name]);
+    expect(owners).toEqual([name]);
     expect(role.AssumeRolePolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
     ]);
@@ -202,14 +202,14 @@ describe.each(NAMES)('%s', (name) => {
 });
 
 describe('no policy of the stack', () => {
-  test('scans the table, or allows all actions of a service', () => {
+  test('allows a scan of the table, or a wildcard action', () => {
     const actions = statements().flatMap(({ Action }) => Action);
 
     expect(actions).not.toContain('dynamodb:Scan');
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);
   });
 
-  test('reaches beyond one resource, but for the files under their prefix and executions by their machine', () => {
+  test('has wildcard resources, except files under their prefix and executions of a state machine', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
@@ -217,7 +217,7 @@ describe('no policy of the stack', () => {
     );
   });
 
-  test('denies, or allows on another condition than which items: what is listed is what holds', () => {
+  test('denies, or has conditions other than on items: the list above is complete', () => {
     for (const { Effect, Condition = {} } of statements()) {
       expect(Effect).toBe('Allow');
       for (const [operator, keys] of Object.entries(Condition)) {
@@ -226,7 +226,7 @@ describe('no policy of the stack', () => {
     }
   });
 
-  test('belongs to anyone but the functions and the state machines', () => {
+  test('belongs to anything but the functions and the state machines', () => {
     const roles = ofType(service.resources, 'AWS::IAM::Role').map(([logicalId]) => logicalId);
     const machines = ofType(service.resources, 'AWS::StepFunctions::StateMachine').map(
       ([, { Properties }]) => Properties.RoleArn['Fn::GetAtt'][0],

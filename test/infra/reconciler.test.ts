@@ -30,45 +30,41 @@ describe('the schedule of the reconciler', () => {
     [{ reconcileIntervalSeconds: 59 }, 'rate(1 minute)', 59],
     [{ reconcileIntervalSeconds: 61 }, 'rate(2 minutes)', 61],
     [{ reconcileIntervalSeconds: 3600 }, 'rate(1 hour)', 3600],
-  ])(
-    'with %j is %s, and tells the function how often to look: every %i s',
-    (overrides, rate, everySeconds) => {
-      const [schedule, ...more] = schedulesFor(overrides);
+  ])('with %j is %s, and gives the function an interval of %i s', (overrides, rate, everySeconds) => {
+    const [schedule, ...more] = schedulesFor(overrides);
 
-      expect(more).toEqual([]);
-      expect(schedule).toMatchObject({ ScheduleExpression: rate, State: 'ENABLED' });
-      expect(schedule?.Targets).toHaveLength(1);
-      expect(JSON.parse(schedule?.Targets[0]?.Input ?? '')).toEqual({ everySeconds });
-    },
-  );
+    expect(more).toEqual([]);
+    expect(schedule).toMatchObject({ ScheduleExpression: rate, State: 'ENABLED' });
+    expect(schedule?.Targets).toHaveLength(1);
+    expect(JSON.parse(schedule?.Targets[0]?.Input ?? '')).toEqual({ everySeconds });
+  });
 
-  test('never runs twice for one turn: the next turn is the retry', () => {
+  test('has no retries: the next run is the retry', () => {
     const [schedule] = schedulesFor({});
 
     expect(schedule?.Targets[0]?.RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
   });
 });
 
-describe('executions that are lost', () => {
-  /** Which ends of which machine's executions the reconciler is told of. */
+describe('lost executions', () => {
   const LOST = ['FAILED', 'TIMED_OUT', 'ABORTED'];
-  const WATCHED = {
+  const STATUSES_BY_MACHINE = {
     GenerationWorkflowMachineStateMachine: LOST,
     ExpiryWorkflowMachineStateMachine: LOST,
   };
-  const watching = () => rulesOf(service, 'events/reconcile').filter(({ EventPattern }) => EventPattern);
+  const eventRules = () => rulesOf(service, 'events/reconcile').filter(({ EventPattern }) => EventPattern);
 
-  test('are told at once, of these machines and with these ends, and no others', () => {
-    const watched = watching().map(({ EventPattern }) => [
+  test('are reported at once, for exactly these state machines and statuses', () => {
+    const reported = eventRules().map(({ EventPattern }) => [
       EventPattern?.detail.stateMachineArn.map(render).join(' '),
       EventPattern?.detail.status,
     ]);
 
-    expect(Object.fromEntries(watched)).toEqual(WATCHED);
+    expect(Object.fromEntries(reported)).toEqual(STATUSES_BY_MACHINE);
   });
 
-  test('come from Step Functions as it words them, with their whole event', () => {
-    for (const { EventPattern, State, Targets } of watching()) {
+  test('are reported by Step Functions, with the whole event', () => {
+    for (const { EventPattern, State, Targets } of eventRules()) {
       expect(State).toBe('ENABLED');
       expect(EventPattern).toMatchObject({
         source: ['aws.states'],
@@ -82,7 +78,7 @@ describe('executions that are lost', () => {
   });
 });
 
-test('a rule that must be there is there, and no other', () => {
+test('these are all the rules', () => {
   expect(rulesOf(service, 'events/reconcile')).toHaveLength(3);
   expect(rulesOf(service, 'events/verify-ledger')).toHaveLength(1);
   expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);

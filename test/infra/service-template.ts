@@ -6,7 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { readContext } from '../../lib/context.ts';
 import { GenerationServiceStack } from '../../lib/generation-service-stack.ts';
 
-/** A resource as the template has it. Its properties are whatever CloudFormation says they are. */
+/** A resource of the template. CloudFormation defines its properties. */
 export interface Resource {
   Type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a template is JSON without a schema here
@@ -16,7 +16,7 @@ export interface Resource {
   UpdateReplacePolicy?: string;
 }
 
-/** A function of the service with its place in the template. */
+/** A function of the service, with its logical id. */
 export interface TemplateFunction {
   logicalId: string;
   properties: Resource['Properties'];
@@ -24,21 +24,20 @@ export interface TemplateFunction {
 
 /** The template of the real stack. */
 export interface ServiceTemplate {
-  template: Template;
   resources: Record<string, Resource>;
   outputs: Record<string, unknown>;
   /** Each function by the name of its bundle, such as `api/get-balance`. */
   functions: Record<string, TemplateFunction>;
 }
 
-/** The context of `cdk.json`: what every synthesis of the project starts from. */
+/** The context of `cdk.json`, on which every synthesis builds. */
 export const projectContext = (): Record<string, unknown> =>
   JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')).context;
 
-/** Context under which the stack has all it can have: what is left out by default included. */
+/** Context with which the stack has every optional part. */
 export const EVERYTHING_CONFIGURED = { guardrailId: 'guardrail1' };
 
-/** Runs `use` with a folder that is gone afterwards. */
+/** Runs `use` with a temporary folder, which is then removed. */
 export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
   const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
   try {
@@ -48,13 +47,23 @@ export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
   }
 };
 
+const templates = new Map<string, ServiceTemplate>();
+
 /**
- * Synthesizes the real stack with the project's context and these overrides. A function is recognized in
- * the template by its bundle.
+ * The template of the real stack with the project's context and these overrides. Each is synthesized once per test
+ * file, so treat it as read-only. Functions are identified by their bundles.
  */
-export const synthesizeService = (overrides: Record<string, unknown> = {}): ServiceTemplate =>
+export const synthesizeService = (overrides: Record<string, unknown> = {}): ServiceTemplate => {
+  // As entries: a key overridden with undefined must count too.
+  const key = JSON.stringify(Object.entries(overrides));
+  const template = templates.get(key) ?? synthesize(overrides);
+  templates.set(key, template);
+  return template;
+};
+
+const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
   withTemporaryFolder((folder) => {
-    // The template rules cost most of a synthesis; they have a test of their own.
+    // The template rules are most of the cost of a synthesis; template-rules.test.ts runs them.
     const app = new App({
       outdir: join(folder, 'out'),
       context: { ...projectContext(), ...overrides },
@@ -62,10 +71,10 @@ export const synthesizeService = (overrides: Record<string, unknown> = {}): Serv
     });
     const template = Template.fromStack(addService(app, join(folder, 'bundles')));
     const { Resources: resources, Outputs: outputs } = template.toJSON();
-    return { template, resources, outputs, functions: functionsByBundle(resources, app.outdir) };
+    return { resources, outputs, functions: functionsByBundle(resources, app.outdir) };
   });
 
-/** Adds the real stack to an app. Each function gets a file that says its name instead of its code. */
+/** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
 export const addService = (app: App, bundlesFolder: string): GenerationServiceStack =>
   new GenerationServiceStack(app, 'GenerationService', {
     context: readContext(app.node),
@@ -106,8 +115,7 @@ export const onlyOne = (
 };
 
 /**
- * A value of the template as a reader would write it: logical ids without CDK's hash, references joined to
- * text. `{ 'Fn::GetAtt': ['DataStoreTable1E9F5574', 'Arn'] }` is `DataStoreTable.Arn`.
+ * A template value in readable form: logical ids without CDK's hash, intrinsic functions as text. `{ 'Fn::GetAtt': ['DataStoreTable1E9F5574', 'Arn'] }` is `DataStoreTable.Arn`.
  */
 export const render = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return String(value);

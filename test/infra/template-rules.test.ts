@@ -14,8 +14,8 @@ const addBadResource = (app: App): CfnResource =>
   });
 
 /**
- * Synthesizes an app under the project's context and gives what the rules reported, by plugin. Errors are
- * thrown with the report in the message; under the CDK's command line they end it with exit code 1.
+ * Synthesizes an app with the project's context; returns the rules' reports, by plugin. Throws on errors, with the
+ * report in the message; the CDK's command line would exit with 1.
  */
 const synthesize = (build: (app: App, folder: string) => unknown, overrides: Record<string, unknown> = {}) =>
   withTemporaryFolder((folder): unknown[] => {
@@ -30,17 +30,17 @@ describe('the template rules', () => {
     expect(projectContext()[RULES_ARE_ERRORS]).toBe(true);
   });
 
-  test('find nothing to say about the service', () => {
+  test('find no problem in the service', () => {
     expect(synthesize((app, folder) => addService(app, join(folder, 'bundles')))).toEqual([]);
   });
 
-  test('fail the synthesis of a resource that CloudFormation would refuse, saying which and why', () => {
+  test('fail the synthesis of a resource that CloudFormation would refuse, naming it and the reason', () => {
     expect(() => synthesize(addBadResource)).toThrow(
       /'KeySchema' is a required property[\s\S]*Bad\/KeylessTable/,
     );
   });
 
-  test('would only warn about it without the setting', () => {
+  test('only warn without the setting', () => {
     const warn = jest.spyOn(console, 'error').mockImplementation(() => undefined);
 
     const reports = synthesize(addBadResource, { [RULES_ARE_ERRORS]: undefined });

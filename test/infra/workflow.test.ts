@@ -10,7 +10,7 @@ import {
 
 const FOLDER = new URL('../../statemachines/', import.meta.url);
 
-/** Each definition file and the function behind each of its placeholders. */
+/** The definition files, with the function for each placeholder. */
 const STATE_MACHINES = {
   'generation.asl.json': {
     DispatchRequestArn: 'workflow/dispatch-request',
@@ -41,23 +41,23 @@ const stateMachineOf = (file: string): Resource => {
 
 const arnOf = (name: string) => ({ 'Fn::GetAtt': [service.functions[name]?.logicalId, 'Arn'] });
 
-test('every definition file is deployed, and nothing else', () => {
+test('exactly these definition files are deployed', () => {
   expect(readdirSync(FOLDER).toSorted()).toEqual(FILES.toSorted());
   expect(ofType(service.resources, 'AWS::StepFunctions::StateMachine')).toHaveLength(FILES.length);
 });
 
 describe.each(FILES)('the state machine of %s', (file) => {
-  test('is a standard one, defined by the very text of the file', () => {
+  test('is a standard one, defined by the exact text of the file', () => {
     expect(stateMachineOf(file).Properties.StateMachineType).toBe('STANDARD');
   });
 
-  test('has each placeholder filled with its own function', () => {
+  test('has its function in each placeholder', () => {
     const expected = Object.entries(STATE_MACHINES[file]).map(([name, bundle]) => [name, arnOf(bundle)]);
 
     expect(stateMachineOf(file).Properties.DefinitionSubstitutions).toEqual(Object.fromEntries(expected));
   });
 
-  test('may invoke exactly these functions, and do nothing else', () => {
+  test('may invoke exactly these functions, and has no other permission', () => {
     const roleId = stateMachineOf(file).Properties.RoleArn['Fn::GetAtt'][0];
     const statements = ofType(service.resources, 'AWS::IAM::Policy')
       .filter(([, { Properties }]) => Properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
@@ -72,7 +72,7 @@ describe.each(FILES)('the state machine of %s', (file) => {
     );
   });
 
-  test('has a role of its own that only Step Functions of this account may take', () => {
+  test('has its own role, for Step Functions of this account only', () => {
     const { 'Fn::GetAtt': [roleId] = [] } = stateMachineOf(file).Properties.RoleArn;
     const role = service.resources[roleId]?.Properties ?? {};
     const [statement, ...more] = role.AssumeRolePolicyDocument.Statement;

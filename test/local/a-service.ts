@@ -12,41 +12,47 @@ import {
   startDynoxide,
 } from '@generation-service/local-aws/dynamodb';
 import { LISTING_INDEX, PRIMARY_KEY } from '../../core/table/keys.ts';
+import { runCommand } from '../unit/ops/run-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../ops/main.ts', import.meta.url));
+/** The table of every service. */
 export const TABLE_NAME = 'the-table';
+/** The operator's AWS key on the local run. */
 export const OPERATOR = { accessKeyId: 'OPERATORKEY', secretAccessKey: 'operator-secret' };
 
-/** What a command did. */
+/** The outcome of a command. */
 export interface Outcome {
   status: number;
   stdout: string;
   stderr: string;
 }
 
-/** A table behind an AWS endpoint that also answers for secrets and for a stack, and the command line acting on it. */
+/** An AWS endpoint with a table, secrets and stacks, and the command line acting on it. */
 export interface AService {
   endpointUrl: string;
-  /** A folder with the `local.json` of this service. */
+  /** Folder of this service's `local.json`. */
   dataDirectory: string;
-  /** Names of the secrets that hold a value. */
+  /** Names of the secrets with a value. */
   filledSecrets: Set<string>;
-  /** Outputs of the deployed stacks by the name of the stack. */
+  /** Outputs of the deployed stacks, by stack name. */
   stacks: Map<string, Record<string, string>>;
-  /** The access keys that calls were signed with. */
+  /** Access keys that signed calls. */
   callers: Set<string>;
-  /** Calls of DynamoDB operations so far, by name. */
+  /** Number of DynamoDB calls, by operation. */
   calls: Map<string, number>;
   dynamoDb: DynamoDbClient;
-  /** Runs a command on this service. */
+  /**
+   * Runs a command on this service, in this process. The AWS clients keep the endpoint, and `core` its list of credentials, from
+   * the first command: a test that changes either needs `runProcess`.
+   */
   ops(...args: string[]): Promise<Outcome>;
-  /** Runs a command with `--json`, which must succeed, and gives its value. */
+  /** Runs a command that must succeed, in this process; returns its `--json` value. */
   json<T = unknown>(...args: string[]): Promise<T>;
   stop(): Promise<void>;
 }
 
-/** Runs a command with nothing of this process's AWS set-up but what `environment` says. */
-export const runOps = (
+/** Runs a command in a process of its own, with no AWS settings but those in `environment`. */
+export const runProcess = (
   args: readonly string[],
   environment: Record<string, string | undefined> = {},
   cwd?: string,
@@ -65,6 +71,7 @@ export const runOps = (
     });
   });
 
+/** Model routes of every service. */
 export const ROUTES = {
   'xSD4.5': { provider: 'modelark', upstreamModel: 'one' },
   xQI3Pro: { provider: 'modelstudio', upstreamModel: 'two' },
@@ -78,7 +85,7 @@ const outputsOf = (): Record<string, string> => ({
   ModelStudioSecretName: 'studio-key',
 });
 
-/** Starts a service with an empty table. A stack `Deployed` has the same outputs as the local run. */
+/** Starts a service with an empty table. Its stack `Deployed` has the same outputs as its local run. */
 export const startService = async (): Promise<AService> => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'ops-'));
   const engine = await startDynoxide(join(dataDirectory, 'dynamodb.sqlite'));
@@ -122,7 +129,7 @@ export const startService = async (): Promise<AService> => {
   const endpointUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await writeLocalRun(dataDirectory, endpointUrl);
 
-  const ops = (...args: string[]) => runOps([...args, '--data-dir', dataDirectory]);
+  const ops = (...args: string[]) => runCommand(...args, '--data-dir', dataDirectory);
   return {
     ...state,
     endpointUrl,
@@ -144,7 +151,7 @@ export const startService = async (): Promise<AService> => {
   };
 };
 
-/** Writes the description of a local run, as this process, into a folder. */
+/** Writes a `local.json` with this process's id into a folder. */
 export const writeLocalRun = (
   directory: string,
   endpointUrl: string,

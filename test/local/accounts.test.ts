@@ -16,7 +16,7 @@ interface Account {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('accounts', () => {
-  test('create answers the new account with nothing on its balance and its webhook secret', async () => {
+  test('create prints the new account with a balance of 0 and its webhook secret', async () => {
     const value = await service.json<Account>('accounts', 'create', '--name', '  Acme Studio ');
 
     expect(value).toEqual({
@@ -28,7 +28,7 @@ describe('accounts', () => {
     });
   });
 
-  test('list answers every account, oldest first, with exactly the fixed fields', async () => {
+  test('list prints every account, oldest first, with exactly the fixed fields', async () => {
     const first = await service.json<Account>('accounts', 'create', '--name', 'first');
     const second = await service.json<Account>('accounts', 'create', '--name', 'second');
     await service.json('balance', 'topup', '--account', second.accountId, '--amount', '12.345');
@@ -63,7 +63,7 @@ describe('accounts', () => {
     });
   });
 
-  test('show of an account that does not exist is refused with one line', async () => {
+  test('show of an unknown account is refused with one line', async () => {
     const accountId = 'acc_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 
     expect(await service.ops('accounts', 'show', '--account', accountId, '--json')).toEqual({
@@ -73,7 +73,7 @@ describe('accounts', () => {
     });
   });
 
-  test('people get tables', async () => {
+  test('list and show print tables without --json', async () => {
     const { accountId } = await service.json<Account>('accounts', 'create', '--name', 'for people');
 
     const list = await service.ops('accounts', 'list');

@@ -29,7 +29,7 @@ const change = (verb: 'topup' | 'adjust', amount: string, ...rest: string[]) =>
 const history = (...args: string[]) =>
   service.json<History>('balance', 'history', '--account', accountId, ...args);
 
-/** Newest first, each balance is the one before it plus or minus its own amount. */
+/** Newest first: each balance is the previous one plus or minus the entry's amount. */
 const expectChain = (entries: Entry[]) => {
   entries.forEach(({ type, amount, balanceAfter }, index) => {
     const before = entries[index + 1]?.balanceAfter ?? 0;
@@ -39,7 +39,7 @@ const expectChain = (entries: Entry[]) => {
 };
 
 describe('balance', () => {
-  test('topup answers the ledger entry, the note as its reference', async () => {
+  test('topup prints the ledger entry, with the note as its reference', async () => {
     expect(await change('topup', '100.125', '--note', 'invoice 7')).toEqual({
       id: expect.stringMatching(/^led_[0-9A-HJKMNP-TV-Z]{26}$/),
       type: 'credit',
@@ -51,7 +51,7 @@ describe('balance', () => {
     });
   });
 
-  test('adjust takes off and puts on, in either way of writing a negative amount', async () => {
+  test('adjust deducts and adds, with a negative amount given either way', async () => {
     await change('topup', '10');
 
     expect(await change('adjust', '-2.5', '--note', 'goodwill')).toMatchObject({
@@ -83,7 +83,7 @@ describe('balance', () => {
     expect((await history()).items).toHaveLength(1);
   });
 
-  test('a balance that could not be counted exactly is refused', async () => {
+  test('a balance too large to be exact is refused', async () => {
     await change('topup', '9000000000000');
 
     const refused = await service.ops(
@@ -114,7 +114,7 @@ describe('balance', () => {
     expect(await history()).toMatchObject({ page: 1, pageSize: 20 });
   });
 
-  test('ten topups at once are all applied, in one unbroken chain', async () => {
+  test('ten concurrent topups are all applied, in one unbroken chain', async () => {
     const amounts = Array.from({ length: 10 }, (_, index) => (index + 1) / 8);
 
     const entries = await Promise.all(amounts.map((amount) => change('topup', String(amount))));
@@ -130,7 +130,7 @@ describe('balance', () => {
     });
   });
 
-  test('debits and credits at once keep the chain, and never take what is not there', async () => {
+  test('concurrent debits and credits keep the chain, and never go below 0', async () => {
     await change('topup', '5');
 
     const outcomes = await Promise.all(
@@ -149,7 +149,7 @@ describe('balance', () => {
     ['topup', ['--amount', '5']],
     ['adjust', ['--amount', '5']],
     ['history', []],
-  ])('%s of an account that does not exist is refused', async (verb, args) => {
+  ])('%s of an unknown account is refused', async (verb, args) => {
     expect(await service.ops('balance', verb, '--account', 'acc_nobody', ...args)).toEqual({
       status: 1,
       stdout: '',
@@ -157,7 +157,7 @@ describe('balance', () => {
     });
   });
 
-  test('people get a table with signed amounts, and are told of more pages', async () => {
+  test('history prints a table with signed amounts and names the next page, without --json', async () => {
     await change('topup', '10');
     await change('adjust', '-2.5', '--note', 'two\nlines');
 

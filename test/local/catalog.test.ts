@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { DEFAULT_RATES } from '../../core/models/rates.ts';
-import { type AService, startService, writeLocalRun } from './a-service.ts';
+import { type AService, runProcess, startService, writeLocalRun } from './a-service.ts';
 
 let service: AService;
 beforeAll(async () => {
@@ -10,16 +10,18 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('rates', () => {
-  test('list answers every model in the order of the catalog, with the default rates at first', async () => {
+  test('list prints every model in catalog order, at first with the default rates', async () => {
     const fresh = await startService();
 
-    const listed = await fresh.json('rates', 'list');
+    const { stdout } = await runProcess(['rates', 'list', '--json', '--data-dir', fresh.dataDirectory]);
 
     await fresh.stop();
-    expect(listed).toEqual(CATALOG.map(({ id, billing }) => ({ model: id, billing, ...DEFAULT_RATES[id] })));
+    expect(JSON.parse(stdout)).toEqual(
+      CATALOG.map(({ id, billing }) => ({ model: id, billing, ...DEFAULT_RATES[id] })),
+    );
   });
 
-  test('set stores the rate of an image model, which list then shows', async () => {
+  test('set stores the rate of an image model, and list prints it', async () => {
     const perImage = [
       { maxPixels: 1_000_000, xTokens: 1.5 },
       { maxPixels: null, xTokens: 2.125 },
@@ -33,7 +35,7 @@ describe('rates', () => {
     expect(await service.json('rates', 'list')).toContainEqual(stored);
   });
 
-  test('set stores the rate of a video model, given with or without its perSecond', async () => {
+  test('set stores the rate of a video model, given with or without perSecond', async () => {
     const perSecond = { '720p': 5.5, '1080p': 9 };
     const set = (value: unknown) =>
       service.json('rates', 'set', '--model', 'xW2.7S', '--value', JSON.stringify(value));
@@ -60,7 +62,7 @@ describe('rates', () => {
     expect(outcome).toEqual({ status, stdout: '', stderr: expect.stringMatching(message) });
   });
 
-  test('people get one line a tier or a resolution', async () => {
+  test('list prints one row per tier or resolution without --json', async () => {
     const { stdout } = await service.ops('rates', 'list');
 
     expect(stdout).toMatch(/^MODEL +ONE +OF +XTOKENS\n/);
@@ -73,22 +75,22 @@ describe('rates', () => {
 describe('models', () => {
   const unrouted = { provider: null, dispatchable: false, reason: 'no upstream model is configured' };
 
-  test('list tells of every model whether it can be dispatched, and why not', async () => {
+  test('list says of every model whether it can be dispatched, and why not', async () => {
     service.filledSecrets.delete('studio-key');
 
-    const listed = await service.json('models', 'list');
+    const { stdout } = await runProcess(['models', 'list', '--json', '--data-dir', service.dataDirectory]);
 
     service.filledSecrets.add('studio-key');
     const special: Record<string, object> = {
       'xSD4.5': { provider: 'modelark', dispatchable: true, reason: null },
       xQI3Pro: { provider: 'modelstudio', dispatchable: false, reason: 'no credential for modelstudio' },
     };
-    expect(listed).toEqual(
+    expect(JSON.parse(stdout)).toEqual(
       CATALOG.map(({ id, type }) => ({ id, type, enabled: true, ...(special[id] ?? unrouted) })),
     );
   });
 
-  test('people get a table', async () => {
+  test('list prints a table without --json', async () => {
     const { stdout } = await service.ops('models', 'list');
 
     expect(stdout).toMatch(/^MODEL +TYPE +PROVIDER +ENABLED +DISPATCHABLE +REASON\n/);
@@ -96,10 +98,10 @@ describe('models', () => {
     expect(stdout).toMatch(/xW2\.7S +video +- +yes +no +no upstream model is configured\n/);
   });
 
-  test('a run that tells nothing of its routes is refused with one line', async () => {
+  test('a local run without stack outputs is refused with one line', async () => {
     await writeLocalRun(service.dataDirectory, service.endpointUrl, { outputs: undefined });
 
-    const outcome = await service.ops('models', 'list', '--json');
+    const outcome = await runProcess(['models', 'list', '--json', '--data-dir', service.dataDirectory]);
 
     await writeLocalRun(service.dataDirectory, service.endpointUrl);
     expect(outcome).toEqual({

@@ -21,7 +21,7 @@ const createKey = (...args: string[]) => service.json<Key>('keys', 'create', '--
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('keys', () => {
-  test('create gives every scope and an empty label unless told otherwise', async () => {
+  test('create defaults to every scope and an empty label', async () => {
     const value = await createKey();
 
     expect(value).toEqual({
@@ -34,7 +34,7 @@ describe('keys', () => {
     expect(parseKey(value.key)).toMatchObject({ accountId, keyId: value.keyId });
   });
 
-  test('create keeps the scopes and the label that were given', async () => {
+  test('create stores the given scopes and label', async () => {
     const scopes = 'models:read, balance:read,models:read';
 
     expect(await createKey('--scopes', scopes, '--label', 'reader')).toMatchObject({
@@ -52,7 +52,7 @@ describe('keys', () => {
     expect(stored).not.toContain(key.slice(-12));
   });
 
-  test('list shows what is known of each key, oldest first, and never the key', async () => {
+  test('list prints every key without its text, oldest first', async () => {
     const { accountId: own } = await service.json<{ accountId: string }>(
       ...['accounts', 'create', '--name', 'lister'],
     );
@@ -82,7 +82,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('revoke takes the id or the key itself, and keeps the first time', async () => {
+  test('revoke takes the id or the key, and keeps the time of the first revocation', async () => {
     const { keyId, key } = await createKey();
 
     const revoked = await service.json('keys', 'revoke', '--key', key);
@@ -93,8 +93,8 @@ describe('keys', () => {
   });
 
   test.each([
-    ['a key that is no key', ['--key', 'gsk_nonsense'], 1, /no API key/],
-    ['an id nobody has', ['--key-id', 'key_0'], 1, /There is no key key_0\./],
+    ['a malformed key', ['--key', 'gsk_nonsense'], 1, /no API key/],
+    ['an unknown id', ['--key-id', 'key_0'], 1, /There is no key key_0\./],
     ['neither', [], 2, /either --key-id or --key/],
     ['both', ['--key-id', 'key_0', '--key', 'gsk_0'], 2, /either --key-id or --key/],
   ])('revoke of %s is refused', async (_case, args, status, message) => {
@@ -104,7 +104,7 @@ describe('keys', () => {
     expect(outcome.stderr.trimEnd()).not.toContain('\n');
   });
 
-  test.each([['create'], ['list']])('%s for an account that does not exist is refused', async (verb) => {
+  test.each([['create'], ['list']])('%s for an unknown account is refused', async (verb) => {
     expect(await service.ops('keys', verb, '--account', 'acc_nobody')).toEqual({
       status: 1,
       stdout: '',
@@ -112,7 +112,7 @@ describe('keys', () => {
     });
   });
 
-  test('people get a table, and are told to keep the key', async () => {
+  test('create says to keep the key, and list prints a table, without --json', async () => {
     const created = await service.ops('keys', 'create', '--account', accountId, '--label', 'for people');
     const listed = await service.ops('keys', 'list', '--account', accountId);
 

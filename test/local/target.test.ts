@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AService, OPERATOR, runOps, startService, writeLocalRun } from './a-service.ts';
+import { type AService, OPERATOR, runProcess, startService, writeLocalRun } from './a-service.ts';
 
 let service: AService;
 let directory: string;
@@ -16,10 +16,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Above the largest process id that Linux gives. */
-const NOBODY = 4_194_305;
+/** Above the largest process id on Linux. */
+const UNUSED_PID = 4_194_305;
 
-/** The usual AWS credentials of somebody, with the endpoint of this service standing in for AWS. */
+/** Ordinary AWS settings, with this service as the endpoint. */
 const aws = () => ({
   AWS_ENDPOINT_URL: service.endpointUrl,
   AWS_REGION: 'eu-west-1',
@@ -29,15 +29,15 @@ const aws = () => ({
 const list = ['accounts', 'list', '--json'];
 
 describe('where a command acts', () => {
-  test('the local run of .local, when no directory is given', async () => {
+  test('on the local run in .local when no directory is given', async () => {
     const home = await mkdtemp(join(directory, 'home-'));
     await mkdir(join(home, '.local'));
     await writeLocalRun(join(home, '.local'), service.endpointUrl);
 
-    expect(await runOps(list, {}, home)).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
+    expect(await runProcess(list, {}, home)).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
   });
 
-  test('the local run with its own credentials, whatever the shell says of AWS', async () => {
+  test('on the local run with its own credentials, whatever AWS settings the shell has', async () => {
     const environment = {
       ...aws(),
       AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
@@ -47,39 +47,39 @@ describe('where a command acts', () => {
       TABLE_NAME: 'another-table',
     };
 
-    const outcome = await runOps(['--data-dir', service.dataDirectory, ...list], environment);
+    const outcome = await runProcess(['--data-dir', service.dataDirectory, ...list], environment);
 
     expect(outcome).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
     expect([...service.callers]).toEqual([OPERATOR.accessKeyId]);
   });
 
-  test('the stack, by the usual AWS credentials, when the local run is gone', async () => {
-    await writeLocalRun(directory, 'http://127.0.0.1:1', { pid: NOBODY });
+  test('on the stack, with the usual AWS credentials, when the local run is gone', async () => {
+    await writeLocalRun(directory, 'http://127.0.0.1:1', { pid: UNUSED_PID });
 
-    const outcome = await runOps([...list, '--data-dir', directory, '--stack', 'Deployed'], aws());
+    const outcome = await runProcess([...list, '--data-dir', directory, '--stack', 'Deployed'], aws());
 
     expect(outcome).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
     expect([...service.callers]).toEqual(['SOMEBODY']);
   });
 
-  test('the stack with its routes and secrets', async () => {
-    const { stdout } = await runOps(['models', 'list', '--json', '--stack', 'Deployed'], aws());
+  test('on the stack with its routes and secrets', async () => {
+    const { stdout } = await runProcess(['models', 'list', '--json', '--stack', 'Deployed'], aws());
 
     expect(JSON.parse(stdout)).toContainEqual(
       expect.objectContaining({ id: 'xSD4.5', provider: 'modelark', dispatchable: true }),
     );
   });
 
-  test('the stack that is named, even while a local run is up', async () => {
+  test('on the named stack, even while a local run is up', async () => {
     const home = await mkdtemp(join(directory, 'home-'));
     await mkdir(join(home, '.local'));
     await writeLocalRun(join(home, '.local'), 'http://127.0.0.1:1');
 
-    expect(await runOps([...list, '--stack', 'Deployed'], aws(), home)).toMatchObject({ status: 0 });
+    expect(await runProcess([...list, '--stack', 'Deployed'], aws(), home)).toMatchObject({ status: 0 });
   });
 
-  test('the stack GenerationService, when none is named', async () => {
-    const outcome = await runOps([...list, '--data-dir', join(directory, 'none')], aws());
+  test('on the stack GenerationService when none is named', async () => {
+    const outcome = await runProcess([...list, '--data-dir', join(directory, 'none')], aws());
 
     expect(outcome).toEqual({
       status: 1,
@@ -91,8 +91,11 @@ describe('where a command acts', () => {
   test.each([
     ['no region', { AWS_REGION: undefined }, /Region is missing/],
     ['no credentials', { AWS_ACCESS_KEY_ID: undefined }, /credentials/],
-  ])('nowhere with %s: one line, status 1', async (_case, changes, message) => {
-    const outcome = await runOps([...list, '--data-dir', join(directory, 'none')], { ...aws(), ...changes });
+  ])('nowhere with %s: one line, exit status 1', async (_case, changes, message) => {
+    const outcome = await runProcess([...list, '--data-dir', join(directory, 'none')], {
+      ...aws(),
+      ...changes,
+    });
 
     expect(outcome).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(message) });
     expect(outcome.stderr).toMatch(/^[^\n]+\n$/);
@@ -101,7 +104,7 @@ describe('where a command acts', () => {
   test('nowhere when the stack has no table', async () => {
     service.stacks.set('Half', { BaseUrl: 'https://example.com' });
 
-    expect(await runOps([...list, '--stack', 'Half'], aws())).toEqual({
+    expect(await runProcess([...list, '--stack', 'Half'], aws())).toEqual({
       status: 1,
       stdout: '',
       stderr: 'stack Half cannot be used: it has no output TableName\n',
@@ -114,17 +117,17 @@ describe('where a command acts', () => {
   ])('nowhere when local.json %s', async (_case, content) => {
     await writeFile(join(directory, 'local.json'), content);
 
-    expect(await runOps([...list, '--data-dir', directory], aws())).toEqual({
+    expect(await runProcess([...list, '--data-dir', directory], aws())).toEqual({
       status: 1,
       stdout: '',
       stderr: `${join(directory, 'local.json')} does not describe a local run.\n`,
     });
   });
 
-  test('a local run that does not answer gives one line', async () => {
+  test('an unreachable local run gives one line', async () => {
     await writeLocalRun(directory, 'http://127.0.0.1:1');
 
-    const outcome = await runOps([...list, '--data-dir', directory]);
+    const outcome = await runProcess([...list, '--data-dir', directory]);
 
     expect(outcome).toEqual({
       status: 1,

@@ -10,13 +10,13 @@ const required = {
   modelRoutes: ROUTES,
 };
 
-/** A node of an app to which this context was given. */
+/** A node of an app with this context. */
 const aNode = (given: Record<string, unknown>): Node =>
   ({ tryGetContext: (key: string) => given[key] ?? null }) as Node;
 const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));
 
 describe('the context', () => {
-  test('has a default for everything but where the upstreams are', () => {
+  test('has a default for every key but those of the providers', () => {
     expect(read()).toEqual({
       outputTtlSeconds: 82_800,
       retentionDays: 90,
@@ -50,7 +50,7 @@ describe('the context', () => {
     ]);
   });
 
-  test('is the same given as text, as on the command line', () => {
+  test('is the same when given as text, as on the command line', () => {
     const typed = {
       outputTtlSeconds: 10,
       retentionDays: 0.5,
@@ -85,7 +85,7 @@ describe('the context', () => {
   test.each([
     ['https://api.example.com/', 'https://api.example.com'],
     ['https://api.example.com/base//', 'https://api.example.com/base'],
-  ])('takes the base URL %s without its last slashes', (publicBaseUrl, expected) => {
+  ])('removes trailing slashes from the base URL %s', (publicBaseUrl, expected) => {
     expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
   });
 
@@ -119,13 +119,13 @@ describe('the context', () => {
         { xQI3Pro: { provider: 'modelark', upstreamModel: 'x', region: 'y' } },
       ],
     ],
-  ])('names %s when its value is wrong', (key, values) => {
+  ])('names %s when its value is invalid', (key, values) => {
     for (const value of values) {
       expect(() => read({ [key]: value })).toThrow(new RegExp(`The context is not valid.*at ${key}`, 's'));
     }
   });
 
-  test('names every wrong key at once', () => {
+  test('names all invalid keys at once', () => {
     expect(() => read({ retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(
       /at retentionDays.*at pollIntervalSeconds/s,
     );
@@ -150,7 +150,7 @@ describe('the context', () => {
     ['webhookRetrySeconds', Array(20).fill(86_400).join(',')],
     ['pollIntervalSeconds', 1],
     ['pollIntervalSeconds', 300],
-  ] as const)('takes %s at its bound %p', (key, value) => {
+  ] as const)('accepts %s at its bound %p', (key, value) => {
     expect(read({ [key]: value })[key]).toBe(value);
   });
 });

@@ -37,7 +37,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const ops = (verb: string, ...args: string[]) =>
   runCommand('accounts', verb, '--account', ACCOUNT_ID, ...args, '--data-dir', dataDirectory);
-/** The value a verb answers with `--json`; it must succeed. */
+/** Runs a verb that must succeed; returns its `--json` value. */
 const jsonOf = async (verb: string, ...args: string[]) => {
   const { status, stdout, stderr } = await ops(verb, ...args, '--json');
   expect([status, stderr]).toEqual([0, '']);
@@ -46,7 +46,7 @@ const jsonOf = async (verb: string, ...args: string[]) => {
 const LIMITS = ['--requests-per-second', '2.5', '--burst', '4'];
 
 describe('an operation on an account', () => {
-  test('block and unblock answer since when it is blocked, and nothing else', async () => {
+  test('block and unblock print only the time of the block', async () => {
     const blocked = await jsonOf('block');
 
     expect(blocked).toStrictEqual({ accountId: ACCOUNT_ID, blockedAt: expect.stringMatching(INSTANT) });
@@ -58,7 +58,7 @@ describe('an operation on an account', () => {
     expect(account()).not.toHaveProperty('blockedAt');
   });
 
-  test('set-limits answers the limits, sets them, and tells every key', async () => {
+  test('set-limits prints the limits and stores them in the account and its keys', async () => {
     const limits = { requestsPerSecond: 50, burst: 100 };
     process.env.TABLE_NAME = 'table';
     const keys = await Promise.all(
@@ -79,7 +79,7 @@ describe('an operation on an account', () => {
     }
   });
 
-  test('rotate-webhook-secret answers the new secret and until when the one before is valid', async () => {
+  test('rotate-webhook-secret prints the new secret and when the previous one expires', async () => {
     const value = await jsonOf('rotate-webhook-secret');
 
     expect(value).toStrictEqual({
@@ -94,7 +94,7 @@ describe('an operation on an account', () => {
     expect(JSON.stringify(value)).not.toContain(anAccount().webhookSecret);
   });
 
-  test('is told people field by field', async () => {
+  test('prints field by field without --json', async () => {
     expect((await ops('unblock')).stdout).toBe(`accountId  ${ACCOUNT_ID}\nblockedAt  -\n`);
     expect((await ops('set-limits', ...LIMITS)).stdout).toBe(
       `accountId          ${ACCOUNT_ID}\nrequestsPerSecond  2.5\nburst              4\n`,
@@ -106,7 +106,7 @@ describe('an operation on an account', () => {
     ['unblock', []],
     ['set-limits', LIMITS],
     ['rotate-webhook-secret', []],
-  ])('%s of an account that does not exist is refused with one line', async (verb, args) => {
+  ])('%s of an unknown account is refused with one line', async (verb, args) => {
     memory.remove(accountKey(ACCOUNT_ID));
 
     expect(await ops(verb, ...args)).toEqual({

@@ -16,7 +16,7 @@ const dynamoDb = mockClient(table);
 const shell = { ...process.env };
 let dataDirectory: string;
 
-/** An account with nothing on its balance, unless told otherwise. */
+/** An account with a balance of 0 unless given another. */
 const account = (balance: Partial<Account> = {}): Account =>
   anAccount({ balanceThousandths: 0, ledgerEntries: 0, ...balance });
 
@@ -27,8 +27,8 @@ const refusedOverAccount = (found: Account) =>
     CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: marshall(found) }, { Code: 'None' }],
   });
 
-/** The entries that were put, in the order of the tries. */
-const triedEntries = (): Record<string, unknown>[] =>
+/** The entries of each attempt, in order. */
+const attemptedEntries = (): Record<string, unknown>[] =>
   dynamoDb
     .commandCalls(TransactWriteCommand)
     .map(
@@ -70,7 +70,7 @@ afterEach(() => {
 });
 
 describe('a change of the balance', () => {
-  test('builds on what the refusal found when somebody else was faster', async () => {
+  test('retries with the balance that a conflicting change left', async () => {
     const found = account({ balanceThousandths: 2_000, ledgerEntries: 1 });
     dynamoDb
       .on(GetCommand, { Key: ledgerEntryKey(ACCOUNT_ID, 1) })
@@ -81,20 +81,20 @@ describe('a change of the balance', () => {
 
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ amount: 5, balanceAfter: 7 });
-    expect(triedEntries().map(({ number }) => number)).toEqual([1, 2]);
+    expect(attemptedEntries().map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  test('is not made twice when it was committed but its answer was lost', async () => {
+  test('is not repeated when it was committed but the response was lost', async () => {
     const committed = account({ balanceThousandths: 5_000, ledgerEntries: 1 });
     dynamoDb
       .on(GetCommand, { Key: ledgerEntryKey(ACCOUNT_ID, 1) })
-      .callsFake(() => ({ Item: triedEntries()[0] }));
+      .callsFake(() => ({ Item: attemptedEntries()[0] }));
     dynamoDb.on(TransactWriteCommand).rejects(refusedOverAccount(committed));
 
     const { status, stdout } = await topUp();
 
     expect(status).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ id: triedEntries()[0]?.id, balanceAfter: 5 });
-    expect(triedEntries()).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ id: attemptedEntries()[0]?.id, balanceAfter: 5 });
+    expect(attemptedEntries()).toHaveLength(1);
   });
 });

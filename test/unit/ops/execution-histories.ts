@@ -7,10 +7,10 @@ import { atSeconds } from '../builders/clocks.ts';
 import { REQUEST_ID } from '../builders/entities.ts';
 import type { MemoryExecutions } from '../fakes/memory-executions.ts';
 
-/** A delivery of the webhook that an operator started. */
+/** Execution name of a webhook delivery that an operator started. */
 export const AGAIN = `${REQUEST_ID}-again`;
 
-/** What each execution was and the states it entered, by name. */
+/** Each execution's status and states (with the second of entry), by name. */
 const HISTORIES: Record<
   string,
   { status: string; stopped?: number; error?: string; states: [string, number][] }
@@ -33,7 +33,7 @@ const HISTORIES: Record<
   },
 };
 
-/** Serves the executions of a request that has succeeded, one event of their histories a page. */
+/** Serves the executions of a succeeded request, with one history event per page. */
 export const serveHistories = (executions: MemoryExecutions): void => {
   const historyOf = (executionArn: string) => {
     const history = HISTORIES[executionArn.split(':').slice(-2).join(':')];
@@ -51,7 +51,6 @@ export const serveHistories = (executions: MemoryExecutions): void => {
       { type: 'TaskStateEntered', timestamp: atSeconds(second), stateEnteredEventDetails: { name } },
       { type: 'TaskSucceeded', timestamp: atSeconds(second) },
     ]);
-    // One event a page.
     const page = Number(nextToken ?? 0);
     return {
       events: events.slice(page, page + 1),

@@ -25,7 +25,7 @@ const PROBLEM = {
 };
 
 describe('ledger verify', () => {
-  test('answers how much was read of every account, and that all adds up', async () => {
+  test('prints how much was read, and that all adds up', async () => {
     expect(await json('ledger', 'verify')).toEqual({ accounts: 2, entries: 4, problems: [] });
     expect(await ops('ledger', 'verify')).toEqual({
       status: 0,
@@ -34,7 +34,7 @@ describe('ledger verify', () => {
     });
   });
 
-  test('of one account reads that one only', async () => {
+  test('--account reads only that account', async () => {
     memory.patch(accountKey('acc_2'), { balanceThousandths: 3_000 });
 
     const verified = await json('ledger', 'verify', '--account', ACCOUNT_ID);
@@ -58,7 +58,7 @@ describe('ledger verify', () => {
     });
   });
 
-  test('of an account that does not exist is refused', async () => {
+  test('is refused for an unknown account', async () => {
     expect(await ops('ledger', 'verify', '--account', 'acc_none', '--json')).toEqual({
       status: 1,
       stdout: '',

@@ -14,14 +14,14 @@ const OUTPUTS = {
   RetentionDays: '90',
 };
 
-/** Commands that act on what a test put into the memory of this process. */
+/** Runs commands in this process, against mocked AWS clients. */
 export interface LocalRun {
   ops(...args: string[]): Promise<Outcome>;
-  /** The value a command answers with `--json`; it must succeed. */
+  /** Runs a command that must succeed; returns its `--json` value. */
   json(...args: string[]): Promise<unknown>;
 }
 
-/** Describes a local run for the tests of a file; its AWS clients must be mocked. */
+/** Writes a `local.json` for each test of a file. The AWS clients must be mocked. */
 export const describeLocalRun = (): LocalRun => {
   const shell = { ...process.env };
   let dataDirectory: string;

@@ -15,7 +15,7 @@ const { ops, json } = describeLocalRun();
 beforeEach(() => memory.reset());
 
 const MODEL_ROUTES = JSON.stringify({ xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' } });
-/** Why xQI3Pro cannot be used now. */
+/** Why xQI3Pro cannot be dispatched; undefined when it can. */
 const problem = () =>
   withEnvironment({ MODEL_ROUTES }, async () => {
     const model = findModel('xQI3Pro');
@@ -32,7 +32,7 @@ describe('models', () => {
     expect(await problem()).toBeUndefined();
   });
 
-  test('leaves the rate alone that was set for the model', async () => {
+  test('disable keeps the rate of the model', async () => {
     const rate: Rate = { perImage: [{ maxPixels: null, xTokens: 7 }] };
     await putRate('xQI3Pro', rate);
 
@@ -41,21 +41,18 @@ describe('models', () => {
     expect(memory.get(modelSettingsKey('xQI3Pro'))).toMatchObject({ model: 'xQI3Pro', enabled: false, rate });
   });
 
-  test('people are told in a line or two', async () => {
+  test('prints two lines without --json', async () => {
     const { stdout } = await ops('models', 'disable', '--model', 'xQI3Pro');
 
     expect(stdout).toBe('model    xQI3Pro\nenabled  no\n');
   });
 
-  test.each(['enable', 'disable'])(
-    '%s of an unknown model is not found, and stores nothing',
-    async (verb) => {
-      expect(await ops('models', verb, '--model', 'xW9', '--json')).toEqual({
-        status: 1,
-        stdout: '',
-        stderr: 'There is no model xW9.\n',
-      });
-      expect(memory.get(modelSettingsKey('xW9'))).toBeUndefined();
-    },
-  );
+  test.each(['enable', 'disable'])('%s of an unknown model is refused and stores nothing', async (verb) => {
+    expect(await ops('models', verb, '--model', 'xW9', '--json')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no model xW9.\n',
+    });
+    expect(memory.get(modelSettingsKey('xW9'))).toBeUndefined();
+  });
 });

@@ -23,7 +23,7 @@ const linesOf = (changes: Partial<RequestReport>, now = atSeconds(60)): string[]
   tellStory(aReport(changes), now).map(({ what, detail }) => `${what}: ${detail}`);
 
 describe('the story of a request', () => {
-  test('begins with what was asked for', () => {
+  test('begins with what was requested', () => {
     const video = aVideoRequest({ model: 'xW2.7S', durationSec: 5, resolution: '720p' });
 
     expect(linesOf({})[0]).toBe('accepted: xQI3Pro, 1 of 1K');
@@ -42,10 +42,10 @@ describe('the story of a request', () => {
     [{ kind: 'lost', failure: { code: 'internal_error', message: 'Gone.' } }, 'lost, internal_error: Gone.'],
     [{ kind: 'busy', reason: '429' }, 'busy, 429'],
     [undefined, 'not known'],
-  ])('says what a provider call came to: %j', (outcome, told) => {
+  ])('says how a provider call ended: %j', (outcome, detail) => {
     const attempts = [anAttempt({ call: 1, attempt: 2, finishedAt: at(3), ...(outcome ? { outcome } : {}) })];
 
-    expect(linesOf({ attempts })).toContain(`provider answered: call 1, try 2: ${told}`);
+    expect(linesOf({ attempts })).toContain(`provider answered: call 1, try 2: ${detail}`);
   });
 
   test('leaves out what has not happened', () => {
@@ -63,7 +63,7 @@ describe('the story of a request', () => {
     ]);
   });
 
-  test('goes on to the expiry, and to the removal of the files', () => {
+  test('continues to the expiry and the removal of the files', () => {
     const request = anImageRequest({
       status: 'succeeded',
       finishedAt: at(1),
@@ -74,7 +74,7 @@ describe('the story of a request', () => {
     expect(linesOf({ request }, atSeconds(101)).slice(-2)).toEqual(['expired: ', 'files removed: ']);
   });
 
-  test('says how it waited for the provider', () => {
+  test('says when it waited for the provider', () => {
     const wait = { requestId: 'img', waitingSince: at(1), queriedAt: at(3), calledBackAt: at(2) };
 
     expect(linesOf({ wait }).slice(1)).toEqual([
@@ -84,11 +84,11 @@ describe('the story of a request', () => {
     ]);
   });
 
-  test('tells a webhook try by its status, or by what went wrong', () => {
-    const made = { requestId: 'img', delivery: 'img', startedAt: NOW.toISOString(), milliseconds: 9 };
+  test('shows a webhook attempt with its status or its error', () => {
+    const attempt = { requestId: 'img', delivery: 'img', startedAt: NOW.toISOString(), milliseconds: 9 };
     const webhooks = [
-      { ...made, number: 1, error: 'ECONNREFUSED' },
-      { ...made, number: 2, status: 200 },
+      { ...attempt, number: 1, error: 'ECONNREFUSED' },
+      { ...attempt, number: 2, status: 200 },
     ];
 
     expect(linesOf({ webhooks }).slice(1)).toEqual([

@@ -58,7 +58,7 @@ const FAILED = {
 
 describe('requests fail', () => {
   test.each(['queued', 'processing'] as const)(
-    'ends a %s request, refunds it in full, and answers it',
+    'fails a %s request, refunds it in full and prints it',
     async (status) => {
       given({ status });
 
@@ -78,7 +78,7 @@ describe('requests fail', () => {
     expect(await json(...fail)).toMatchObject({ ...FAILED, operatorNote: null });
   });
 
-  test('stops the execution once the request is over', async () => {
+  test('stops the execution after the request has failed', async () => {
     let statusAtStop: unknown;
     executions.client.on(StopExecutionCommand).callsFake(async () => {
       statusAtStop = memory.get(requestKey(REQUEST_ID))?.status;
@@ -91,14 +91,14 @@ describe('requests fail', () => {
     expect(statusAtStop).toBe('failed');
   });
 
-  test('does not mind that there is no execution', async () => {
+  test('works without an execution', async () => {
     const gone = new ExecutionDoesNotExist({ message: 'gone', $metadata: {} });
     executions.client.on(StopExecutionCommand).rejects(gone);
 
     expect(await json(...fail)).toMatchObject(FAILED);
   });
 
-  test('removes the files that were stored already', async () => {
+  test('removes files that are already stored', async () => {
     const key = aStoredOutput(0).objectKey ?? '';
     bucket.put(key);
 
@@ -108,21 +108,21 @@ describe('requests fail', () => {
   });
 
   test.each(['succeeded', 'failed'] as const)(
-    'is refused of a request that has %s, and changes nothing',
+    'is refused for a request that has %s, and changes nothing',
     async (status) => {
       given({ status });
 
       expect(await ops(...fail, '--json')).toEqual({
         status: 1,
         stdout: '',
-        stderr: `Request ${REQUEST_ID} is over: it ${status}.\n`,
+        stderr: `Request ${REQUEST_ID} has already ${status}.\n`,
       });
       expect(memory.transactions).toEqual([]);
       expect(stops()).toEqual([]);
     },
   );
 
-  test('is refused when the workflow ends the request at the same moment, which is then settled once', async () => {
+  test('is refused when the workflow ends the request first; the request is settled once', async () => {
     given({ outputs: [aStoredOutput(0)] });
     memory.beforeTransaction = async (attempt) => {
       if (attempt === 1) await settleRequest(REQUEST_ID, systemClock);
@@ -131,13 +131,13 @@ describe('requests fail', () => {
     expect(await ops(...fail, '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Request ${REQUEST_ID} ended by itself meanwhile: it succeeded.\n`,
+      stderr: `Request ${REQUEST_ID} succeeded before it could be failed.\n`,
     });
     expect(entries()).toEqual([expect.objectContaining({ reason: 'refund', amountThousandths: 4_000 })]);
     expect(stops()).toEqual([]);
   });
 
-  test('tells of a deleted request that it was deleted, and when', async () => {
+  test('says when a deleted request was deleted', async () => {
     memory.remove(requestKey(REQUEST_ID));
     memory.put(deletedRequestKey(ACCOUNT_ID, REQUEST_ID), { deletedAt: '2026-11-19T10:00:00.000Z' });
 
@@ -146,7 +146,7 @@ describe('requests fail', () => {
     );
   });
 
-  test('people are told field by field', async () => {
+  test('prints field by field without --json', async () => {
     const { stdout } = await ops(...fail, '--note', 'stuck');
 
     expect(stdout).toMatch(

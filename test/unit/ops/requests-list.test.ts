@@ -16,8 +16,8 @@ const { ops, json } = describeLocalRun();
 jest.spyOn(systemClock, 'now').mockReturnValue(NOW);
 
 const OTHER = 'acc_2';
-/** Puts a request that was made so many seconds ago, and gives its id. */
-const made = (
+/** Puts a request created this many seconds ago; returns its id. */
+const putRequestFrom = (
   secondsAgo: number,
   changes: Partial<Pick<StoredRequest, 'accountId' | 'status' | 'expiresAt' | 'ttl'>> = {},
   kind: StoredRequest['kind'] = 'image',
@@ -37,12 +37,12 @@ beforeEach(() => {
     memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
   }
   ids = {
-    removed: made(9_000_000, { status: 'failed', ttl: NOW.getTime() / 1000 }),
-    expired: made(90_000, { status: 'succeeded', expiresAt: NOW.toISOString() }),
-    succeeded: made(600, { status: 'succeeded', expiresAt: atSeconds(1).toISOString() }),
-    failed: made(500, { accountId: OTHER, status: 'failed' }),
-    video: made(60, { accountId: OTHER, status: 'processing' }, 'video'),
-    queued: made(59),
+    removed: putRequestFrom(9_000_000, { status: 'failed', ttl: NOW.getTime() / 1000 }),
+    expired: putRequestFrom(90_000, { status: 'succeeded', expiresAt: NOW.toISOString() }),
+    succeeded: putRequestFrom(600, { status: 'succeeded', expiresAt: atSeconds(1).toISOString() }),
+    failed: putRequestFrom(500, { accountId: OTHER, status: 'failed' }),
+    video: putRequestFrom(60, { accountId: OTHER, status: 'processing' }, 'video'),
+    queued: putRequestFrom(59),
   };
 });
 
@@ -52,7 +52,7 @@ const listed = async (...args: string[]): Promise<string[]> => {
 };
 
 describe('requests list', () => {
-  test('answers the images and videos of every account, newest first, as each reads now', async () => {
+  test('prints the images and videos of every account, newest first, with their current status', async () => {
     const { video, queued, failed, succeeded, expired } = ids;
 
     expect(await listed()).toEqual([queued, video, failed, succeeded, expired]);
@@ -74,13 +74,13 @@ describe('requests list', () => {
     ]);
   });
 
-  test('scans nothing: it asks the index of each account', async () => {
+  test('scans nothing: it queries the index of each account', async () => {
     await listed();
 
     expect(Object.keys(memory.calls()).sort()).toEqual(['BatchGetCommand', 'QueryCommand']);
   });
 
-  test('of an account answers its own alone', async () => {
+  test('--account prints only its requests', async () => {
     expect(await listed('--account', OTHER)).toEqual([ids.video, ids.failed]);
   });
 
@@ -90,7 +90,7 @@ describe('requests list', () => {
     ['succeeded', 'succeeded'],
     ['failed', 'failed'],
     ['expired', 'expired'],
-  ] as const)('of status %s answers those that read so now', async (status, name) => {
+  ] as const)('--status %s prints the requests with that status now', async (status, name) => {
     expect(await listed('--status', status)).toEqual([ids[name]]);
   });
 
@@ -102,18 +102,18 @@ describe('requests list', () => {
     ['1d', ['expired']],
     ['2d', []],
     ['999999d', []],
-  ] as const)('older than %s answers those made so long ago or earlier', async (age, names) => {
+  ] as const)('--older-than %s prints the requests at least that old', async (age, names) => {
     expect(await listed('--older-than', age)).toEqual(names.map((name) => ids[name]));
   });
 
-  test('narrows down by everything together', async () => {
+  test('combines all filters', async () => {
     expect(await listed('--account', OTHER, '--status', 'failed', '--older-than', '500s')).toEqual([
       ids.failed,
     ]);
     expect(await listed('--account', OTHER, '--status', 'failed', '--older-than', '501s')).toEqual([]);
   });
 
-  test('judges each request by its record, whatever the index says', async () => {
+  test('filters by the record, not by the index', async () => {
     const { queued } = ids;
     const before = memory.get({ PK: `REQUEST#${queued}`, SK: 'REQUEST' });
     memory.put({ PK: `REQUEST#${queued}`, SK: 'REQUEST' }, { ...before, status: 'processing' });
@@ -121,7 +121,7 @@ describe('requests list', () => {
     expect(await listed('--status', 'queued')).toEqual([]);
   });
 
-  test('reads no request of another status than the one that is wanted', async () => {
+  test('reads only records of the given status', async () => {
     await listed('--status', 'failed', '--account', OTHER);
 
     const read = memory.client.commandCalls(BatchGetCommand).flatMap(({ args }) => {
@@ -130,13 +130,13 @@ describe('requests list', () => {
     expect(read).toEqual([requestKey(ids.failed)]);
   });
 
-  test('reads on over any number of pages', async () => {
+  test('reads every page of the index', async () => {
     memory.itemsPerQuery = 1;
 
     expect(await listed()).toHaveLength(5);
   });
 
-  test('people get a table', async () => {
+  test('prints a table without --json', async () => {
     const { stdout } = await ops('requests', 'list', '--status', 'failed');
 
     expect(stdout).toMatch(
@@ -144,7 +144,7 @@ describe('requests list', () => {
     );
   });
 
-  test('of an account that does not exist is refused', async () => {
+  test('is refused for an unknown account', async () => {
     expect(await ops('requests', 'list', '--account', 'acc_none', '--json')).toEqual({
       status: 1,
       stdout: '',

@@ -100,7 +100,7 @@ beforeEach(() => {
 const show = ['requests', 'show', '--id', REQUEST_ID];
 
 describe('requests show', () => {
-  test('answers the record as the API gives it, but for signed URLs', async () => {
+  test('prints the record as the API shows it, without signed URLs', async () => {
     expect(await json(...show)).toMatchObject({
       record: {
         requestId: REQUEST_ID,
@@ -119,7 +119,7 @@ describe('requests show', () => {
     expect(JSON.stringify(await json(...show))).not.toContain('"url":""');
   });
 
-  test('answers its account and the entries about it', async () => {
+  test('prints the account and the ledger entries of the request', async () => {
     expect(await json(...show)).toMatchObject({
       account: { accountId: ACCOUNT_ID, name: 'demo', xTokens: 100, blockedAt: null },
       ledgerEntries: [
@@ -129,10 +129,10 @@ describe('requests show', () => {
     });
   });
 
-  test('answers every execution with the states it entered', async () => {
-    const { executions: told } = (await json(...show)) as { executions: unknown };
+  test('prints every execution with the states it entered', async () => {
+    const { executions: printed } = (await json(...show)) as { executions: unknown };
 
-    expect(told).toEqual([
+    expect(printed).toEqual([
       {
         ...{ workflow: 'generation', name: REQUEST_ID, status: 'SUCCEEDED', error: null, cause: null },
         ...{ startedAt: at(1), stoppedAt: at(11) },
@@ -155,7 +155,7 @@ describe('requests show', () => {
     ]);
   });
 
-  test('answers provider attempts, how it waited, and webhook tries', async () => {
+  test('prints provider attempts, the wait for the provider, and webhook attempts', async () => {
     const value = await json(...show);
 
     expect(value).toMatchObject({
@@ -168,7 +168,7 @@ describe('requests show', () => {
     expect(JSON.stringify(value)).not.toContain('secret-token');
   });
 
-  test('answers the files that the record names and those that the bucket has', async () => {
+  test('prints the files in the record and the files in the bucket', async () => {
     const { objects } = (await json(...show)) as { objects: unknown };
 
     expect(objects).toEqual([
@@ -218,7 +218,7 @@ describe('requests show', () => {
     expect(story.at(-1)?.detail).toBe('FAILED, Gone');
   });
 
-  test('people get the story as a table, and the files', async () => {
+  test('prints the story and the files as tables without --json', async () => {
     const { status, stdout } = await ops(...show);
 
     expect(status).toBe(0);
@@ -227,7 +227,7 @@ describe('requests show', () => {
     expect(stdout).toMatch(/\nFILE +BYTES +IN THE RECORD +IN THE BUCKET\noutputs\S+ +77 +yes +yes\n/);
   });
 
-  test('answers what there is of a request that nothing has happened to yet', async () => {
+  test('prints a request that has only been accepted', async () => {
     for (const { PK, SK } of memory.partition(`REQUEST#${REQUEST_ID}`)) {
       memory.remove({ PK: String(PK), SK: String(SK) });
     }
@@ -246,7 +246,7 @@ describe('requests show', () => {
     });
   });
 
-  test('tells why a failed request failed, with what the operator noted', async () => {
+  test('says why a request failed, with the operator note', async () => {
     const error = { code: 'provider_error', message: 'It broke.' } as const;
     putRequest(
       memory,
@@ -263,7 +263,7 @@ describe('requests show', () => {
     });
   });
 
-  test('is refused when there is no such request', async () => {
+  test('is refused when the request does not exist', async () => {
     memory.remove(requestKey(REQUEST_ID));
 
     expect(await ops(...show, '--json')).toEqual({
@@ -273,7 +273,7 @@ describe('requests show', () => {
     });
   });
 
-  test('says that a request was deleted, and when, whichever account it was of', async () => {
+  test('says when a request was deleted, whatever its account', async () => {
     memory.remove(requestKey(REQUEST_ID));
     const other = anAccount({ accountId: 'acc_2' });
     memory.put(accountKey('acc_2'), { ...accountListing('acc_2', other.createdAt), ...other });
@@ -286,11 +286,11 @@ describe('requests show', () => {
     });
   });
 
-  test('says that the retention of a request is over that is not swept yet', async () => {
+  test('says that a request is past its retention, even before TTL removes it', async () => {
     memory.patch(requestKey(REQUEST_ID), { ttl: atSeconds(60).getTime() / 1000 });
 
     expect((await ops(...show)).stderr).toBe(
-      `There is no request ${REQUEST_ID} any more: its retention is over.\n`,
+      `There is no request ${REQUEST_ID} any more: it is past its retention.\n`,
     );
   });
 });

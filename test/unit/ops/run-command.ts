@@ -1,13 +1,13 @@
 import { type ExitStatus, run } from '../../../ops/program.ts';
 
-/** What a command did. */
+/** The outcome of a command. */
 export interface Outcome {
   status: ExitStatus;
   stdout: string;
   stderr: string;
 }
 
-/** Runs a command inside this process. */
+/** Runs a command in this process. It sets environment variables as `connect` does, and leaves them set. */
 export const runCommand = async (...args: string[]): Promise<Outcome> => {
   let stdout = '';
   let stderr = '';

@@ -9,7 +9,7 @@ const runScript = (script: string) =>
   promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: PROJECT });
 
 describe('standard output', () => {
-  test('holds the result only, when the logger and the metrics of the service have something to say', async () => {
+  test('holds only the result when the logger and the metrics write', async () => {
     const { stdout, stderr } = await runScript(`
       const { reserveStandardOutput } = await import('./ops/standard-output.ts');
       const out = reserveStandardOutput();
@@ -22,7 +22,7 @@ describe('standard output', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '"the result"', stderr: '' });
   });
 
-  test('holds the result only, when a module prints there', async () => {
+  test('holds only the result when a module prints to it', async () => {
     const { stdout, stderr } = await runScript(`
       const { reserveStandardOutput } = await import('./ops/standard-output.ts');
       const out = reserveStandardOutput();

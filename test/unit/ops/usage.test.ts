@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SCOPES } from '../../../core/accounts/api-keys.ts';
 import { runCommand } from './run-command.ts';
 
-/** Every verb with what it needs, so that each case below is wrong in one way only. */
+/** Every verb with valid options, so that each case below has one mistake. */
 const VERBS: string[][] = [
   ['accounts', 'create', '--name', 'Acme'],
   ['accounts', 'list'],
@@ -30,14 +30,14 @@ const VERBS: string[][] = [
 const NOUNS = [...new Set(VERBS.map(([noun = '']) => noun))];
 
 describe('help', () => {
-  test('of the whole names every noun', async () => {
+  test('of the program names every noun', async () => {
     const { status, stdout, stderr } = await runCommand('--help');
 
     expect([status, stderr]).toEqual([0, '']);
     for (const noun of NOUNS) expect(stdout).toMatch(new RegExp(`^  ${noun} `, 'm'));
   });
 
-  test.each(NOUNS)('of %s names its verbs and the options every verb takes', async (noun) => {
+  test.each(NOUNS)('of %s names its verbs and the global options', async (noun) => {
     const { status, stdout, stderr } = await runCommand(noun, '--help');
 
     expect([status, stderr]).toEqual([0, '']);
@@ -55,7 +55,7 @@ describe('help', () => {
   });
 });
 
-describe('bad usage has exit status 2, and says what is wrong on standard error only', () => {
+describe('bad usage exits with 2 and explains itself on standard error only', () => {
   test.each([
     ['nothing at all', [], /Usage: ops <noun> <verb>/],
     ['an unknown noun', ['account', 'list'], /unknown command 'account'/],
@@ -154,20 +154,20 @@ describe('bad usage has exit status 2, and says what is wrong on standard error 
     },
   );
 
-  test('an unknown scope is told which there are', async () => {
+  test('an unknown scope lists the valid ones', async () => {
     const { stderr } = await runCommand('keys', 'create', '--account', 'a', '--scopes', 'all');
 
     for (const scope of SCOPES) expect(stderr).toContain(scope);
   });
 
-  test('a key that is given is never repeated', async () => {
+  test('a given key is never printed', async () => {
     const { stderr } = await runCommand('keys', 'revoke', '--key', 'gsk_secret', '--key-id', 'key_1');
 
     expect(stderr).not.toContain('secret');
   });
 });
 
-describe('an unknown model is not found, whatever the target', () => {
+describe('an unknown model is refused before connecting', () => {
   test('exit status 1 with one line', async () => {
     expect(await runCommand('rates', 'set', '--model', 'xW9', '--value', '{"720p":1}')).toEqual({
       status: 1,

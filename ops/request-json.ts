@@ -6,7 +6,7 @@ import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellStory } from './request-story.ts';
 
-/** A record as the API gives it at `now`, but for the signed URLs: an operator has the bucket, and a URL in a log is a file given away. */
+/** A record as the API shows it at `now`, without signed URLs: operators can read the bucket, and anyone who sees a URL in a log can fetch the file. */
 export const renderUnsigned = (request: StoredRequest, now: Date): RequestRecord => {
   const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
   const record = renderRecord(request, { now, publicBaseUrl, signUrl: () => '' });
@@ -17,13 +17,13 @@ export const renderUnsigned = (request: StoredRequest, now: Date): RequestRecord
 
 const withoutUrl = <Item extends { url?: string }>({ url: _, ...item }: Item): Omit<Item, 'url'> => item;
 
-/** A failed record with what an operator noted when ending it. */
+/** A failed record with the operator's note, or null. */
 export const renderFailed = (request: StoredRequest, now: Date) => ({
   ...renderUnsigned(request, now),
   operatorNote: request.operatorNote ?? null,
 });
 
-/** A report as `--json` prints it. The token that wakes the execution stays out of it. */
+/** A report as `--json` prints it. It leaves out the task token, which could wake the execution. */
 export const renderReport = (report: RequestReport, now: Date) => {
   const { request, account, entries, executions, attempts, wait, webhooks } = report;
   const { accountId, name, balanceThousandths, blockedAt = null } = account;
@@ -37,13 +37,13 @@ export const renderReport = (report: RequestReport, now: Date) => {
     executions,
     providerAttempts: attempts.map(({ requestId: _, ...attempt }) => attempt),
     wait: wait ? { waitingSince, queriedAt, calledBackAt } : null,
-    webhooks: webhooks.map(({ requestId: _, ...made }) => made),
+    webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),
     story: tellStory(report, now),
   };
 };
 
-/** Every file that the record names or the bucket has, by key. */
+/** Every file in the record or in the bucket, sorted by key. */
 const renderObjects = ({ request, files }: RequestReport) => {
   const recorded = new Map(
     (request.outputs ?? []).flatMap((output) => (output.objectKey ? [[output.objectKey, output]] : [])),

@@ -12,29 +12,29 @@ import { requestKey } from '../core/table/keys.ts';
 import type { StoredItem } from '../core/table/table.ts';
 import { addSeconds, toInstant } from '../core/time.ts';
 
-/** Which requests are wanted; each part narrows the list down. */
+/** Filters of the list; a request must match all that are given. */
 export interface RequestListFilter {
   status: RecordStatus | undefined;
   olderThanSeconds: number | undefined;
 }
 
-/** How many accounts are read at once. */
-const ACCOUNTS_AT_ONCE = 8;
+/** Number of accounts read in parallel. */
+const PARALLEL_ACCOUNTS = 8;
 
-/** The requests of these accounts as they read at `now`, newest first. Reads the index of each account, and every record it names. */
+/** The requests of these accounts, newest first, with their status at `now`. Reads each account's index and every record in it. */
 export const listRequestsOf = async (
   accounts: readonly Pick<Account, 'accountId'>[],
   filter: RequestListFilter,
   now: Date,
 ): Promise<StoredRequest[]> => {
   const found: StoredRequest[] = [];
-  for (let start = 0; start < accounts.length; start += ACCOUNTS_AT_ONCE) {
-    const some = accounts.slice(start, start + ACCOUNTS_AT_ONCE);
-    const lists = await Promise.all(some.map(({ accountId }) => listOfAccount(accountId, filter, now)));
+  for (let start = 0; start < accounts.length; start += PARALLEL_ACCOUNTS) {
+    const batch = accounts.slice(start, start + PARALLEL_ACCOUNTS);
+    const lists = await Promise.all(batch.map(({ accountId }) => listOfAccount(accountId, filter, now)));
     found.push(...lists.flat());
   }
-  const place = ({ createdAt, requestId }: StoredRequest): string => `${createdAt} ${requestId}`;
-  return found.sort((a, b) => (place(a) < place(b) ? 1 : -1));
+  const sortKey = ({ createdAt, requestId }: StoredRequest): string => `${createdAt} ${requestId}`;
+  return found.sort((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1));
 };
 
 const listOfAccount = async (

@@ -1,0 +1,30 @@
+import type { StackContext } from './context.ts';
+import type { ServiceFunction } from './service-function.ts';
+
+const variablesOf = (context: StackContext) => ({
+  OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds),
+  RETENTION_DAYS: String(context.retentionDays),
+  PAUSE_SECONDS: String(context.pauseSeconds),
+  IMAGE_DEADLINE_SECONDS: String(context.imageDeadlineSeconds),
+  VIDEO_DEADLINE_SECONDS: String(context.videoDeadlineSeconds),
+  POLL_INTERVAL_SECONDS: String(context.pollIntervalSeconds),
+  CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
+  WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
+  ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
+});
+type Variables = ReturnType<typeof variablesOf>;
+
+/** The variables whose values come straight from the context. They need no permission. */
+export class Settings {
+  readonly variables: Variables;
+
+  constructor(context: StackContext) {
+    this.variables = variablesOf(context);
+  }
+
+  /** Gives functions these settings. */
+  bind(functions: readonly ServiceFunction[], ...names: (keyof Variables)[]): void {
+    const variables = Object.fromEntries(names.map((name) => [name, this.variables[name]]));
+    for (const to of functions) to.addEnvironment(variables);
+  }
+}

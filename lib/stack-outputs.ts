@@ -1,0 +1,33 @@
+import { CfnOutput } from 'aws-cdk-lib';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import type { Construct } from 'constructs';
+import type { DataStore } from './data-store.ts';
+import type { HttpApi } from './http-api.ts';
+import type { ProviderSecrets } from './provider-secrets.ts';
+import type { Settings } from './settings.ts';
+
+interface Capabilities {
+  httpApi: HttpApi;
+  dataStore: DataStore;
+  secrets: ProviderSecrets;
+  settings: Settings;
+  generation: { stateMachine: StateMachine };
+  expiry: { stateMachine: StateMachine };
+  webhookDelivery: { stateMachine: StateMachine };
+}
+
+/** Adds the outputs of the stack. The operators' command line and the local run find the service by them. */
+export const addOutputs = (stack: Construct, service: Capabilities): void => {
+  const { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery } = service;
+  const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
+  output('BaseUrl', httpApi.baseUrl);
+  output('TableName', dataStore.table.tableName);
+  output('BucketName', dataStore.bucket.bucketName);
+  output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);
+  output('ExpiryStateMachineArn', expiry.stateMachine.stateMachineArn);
+  output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
+  output('ModelRoutes', secrets.modelRoutes);
+  output('ModelArkSecretName', secrets.modelArk.secretName);
+  output('ModelStudioSecretName', secrets.modelStudio.secretName);
+  output('RetentionDays', settings.variables.RETENTION_DAYS);
+};

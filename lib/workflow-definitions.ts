@@ -1,0 +1,43 @@
+import type { TaskSettings, WorkflowProps } from './workflow.ts';
+
+/** Time beyond the deadline that a task enforces itself: to load, record and answer. */
+const MARGIN_SECONDS = 30;
+/** Lambda's limit on a function's timeout. */
+const MAX_LAMBDA_SECONDS = 900;
+
+const define = <Task extends string>(
+  definition: string,
+  arnVariable: WorkflowProps<Task>['arnVariable'],
+  tasks: Record<Task, TaskSettings>,
+): Omit<WorkflowProps<Task>, 'bundleOf'> => ({ definition, arnVariable, tasks });
+
+/** The workflow that takes a request from its creation to a terminal state. */
+export const generationDefinition = (imageDeadlineSeconds: number) =>
+  define('generation', 'GENERATION_STATE_MACHINE_ARN', {
+    'dispatch-request': {
+      description: 'Sends a request to its provider',
+      timeoutSeconds: Math.min(MAX_LAMBDA_SECONDS, imageDeadlineSeconds + MARGIN_SECONDS),
+    },
+    'await-provider': {
+      description: 'Stores the task token under which a request waits',
+      timeoutSeconds: 45,
+    },
+    'query-provider': { description: 'Queries the provider for the state of a request', timeoutSeconds: 45 },
+    'store-outputs': {
+      description: 'Copies outputs to the bucket',
+      timeoutSeconds: MAX_LAMBDA_SECONDS,
+      memorySize: 1024,
+    },
+    'settle-request': { description: 'Ends a request according to its stored outputs', timeoutSeconds: 30 },
+    'fail-request': { description: 'Fails a request and refunds it', timeoutSeconds: 30 },
+  });
+
+/** The workflow that removes a request's files when they expire. */
+export const EXPIRY_DEFINITION = define('expiry', 'EXPIRY_STATE_MACHINE_ARN', {
+  'expire-request': { description: 'Removes the files of an expired request', timeoutSeconds: 30 },
+});
+
+/** The workflow that delivers a request's webhook. */
+export const WEBHOOK_DELIVERY_DEFINITION = define('webhook-delivery', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', {
+  'deliver-webhook': { description: "Makes one attempt to deliver a request's webhook", timeoutSeconds: 45 },
+});

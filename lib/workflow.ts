@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { DefinitionBody, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import { Construct } from 'constructs';
+import type { EnvironmentName } from '../core/environment.ts';
+import { pascalCase } from './names.ts';
+import { functionsByName, ServiceFunction } from './service-function.ts';
+
+/** Settings of a task's function. */
+export interface TaskSettings {
+  description: string;
+  timeoutSeconds: number;
+  /** Megabytes, 512 by default. */
+  memorySize?: number;
+}
+
+/** A workflow: its definition and its tasks. */
+export interface WorkflowProps<Task extends string> {
+  bundleOf: (name: string) => string;
+  /** The definition is `statemachines/<definition>.asl.json`. */
+  definition: string;
+  /** The variable through which functions find the state machine. */
+  arnVariable: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
+  /** Tasks by the file name of their function: `settle-request` fills `${SettleRequestArn}`. */
+  tasks: Record<Task, TaskSettings>;
+}
+
+/** The actions with which a waiting task is woken or kept waiting. */
+const WAKE_ACTIONS = ['states:SendTaskSuccess', 'states:SendTaskHeartbeat'];
+
+/** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
+export class Workflow<Task extends string> extends Construct {
+  readonly stateMachine: StateMachine;
+  /** The functions of the tasks, by file name. */
+  readonly tasks: Record<Task, ServiceFunction>;
+  private readonly arnVariable: WorkflowProps<Task>['arnVariable'];
+
+  constructor(scope: Construct, id: string, props: WorkflowProps<Task>) {
+    super(scope, id);
+    this.arnVariable = props.arnVariable;
+    const names = Object.keys(props.tasks) as Task[];
+    this.tasks = functionsByName(names, (name) => {
+      const { description, timeoutSeconds, memorySize = 512 } = props.tasks[name];
+      const bundle = props.bundleOf(`workflow/${name}`);
+      const timeout = Duration.seconds(timeoutSeconds);
+      return new ServiceFunction(this, pascalCase(name), { bundle, description, timeout, memorySize });
+    });
+    const arns = names.map(
+      (name) => [`${pascalCase(name)}Arn`, this.tasks[name].lambda.functionArn] as const,
+    );
+
+    // The path of this id is fixed: another id would replace the state machine and its running executions.
+    this.stateMachine = new StateMachine(new Construct(this, 'Machine'), 'StateMachine', {
+      stateMachineType: StateMachineType.STANDARD,
+      // `fromString` keeps the definition in the template, for diffs and the local run. Its timeout and comment are in
+      // the file: CDK ignores both props for a definition given as text.
+      definitionBody: DefinitionBody.fromString(readDefinition(props.definition)),
+      definitionSubstitutions: Object.fromEntries(arns),
+    });
+    // `grantInvoke` would also allow every version and alias.
+    this.stateMachine.addToRolePolicy(
+      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: arns.map(([, arn]) => arn) }),
+    );
+  }
+
+  /** Lets functions start executions. */
+  bindStart(functions: readonly ServiceFunction[]): void {
+    this.bind(functions, ['states:StartExecution'], this.stateMachine.stateMachineArn);
+  }
+
+  /** Lets functions see which executions run and how one ended. */
+  bindStatus(functions: readonly ServiceFunction[]): void {
+    this.bind(functions, ['states:ListExecutions'], this.stateMachine.stateMachineArn);
+    this.bind(functions, ['states:DescribeExecution'], this.executionsArn());
+  }
+
+  /** Lets functions wake tasks that wait under a token. The token names the task, so no variable is needed. */
+  allowWake(functions: readonly ServiceFunction[]): void {
+    const own = new Set<ServiceFunction>(Object.values(this.tasks));
+    for (const to of functions) {
+      if (own.has(to)) to.allowLater(to, 'Wake', WAKE_ACTIONS, [this.stateMachine.stateMachineArn]);
+      else to.allow(WAKE_ACTIONS, [this.stateMachine.stateMachineArn]);
+    }
+  }
+
+  private bind(functions: readonly ServiceFunction[], actions: string[], resource: string): void {
+    for (const to of functions) {
+      to.addEnvironment({ [this.arnVariable]: this.stateMachine.stateMachineArn });
+      to.allow(actions, [resource]);
+    }
+  }
+
+  private executionsArn(): string {
+    return Stack.of(this).formatArn({
+      service: 'states',
+      resource: 'execution',
+      resourceName: `${this.stateMachine.stateMachineName}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  }
+}
+
+const readDefinition = (name: string): string =>
+  readFileSync(new URL(`../statemachines/${name}.asl.json`, import.meta.url), 'utf8');
