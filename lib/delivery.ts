@@ -63,7 +63,7 @@ export class Delivery extends Construct {
       bundle: bundleOf('events/create-signing-key'),
       description: 'Makes the key pair of the delivery URLs at deploy time',
       timeout: Duration.seconds(60),
-      environment: { DELIVERY_KEY_SECRET_ARN: this.signingKey.secretArn },
+      environment: { FILE_DELIVERY_KEY_SECRET_ARN: this.signingKey.secretArn },
     }).lambda;
     createSigningKey.addToRolePolicy(
       new PolicyStatement({

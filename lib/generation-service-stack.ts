@@ -61,9 +61,9 @@ export class GenerationServiceStack extends Stack {
     } as const;
     const reading = {
       PUBLIC_BASE_URL: httpApi.baseUrl,
-      DELIVERY_BASE_URL: delivery.baseUrl,
-      DELIVERY_KEY_PAIR_ID: delivery.keyPairId,
-      DELIVERY_KEY_SECRET_ARN: delivery.signingKey.secretArn,
+      FILE_DELIVERY_BASE_URL: delivery.baseUrl,
+      FILE_DELIVERY_KEY_PAIR_ID: delivery.keyPairId,
+      FILE_DELIVERY_KEY_SECRET_ARN: delivery.signingKey.secretArn,
     } as const;
     const files = { BUCKET_NAME: dataStore.bucket.bucketName } as const;
 

@@ -11,9 +11,9 @@ export type SignUrl = (objectKey: string, expiresAt: Instant) => string;
  * CloudFront checks it against the distribution's trusted key group (ECDSA P-256, SHA-256).
  */
 export const loadUrlSigner = async (): Promise<SignUrl> => {
-  const privateKey = await readSecret(requiredEnv('DELIVERY_KEY_SECRET_ARN'));
-  const keyPairId = requiredEnv('DELIVERY_KEY_PAIR_ID');
-  const baseUrl = requiredEnv('DELIVERY_BASE_URL');
+  const privateKey = await readSecret(requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN'));
+  const keyPairId = requiredEnv('FILE_DELIVERY_KEY_PAIR_ID');
+  const baseUrl = requiredEnv('FILE_DELIVERY_BASE_URL');
   return (objectKey, expiresAt) =>
     getSignedUrl({
       url: `${baseUrl}/${objectKey}`,
