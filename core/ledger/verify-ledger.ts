@@ -2,13 +2,10 @@ import { type Account, getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import { batchGetAll } from '../table/batches.ts';
-import { deletedRequestKey, requestKey } from '../table/keys.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { listLedgerEntries } from './ledger.ts';
 import { readLedgerEntries } from './ledger-entries.ts';
 import {
-  AccountedRequest,
   accountProblems,
   addEntry,
   type LedgerProblem,
@@ -17,6 +14,7 @@ import {
   type RequestFate,
   requestProblems,
 } from './ledger-rules.ts';
+import { findRequestFates } from './request-fates.ts';
 
 /** What a verification looked at and found wrong. */
 export interface LedgerVerification {
@@ -67,7 +65,7 @@ const verifyAccount = async (
   let suspects = await findSuspects(reading.tally, sweptBefore);
   let problems: LedgerProblem[] = [];
   for (let look = 0; look < LOOKS && suspects.length > 0; look++) {
-    const fates = await readFates(accountId, suspects);
+    const fates = await findRequestFates(accountId, suspects);
     account = await readOn(reading);
     const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, sweptBefore));
     suspects = suspects.filter((_, index) => judged[index]?.length);
@@ -114,7 +112,7 @@ const findSuspects = async (tally: LedgerTally, sweptBefore: Instant): Promise<s
   const suspects: string[] = [];
   const unlisted = new Set(tally.requests.keys());
   const judgeAll = async (requestIds: string[]): Promise<void> => {
-    const fates = await readFates(tally.accountId, requestIds);
+    const fates = await findRequestFates(tally.accountId, requestIds);
     suspects.push(...requestIds.filter((id) => judge(tally, id, fates, sweptBefore).length > 0));
   };
   for await (const requestIds of inChunks(listRequestIdsOfAccount(tally.accountId))) {
@@ -144,26 +142,4 @@ const judge = (
 ): LedgerProblem[] => {
   const fate = fates.get(requestId) ?? { state: 'absent' };
   return requestProblems(accountId, requestId, requests.get(requestId), fate, sweptBefore);
-};
-
-/**
- * What became of requests, strongly consistent. The marks of those that are not there are read after them:
- * whoever deletes one leaves its mark at the same moment.
- */
-const readFates = async (
-  accountId: string,
-  requestIds: readonly string[],
-): Promise<Map<string, RequestFate>> => {
-  const fates = new Map<string, RequestFate>();
-  const items = await batchGetAll(requestIds.map(requestKey));
-  for (const [index, requestId] of requestIds.entries()) {
-    const item = items[index];
-    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
-  }
-  const absent = requestIds.filter((requestId) => !fates.has(requestId));
-  const marks = await batchGetAll(absent.map((requestId) => deletedRequestKey(accountId, requestId)));
-  for (const [index, requestId] of absent.entries()) {
-    fates.set(requestId, { state: marks[index] ? 'deleted' : 'absent' });
-  }
-  return fates;
 };

@@ -1,5 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { batchGetAll } from '../table/batches.ts';
 import { deletedRequestKey, openWorkListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
@@ -43,6 +44,16 @@ export const findDeletedRequest = async (
     }),
   );
   return Item && toDeletedRequest(Item);
+};
+
+/** Marks of deleted requests, strongly consistent, in the order asked for; undefined where there is none. */
+export const findDeletedRequests = async (
+  ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
+): Promise<(DeletedRequest | undefined)[]> => {
+  const items = await batchGetAll(
+    ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)),
+  );
+  return items.map((item) => item && toDeletedRequest(item));
 };
 
 /** Takes a deletion off the open work: nothing of the request is left. Harmless the second time. */

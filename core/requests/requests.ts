@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
+import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -20,11 +21,17 @@ export const findRequest = async (requestId: string): Promise<StoredRequest | un
   return Item && toRequest(Item);
 };
 
-/** Access pattern 7, for whoever knows that it exists. Throws `NotFoundError`. */
+/** Like `findRequest`. Throws `NotFoundError` when there is none. */
 export const getRequest = async (requestId: string): Promise<StoredRequest> => {
   const request = await findRequest(requestId);
   if (!request) throw new NotFoundError(`There is no request ${requestId}.`);
   return request;
+};
+
+/** Requests by id, strongly consistent, in any number and in the order of the ids; undefined where there is none. */
+export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
+  const items = await batchGetAll(requestIds.map(requestKey));
+  return items.map((item) => item && toRequest(item));
 };
 
 /** Writes a new request; refused when its id is taken, which only its own earlier try can have done. */
