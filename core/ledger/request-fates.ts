@@ -4,7 +4,7 @@ import { requestKey } from '../table/keys.ts';
 import { AccountedRequest, type RequestFate } from './ledger-rules.ts';
 
 /**
- * The money and the state of requests of an account, by id, strongly consistent. Deletions are read after the
+ * The amounts and fates of requests of an account, by id, strongly consistent. Deletions are read after the
  * requests: a request is removed and its deletion recorded in one transaction, so none is missed.
  */
 export const findRequestFates = async (

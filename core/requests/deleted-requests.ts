@@ -6,8 +6,8 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
 
 /**
- * What stays of a request that was deleted: that it was, as the ledger goes on naming it. `files` are those
- * whose removal is not known to be complete.
+ * The record of a deleted request, kept because ledger entries still refer to it. `files` are those not yet
+ * known to be removed.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
@@ -17,21 +17,22 @@ export const DeletedRequest = z.object({
 });
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
 
+/** A deletion from a stored item. Throws when the item is malformed. */
 export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedRequest.parse(item);
 
-/** Marks a request as deleted, in the transaction that removes it. What is left to be removed is open work. */
-export const markDeletedWrite = (mark: DeletedRequest): TransactItem => ({
+/** Records a deletion, in the transaction that removes the request. Lists it as open work. */
+export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
     Item: {
-      ...deletedRequestKey(mark.accountId, mark.requestId),
-      ...openWorkListing(mark.requestId, mark.deletedAt),
-      ...mark,
+      ...deletedRequestKey(deletion.accountId, deletion.requestId),
+      ...openWorkListing(deletion.requestId, deletion.deletedAt),
+      ...deletion,
     },
   },
 });
 
-/** Access pattern 19: the mark of a deleted request, strongly consistent; undefined when it was not deleted. */
+/** The deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -46,7 +47,10 @@ export const findDeletedRequest = async (
   return Item && toDeletedRequest(Item);
 };
 
-/** Marks of deleted requests, strongly consistent, in the order asked for; undefined where there is none. */
+/**
+ * Deletions of any number of requests, strongly consistent, in the given order; undefined where there is
+ * none.
+ */
 export const findDeletedRequests = async (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
 ): Promise<(DeletedRequest | undefined)[]> => {
@@ -56,7 +60,7 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Takes a deletion off the open work: nothing of the request is left. Harmless the second time. */
+/** Takes a completed deletion off the open work. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeItem(
     new UpdateCommand({

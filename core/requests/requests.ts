@@ -11,6 +11,7 @@ import { type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
+/** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
 /** Access pattern 7: a request by id, strongly consistent; undefined when there is none. */
@@ -28,13 +29,15 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
   return request;
 };
 
-/** Requests by id, strongly consistent, in any number and in the order of the ids; undefined where there is none. */
+/**
+ * Any number of requests by id, strongly consistent, in the order of the ids; undefined where there is none.
+ */
 export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
   const items = await batchGetAll(requestIds.map(requestKey));
   return items.map((item) => item && toRequest(item));
 };
 
-/** Writes a new request; refused when its id is taken, which only its own earlier try can have done. */
+/** Inserts a request. Refused when its id is taken, which only an earlier attempt of this write can cause. */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -49,7 +52,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   },
 });
 
-/** Marks a queued request as handed to the provider. Harmless when it is already, or is terminal. */
+/** Marks a queued request as processing. Does nothing in any other status. */
 export const markProcessing = async (request: StoredRequest): Promise<void> => {
   const status: StoredStatus = 'processing';
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
@@ -64,8 +67,8 @@ export const markProcessing = async (request: StoredRequest): Promise<void> => {
 };
 
 /**
- * Records what became of each output, for settlement. The first recording stands: what is settled by it must not
- * change. False when there is one, or the request is terminal or gone.
+ * Records the outputs to settle by. Only the first recording counts. False when outputs are already recorded,
+ * or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   updateUnlessRefused(
@@ -89,31 +92,34 @@ const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => 
   }
 };
 
-/** How a request ended. */
+/** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** Claims a request's one ending: refused when it is terminal already, or gone. */
+/** Moves a request to its terminal state. Refused when it is terminal already, or absent. */
 export const endRequestWrite = (
   request: StoredRequest,
-  ending: TerminalState,
-  settled: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  state: TerminalState,
+  settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
 ): TransactItem => {
-  const { status, ...own } = ending;
+  const { status, ...own } = state;
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   return {
     Update: {
       TableName: tableName(),
       Key: requestKey(request.requestId),
-      ...setAll({ status, ...own, ...settled, ...listing }, unfinished),
+      ...setAll({ status, ...own, ...settlement, ...listing }, unfinished),
       ConditionExpression: '#status IN (:queued, :processing)',
     },
   };
 };
 
-/** Marks a succeeded request whose files were removed because their time was over. Harmless the second time. */
+/**
+ * Marks a succeeded request's files as removed. Repeating it keeps the first instant. False when not
+ * succeeded.
+ */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
@@ -126,7 +132,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
     }),
   );
 
-/** Takes a request off the open work. Harmless when it is off already, or gone. */
+/** Takes a request off the open work. False when it is not listed, or absent. */
 export const closeWork = (requestId: string): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
@@ -138,16 +144,15 @@ export const closeWork = (requestId: string): Promise<boolean> =>
   );
 
 /**
- * Removes a terminal request, leaving a mark that says so and names the files that are left to be removed.
- * Gives the mark; undefined when the request was not there any more, or is not terminal: then nothing was
- * removed by this call.
+ * Removes a terminal request and records its deletion, with the files left to remove. Returns the deletion;
+ * undefined, with nothing written, when the request is absent or not terminal.
  */
 export const removeRequest = async (
   { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
   now: Date,
 ): Promise<DeletedRequest | undefined> => {
   const files = outputs.flatMap(({ objectKey }) => objectKey ?? []);
-  const mark: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
+  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
   let removed = true;
   await transact((refusals) => {
     removed = !refusedBy(refusals, 0);
@@ -162,8 +167,8 @@ export const removeRequest = async (
           ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
         },
       },
-      markDeletedWrite(mark),
+      markDeletedWrite(deletion),
     ];
   });
-  return removed ? mark : undefined;
+  return removed ? deletion : undefined;
 };
