@@ -37,7 +37,7 @@ export type Account = z.infer<typeof Account>;
 /** An account of a stored item; throws when the item is malformed. */
 export const toAccount = (item: StoredItem): Account => Account.parse(item);
 
-/** Access pattern 1: an account by id, strongly consistent; undefined when there is none. */
+/** Access pattern 2: an account by id, strongly consistent; undefined when there is none. */
 export const findAccount = async (accountId: string): Promise<Account | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: accountKey(accountId), ConsistentRead: true }),
@@ -52,7 +52,7 @@ export const getAccount = async (accountId: string): Promise<Account> => {
   return account;
 };
 
-/** A new account with nothing on its balance. */
+/** Access pattern 1: a new account with nothing on its balance. */
 export const insertAccount = async (name: string, now: Date): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -75,21 +75,30 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
   return account;
 };
 
-/** Access pattern 2: every account, oldest first. For operators: reads the whole index, which follows in a fraction of a second. */
+/**
+ * Access pattern 3: every account, oldest first. For operators: reads the whole index, which follows in a
+ * fraction of a second.
+ */
 export const listAccounts = async (): Promise<Account[]> => listedItems('ACCOUNTS', toAccount);
 
-/** Refuses every call of the account's keys from now on; a second time, the first instant stands. Throws `NotFoundError`. */
+/**
+ * Access pattern 4: refuses every call of the account's keys from now on; a second time, the first instant
+ * stands. Throws `NotFoundError`.
+ */
 export const blockAccount = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Lets the account's keys in again. Throws `NotFoundError`. */
+/** Access pattern 5: lets the account's keys in again. Throws `NotFoundError`. */
 export const unblockAccount = (accountId: string): Promise<Account> =>
   updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' });
 
-/** Sets what the account's keys may ask for; the keys themselves are told by `setKeyLimits`. Throws `NotFoundError`. */
+/**
+ * Access pattern 6: sets what the account's keys may ask for; the keys themselves are told by `setKeyLimits`.
+ * Throws `NotFoundError`.
+ */
 export const setAccountLimits = (accountId: string, limits: RequestLimits): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET #limits = :limits',
@@ -100,7 +109,10 @@ export const setAccountLimits = (accountId: string, limits: RequestLimits): Prom
 /** How long deliveries are signed with the previous webhook secret too. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
-/** Gives the account a new webhook secret; the one before stays valid for 24 h. Throws `NotFoundError`. */
+/**
+ * Access pattern 7: gives the account a new webhook secret; the one before stays valid for 24 h. Throws
+ * `NotFoundError`.
+ */
 export const rotateWebhookSecret = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression:

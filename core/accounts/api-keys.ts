@@ -98,7 +98,7 @@ export const bucketOf = ({
   return { intervalMs, spareMs: (burst - 2) * intervalMs };
 };
 
-/** A new key of an account. The text is returned this once and never stored. */
+/** Access pattern 8: a new key of an account. The text is returned this once and never stored. */
 export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; limits: RequestLimits },
@@ -130,11 +130,13 @@ export const insertApiKey = async (
   return { apiKey, text };
 };
 
-/** Access pattern 4: an account's keys, oldest first. For operators: reads the whole index, as `listAccounts`. */
+/**
+ * Access pattern 9: an account's keys, oldest first. For operators: reads the whole index, as `listAccounts`.
+ */
 export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
   listedItems(apiKeyListingPartition(accountId), toApiKey);
 
-/** Gives every key of an account the bucket of these limits, full. */
+/** Access pattern 10: gives every key of an account the bucket of these limits, full. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
@@ -150,7 +152,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
   }
 };
 
-/** Revokes a key for good; repeated, the first time stands. Throws `NotFoundError`. */
+/** Access pattern 11: revokes a key for good; repeated, the first time stands. Throws `NotFoundError`. */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
   try {
     const { Attributes } = await table.send(
@@ -196,7 +198,7 @@ const lastSeenTat = new Map<string, number>();
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /**
- * Access pattern 3: looks a key up and counts one request against its bucket (GCRA), in one conditional
+ * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. DynamoDB has no `max`, so the update has two forms, one for a bucket that has refilled and one for
  * a bucket in use; the form is guessed from what this process last saw, and a wrong guess costs a second
  * call. Throws `UnauthorizedError` for an unknown or revoked key.

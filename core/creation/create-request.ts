@@ -46,7 +46,10 @@ export interface CreationFacts {
   kept: { requestId: string; fingerprint: string } | undefined;
 }
 
-/** Loads what a creation is judged by in one parallel round trip, as far as its body names it. */
+/**
+ * Access pattern 59: loads what a creation is judged by in one parallel round trip, as far as its body names
+ * it.
+ */
 export const loadCreationFacts = async (
   accountId: string,
   parsed: ParsedCreation<NewRequest>,
@@ -84,7 +87,7 @@ export interface Creation {
 }
 
 /**
- * Accepts a request for images or a video.
+ * Access pattern 60: accepts a request for images or a video.
  *
  * 1. A repetition of an earlier creation, by its `Idempotency-Key` and body, is answered with that one.
  * 2. Refuse what its body, its model, its end-user, a pause, the content filter or its balance does not
@@ -94,8 +97,8 @@ export interface Creation {
  * 4. Start the execution that owns it from then on. When that fails the request is accepted all the same.
  *
  * Throws `ValidationError`, `ConflictError` (key used with another body, or end-user being removed),
- * `ForbiddenError`, `ServiceError` (`temporarily_unavailable`, `content_policy`), `PaymentRequiredError`,
- * and `RateLimitedError` when the account is too contended.
+ * `ForbiddenError`, `ServiceError` (`temporarily_unavailable`, `content_policy`), `PaymentRequiredError`, and
+ * `RateLimitedError` when the account is too contended.
  */
 export const createRequest = async (
   account: Account,

@@ -39,7 +39,10 @@ const canonicalJson = (value: unknown): string =>
       : nested,
   );
 
-/** Keeps what a key led to for 24 h. Refused, with the stored item, while it is kept for another request. */
+/**
+ * Access pattern 61: keeps what a key led to for 24 h. Refused, with the stored item, while it is kept for
+ * another request.
+ */
 export const keepKeyWrite = (
   accountId: string,
   { keyDigest, fingerprint }: Idempotency,

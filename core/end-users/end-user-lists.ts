@@ -21,9 +21,9 @@ const IndexEntry = z.object({ PK: z.string(), SK: z.string(), blockedAt: z.optio
 const emailOf = (sort: string): string => sort.slice(endUserKey('', '').SK.length);
 
 /**
- * A page of an account's end-users, newest first. Reads an index up to the page's end, then the page's
- * end-users by key: two sequential calls, one more for every further 1 MB of index. `hasMore` is exact. The
- * index is eventually consistent.
+ * Access pattern 41: a page of an account's end-users, newest first. Reads an index up to the page's end,
+ * then the page's end-users by key: two sequential calls, one more for every further 1 MB of index. `hasMore`
+ * is exact. The index is eventually consistent.
  */
 export const listEndUsers = async (
   accountId: string,

@@ -46,7 +46,7 @@ export const renderEndUser = (endUser: EndUser) => ({
 
 const notFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
-/** An end-user by address, strongly consistent. Throws `NotFoundError`. */
+/** Access pattern 34: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
@@ -56,8 +56,8 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
 };
 
 /**
- * Blocks an end-user's creations; requests in progress continue. Repeating it renews the instant. Throws
- * `NotFoundError`.
+ * Access pattern 35: blocks an end-user's creations; requests in progress continue. Repeating it renews the
+ * instant. Throws `NotFoundError`.
  */
 export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
   updateEndUser(id, {
@@ -65,7 +65,7 @@ export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
+/** Access pattern 36: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
   updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
 
@@ -91,9 +91,9 @@ const updateEndUser = async (
 };
 
 /**
- * Claims an end-user for removal and stops their creations. Returns the instant after which they created
- * nothing; claiming again returns the same. Undefined, with nothing changed, while a request of theirs is
- * queued or processing. Throws `NotFoundError`.
+ * Access pattern 37: claims an end-user for removal and stops their creations. Returns the instant after
+ * which they created nothing; claiming again returns the same. Undefined, with nothing changed, while a
+ * request of theirs is queued or processing. Throws `NotFoundError`.
  */
 export const claimForRemoval = async (
   { accountId, email }: EndUserId,
@@ -121,7 +121,7 @@ export const claimForRemoval = async (
   }
 };
 
-/** Removes a claimed end-user. False when already removed. */
+/** Access pattern 38: removes a claimed end-user. False when already removed. */
 export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Promise<boolean> => {
   try {
     await writeItem(
@@ -139,8 +139,8 @@ export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Pro
 };
 
 /**
- * Counts a new request, inserting the end-user on first use. Refused, with the stored item, when the end-user
- * is blocked or being removed.
+ * Access pattern 39: counts a new request, inserting the end-user on first use. Refused, with the stored
+ * item, when the end-user is blocked or being removed.
  */
 export const countCreationWrite = (
   { accountId, email }: EndUserId,
@@ -171,7 +171,10 @@ export const countCreationWrite = (
   };
 };
 
-/** Counts a request as no longer active and subtracts its refund from the end-user's spending. */
+/**
+ * Access pattern 40: counts a request as no longer active and subtracts its refund from the end-user's
+ * spending.
+ */
 export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({
   Update: {
     TableName: tableName(),

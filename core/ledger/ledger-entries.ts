@@ -8,8 +8,8 @@ import { addSeconds, type Instant } from '../time.ts';
 import { LedgerEntry } from './ledger.ts';
 
 /**
- * Ledger entries from number `first` to `last`, oldest first, strongly consistent. `expected` sizes the first
- * read.
+ * Access pattern 47: ledger entries from number `first` to `last`, oldest first, strongly consistent.
+ * `expected` sizes the first read.
  */
 export const readLedgerEntries = async function* (
   accountId: string,
@@ -40,8 +40,9 @@ const SKEW_SECONDS = 60;
 const EXPECTED_ENTRIES = 200;
 
 /**
- * The entries about a request, oldest first, strongly consistent. There is no index for them: searches the
- * ledger around the request's creation and its end, which binary search over the entry numbers finds.
+ * Access pattern 48: the entries about a request, oldest first, strongly consistent. There is no index for
+ * them: searches the ledger around the request's creation and its end, which binary search over the entry
+ * numbers finds.
  */
 export const listEntriesOfRequest = async (
   { accountId, ledgerEntries }: Pick<Account, 'accountId' | 'ledgerEntries'>,

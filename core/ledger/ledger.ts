@@ -71,9 +71,9 @@ export interface BalanceChange {
 export type LedgerHead = Pick<Account, 'accountId' | 'balanceThousandths' | 'ledgerEntries'>;
 
 /**
- * The two writes of a balance change: the account's balance and entry counter, and the entry. Refused unless
- * the ledger's head is still `head`: every change increments the counter, so an equal counter means an equal
- * balance, and no number is used twice.
+ * Access pattern 44: the two writes of a balance change: the account's balance and entry counter, and the
+ * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
+ * counter means an equal balance, and no number is used twice.
  */
 export const balanceChangeWrites = (
   head: LedgerHead,
@@ -131,8 +131,8 @@ export const accountFoundInstead = (refusal: Refusal | undefined): Account | und
   refusal?.item ? toAccount(refusal.item) : undefined;
 
 /**
- * Applies an operator's balance change. Throws `NotFoundError` for an unknown account, and `ConflictError`
- * when the balance would fall below 0 or exceed exact integer arithmetic.
+ * Access pattern 45: applies an operator's balance change. Throws `NotFoundError` for an unknown account, and
+ * `ConflictError` when the balance would fall below 0 or exceed exact integer arithmetic.
  */
 export const changeBalance = async (
   accountId: string,
@@ -177,9 +177,9 @@ const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolea
 };
 
 /**
- * A page of an account's ledger, newest first, strongly consistent. Entry numbers have no gaps, so every page
- * is a key range and costs the same. Later pages count back from the account's counter; only they call
- * `ledgerEntries`.
+ * Access pattern 46: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
+ * gaps, so every page is a key range and costs the same. Later pages count back from the account's counter;
+ * only they call `ledgerEntries`.
  */
 export const listLedgerEntries = async (
   accountId: string,

@@ -4,8 +4,9 @@ import { requestKey } from '../table/keys.ts';
 import { AccountedRequest, type RequestFate } from './ledger-rules.ts';
 
 /**
- * The amounts and fates of requests of an account, by id, strongly consistent. Deletions are read after the
- * requests: a request is removed and its deletion recorded in one transaction, so none is missed.
+ * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
+ * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
+ * missed.
  */
 export const findRequestFates = async (
   accountId: string,

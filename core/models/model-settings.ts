@@ -18,7 +18,9 @@ export const toModelSettings = (item: StoredItem): ModelSettings => ModelSetting
 export const rateOf = (modelId: string, settings: ModelSettings | undefined): Rate | undefined =>
   settings?.rate ?? DEFAULT_RATES[modelId];
 
-/** Access pattern 6: the settings of every model that has any, by model id, strongly consistent. One page. */
+/**
+ * Access pattern 13: the settings of every model that has any, by model id, strongly consistent. One page.
+ */
 export const listModelSettings = async (): Promise<Map<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -31,10 +33,15 @@ export const listModelSettings = async (): Promise<Map<string, ModelSettings>> =
   return new Map(Items.map(toModelSettings).map((settings) => [settings.model, settings]));
 };
 
-/** Stores the operator's rate for a model; requests already created keep the price they were created with. */
+/**
+ * Access pattern 14: stores the operator's rate for a model; requests already created keep the price they
+ * were created with.
+ */
 export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
 
-/** Switches a model on or off for creations from now on; requests already created go on. */
+/**
+ * Access pattern 15: switches a model on or off for creations from now on; requests already created go on.
+ */
 export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
   putSetting(modelId, 'enabled', enabled);
 

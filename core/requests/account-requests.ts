@@ -20,8 +20,8 @@ const Entry = z.object({ PK: z.string() });
 const KINDS = Object.values(REQUEST_ID_PREFIX);
 
 /**
- * Ids of an account's requests by stored status, images before videos, newest first in each. For operators:
- * reads the whole index partition. Eventually consistent.
+ * Access pattern 26: ids of an account's requests by stored status, images before videos, newest first in
+ * each. For operators: reads the whole index partition. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (
   accountId: string,

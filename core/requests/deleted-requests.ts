@@ -20,7 +20,9 @@ export type DeletedRequest = z.infer<typeof DeletedRequest>;
 /** A deletion from a stored item. Throws when the item is malformed. */
 export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedRequest.parse(item);
 
-/** Records a deletion, in the transaction that removes the request. Lists it as open work. */
+/**
+ * Access pattern 30: records a deletion, in the transaction that removes the request. Lists it as open work.
+ */
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -32,7 +34,7 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   },
 });
 
-/** The deletion of a request, strongly consistent; undefined when it was not deleted. */
+/** Access pattern 31: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -48,8 +50,8 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Deletions of any number of requests, strongly consistent, in the given order; undefined where there is
- * none.
+ * Access pattern 32: deletions of any number of requests, strongly consistent, in the given order; undefined
+ * where there is none.
  */
 export const findDeletedRequests = async (
   ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
@@ -60,7 +62,7 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Takes a completed deletion off the open work. Repeating it changes nothing. */
+/** Access pattern 33: takes a completed deletion off the open work. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeItem(
     new UpdateCommand({

@@ -28,8 +28,8 @@ const toOpenWork = ({ PK, SK }: z.infer<typeof Entry>): OpenWork =>
     : { kind: 'request', requestId: PK.slice(requestPartition('').length) };
 
 /**
- * Open work from before an instant, oldest first in each partition: requests by creation, deletions by
- * deletion time. Eventually consistent.
+ * Access pattern 28: open work from before an instant, oldest first in each partition: requests by creation,
+ * deletions by deletion time. Eventually consistent.
  */
 export const listOpenWork = async function* (before: Instant): AsyncGenerator<OpenWork> {
   for (let shard = 0; shard < OPEN_WORK_SHARDS; shard++) {

@@ -40,10 +40,10 @@ const IndexEntry = z.object({
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * A page of an account's image requests, newest first, by any combination of filters. Reads an index up to
- * the page's end, then the page's requests by key: two sequential calls, one more for every further 1 MB of
- * index. `hasMore` is exact. The index is eventually consistent; the requests are strongly consistent and
- * filtered by how they read at `now`.
+ * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
+ * Reads an index up to the page's end, then the page's requests by key: two sequential calls, one more for
+ * every further 1 MB of index. `hasMore` is exact. The index is eventually consistent; the requests are
+ * strongly consistent and filtered by how they read at `now`.
  */
 export const listImageRequests = async (
   accountId: string,
@@ -134,7 +134,10 @@ const chooseIndex = (accountId: string, email: string | undefined, status: Recor
     : ([byEndUserAndStatus, statusListing.GSI5PK] as const);
 };
 
-/** Ids of an end-user's requests, videos before images, newest first in each. Eventually consistent. */
+/**
+ * Access pattern 27: ids of an end-user's requests, videos before images, newest first in each. Eventually
+ * consistent.
+ */
 export const listRequestIdsOfEndUser = async function* (
   accountId: string,
   email: string,

@@ -4,7 +4,8 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 
 /**
- * Removes what is stored about a request beside itself: provider attempts, provider wait, webhook attempts.
+ * Access pattern 29: removes what is stored about a request beside itself: provider attempts, provider wait,
+ * webhook attempts.
  */
 export const removeTraces = async (requestId: string): Promise<void> => {
   const own = requestKey(requestId);

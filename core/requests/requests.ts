@@ -14,7 +14,7 @@ import { type StoredOutput, StoredRequest, type StoredStatus } from './request-r
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
-/** Access pattern 7: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 17: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -30,14 +30,18 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Any number of requests by id, strongly consistent, in the order of the ids; undefined where there is none.
+ * Access pattern 18: any number of requests by id, strongly consistent, in the order of the ids; undefined
+ * where there is none.
  */
 export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
   const items = await batchGetAll(requestIds.map(requestKey));
   return items.map((item) => item && toRequest(item));
 };
 
-/** Inserts a request. Refused when its id is taken, which only an earlier attempt of this write can cause. */
+/**
+ * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * write can cause.
+ */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -52,7 +56,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   },
 });
 
-/** Marks a queued request as processing. Does nothing in any other status. */
+/** Access pattern 19: marks a queued request as processing. Does nothing in any other status. */
 export const markProcessing = async (request: StoredRequest): Promise<void> => {
   const status: StoredStatus = 'processing';
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
@@ -67,8 +71,8 @@ export const markProcessing = async (request: StoredRequest): Promise<void> => {
 };
 
 /**
- * Records the outputs to settle by. Only the first recording counts. False when outputs are already recorded,
- * or the request is not processing.
+ * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
+ * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   updateUnlessRefused(
@@ -97,7 +101,9 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** Moves a request to its terminal state. Refused when it is terminal already, or absent. */
+/**
+ * Access pattern 21: moves a request to its terminal state. Refused when it is terminal already, or absent.
+ */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
@@ -117,8 +123,8 @@ export const endRequestWrite = (
 };
 
 /**
- * Marks a succeeded request's files as removed. Repeating it keeps the first instant. False when not
- * succeeded.
+ * Access pattern 22: marks a succeeded request's files as removed. Repeating it keeps the first instant.
+ * False when not succeeded.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateUnlessRefused(
@@ -132,7 +138,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
     }),
   );
 
-/** Takes a request off the open work. False when it is not listed, or absent. */
+/** Access pattern 23: takes a request off the open work. False when it is not listed, or absent. */
 export const closeWork = (requestId: string): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
@@ -144,8 +150,8 @@ export const closeWork = (requestId: string): Promise<boolean> =>
   );
 
 /**
- * Removes a terminal request and records its deletion, with the files left to remove. Returns the deletion;
- * undefined, with nothing written, when the request is absent or not terminal.
+ * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
+ * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal.
  */
 export const removeRequest = async (
   { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
