@@ -45,7 +45,7 @@ export const findAccount = async (accountId: string): Promise<Account | undefine
   return Item && toAccount(Item);
 };
 
-/** Access pattern 1, for whoever needs it to exist. Throws `NotFoundError`. */
+/** Like `findAccount`. Throws `NotFoundError` when there is none. */
 export const getAccount = async (accountId: string): Promise<Account> => {
   const account = await findAccount(accountId);
   if (!account) throw noSuchAccount(accountId);
