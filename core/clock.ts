@@ -1,6 +1,7 @@
-/** Where the time comes from: an argument, so that a test can set it. */
+/** The source of the time, passed as an argument so that tests can set it. */
 export interface Clock {
   now(): Date;
 }
 
+/** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };

@@ -1,4 +1,4 @@
-/** Every environment variable the functions read; the infrastructure sets them under the same names. */
+/** Every environment variable the functions read. `lib/` sets them by the same type. */
 export type EnvironmentName =
   | 'TABLE_NAME'
   | 'BUCKET_NAME'
@@ -7,9 +7,9 @@ export type EnvironmentName =
   | 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN'
   | 'WEBHOOK_RETRY_SECONDS'
   | 'PUBLIC_BASE_URL'
-  | 'DELIVERY_BASE_URL'
-  | 'DELIVERY_KEY_PAIR_ID'
-  | 'DELIVERY_KEY_SECRET_ARN'
+  | 'FILE_DELIVERY_BASE_URL'
+  | 'FILE_DELIVERY_KEY_PAIR_ID'
+  | 'FILE_DELIVERY_KEY_SECRET_ARN'
   | 'OUTPUT_TTL_SECONDS'
   | 'RETENTION_DAYS'
   | 'PAUSE_SECONDS'
@@ -27,19 +27,19 @@ export type EnvironmentName =
   | 'MODELSTUDIO_BASE_URL'
   | 'MODELSTUDIO_SECRET_ARN';
 
-/** A variable's text. Throws, naming it, when the deployment left it out. */
+/** A variable's value. Throws an error naming the variable when it is absent or empty. */
 export const requiredEnv = (name: EnvironmentName): string => {
   const value = process.env[name];
   if (value === undefined || value === '') throw new Error(`Environment variable ${name} is not set.`);
   return value;
 };
 
-/** A variable that holds a number. Throws, naming it, when it is absent or no number. */
+/** A variable's value as a number. Throws an error naming the variable when it is absent or not a number. */
 export const requiredNumberEnv = (name: EnvironmentName): number => {
   const value = Number(requiredEnv(name));
   if (!Number.isFinite(value)) throw new Error(`Environment variable ${name} is not a number.`);
   return value;
 };
 
-/** Whether URLs to loopback addresses are accepted: local runs only. */
+/** Whether requests may go to private and loopback addresses. Only a local run sets this. */
 export const allowPrivateTargets = (): boolean => process.env.ALLOW_PRIVATE_TARGETS === 'true';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** Every error code of the API and the HTTP status it answers with: the one table both are taken from. */
+/** Every error code of the API with its HTTP status. */
 export const ERROR_STATUS = {
   validation_error: 400,
   unauthorized: 401,
@@ -23,24 +23,24 @@ export const STORAGE_FAILED = 'storage_failed';
 
 const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
-/** The code and message a failed request is recorded and shown with. */
+/** The code and message stored and shown for a failed request. */
 export const Failure = z.object({ code: z.enum(errorCodes), message: z.string() });
 export type Failure = z.infer<typeof Failure>;
 
-/** What a caller learns of an error nobody expected: nothing about the inside. */
+/** What a caller sees of an unexpected error: no internals. */
 export const UNEXPECTED_ERROR: Failure = {
   code: 'internal_error',
   message: 'Something unexpected went wrong on our side.',
 };
 
-/** Messages for one or more wrong fields, by dotted path (`references[2]`, `sequentialOptions.maxImages`). */
+/** Messages for invalid fields, by dotted path (`references[2]`, `sequentialOptions.maxImages`). */
 export type FieldErrors = Record<string, string>;
 
-/** An outcome the caller is told about. Its message is shown as it is, so it never carries internals. */
+/** An error the caller sees. Its message is shown verbatim, so it must not contain internals. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
   readonly code: ErrorCode;
-  /** Whole seconds for the `Retry-After` header. */
+  /** Value of the `Retry-After` header, in whole seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -54,7 +54,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The request names fields that are missing, unknown or wrong. Retrying unchanged cannot help. */
+/** Fields are missing, unknown or invalid. Retrying unchanged does not help. */
 export class ValidationError extends ServiceError {
   override name = 'ValidationError';
   readonly fields: FieldErrors;
@@ -65,7 +65,7 @@ export class ValidationError extends ServiceError {
   }
 }
 
-/** No usable API key: absent, malformed, unknown or revoked. */
+/** The API key is absent, malformed, unknown or revoked. */
 export class UnauthorizedError extends ServiceError {
   override name = 'UnauthorizedError';
   constructor() {
@@ -97,7 +97,7 @@ export class PaymentRequiredError extends ServiceError {
   }
 }
 
-/** Nothing of that name belongs to the caller. */
+/** The caller owns nothing with that id. */
 export class NotFoundError extends ServiceError {
   override name = 'NotFoundError';
   constructor(message: string) {
@@ -105,7 +105,7 @@ export class NotFoundError extends ServiceError {
   }
 }
 
-/** The state of the resource forbids the operation. */
+/** The resource's state does not allow the operation. */
 export class ConflictError extends ServiceError {
   override name = 'ConflictError';
   constructor(message: string) {
@@ -113,7 +113,7 @@ export class ConflictError extends ServiceError {
   }
 }
 
-/** Too many requests, or the account's items are too contended for now: safe to retry after the wait. */
+/** Too many requests, or too much contention on the account's items. Safe to retry after the wait. */
 export class RateLimitedError extends ServiceError {
   override name = 'RateLimitedError';
   constructor(retryAfterSeconds: number, cause?: unknown) {

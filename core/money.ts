@@ -1,12 +1,15 @@
-/** An amount of xTokens in whole thousandths: the only form money is stored and computed in. */
+/** An amount of xTokens in whole thousandths. Amounts are stored and computed only in this unit. */
 export type Thousandths = number;
 
-/** The decimal number the API shows for an amount. Exact: the nearest double of a number with 3 decimals. */
+/**
+ * An amount as the API shows it: the double closest to the decimal number, so it prints with at most 3
+ * decimals.
+ */
 export const toXTokens = (amount: Thousandths): number => amount / 1000;
 
 /**
- * Whole thousandths of a decimal amount of xTokens. Throws `RangeError` when the amount is not finite, has
- * more than 3 decimals, or is too large for exact integer arithmetic.
+ * A decimal amount of xTokens in thousandths. Throws `RangeError` when the amount is not finite, has more
+ * than 3 decimals, or is too large for exact integer arithmetic.
  */
 export const toThousandths = (xTokens: number): Thousandths => {
   const thousandths = Math.round(xTokens * 1000);

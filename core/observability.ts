@@ -1,36 +1,39 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 
+/** The service's name in logs and metric dimensions. */
 export const SERVICE_NAME = 'generation-service';
+/** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
-/** Every metric the service emits. Alarms name them from here. */
+/** Every metric the service emits. Alarms use the same names. */
 export const METRIC = {
-  /** The provider refused our credential, account or model: nothing works until the operator acts. */
+  /** The provider refused our credential, account or model. An operator must act. */
   providerAccessRefused: 'ProviderAccessRefused',
-  /** A provider call whose outcome nobody can know. */
+  /** A provider call whose outcome cannot be determined. */
   providerCallLost: 'ProviderCallLost',
-  /** A task in a state that no adapter knows: it is waited for. */
+  /** A provider task in a state the adapter does not know; it counts as running. */
   unknownProviderState: 'UnknownProviderState',
-  /** A request that had no execution when one was looked for. */
+  /** An unfinished request without an execution. */
   executionLost: 'ExecutionLost',
-  /** A request that could not be looked after. */
+  /** A request the reconciler failed to process. */
   reconcileFailed: 'ReconcileFailed',
-  /** A webhook that will not be delivered. */
+  /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
-  /** An output the provider produced that could not be stored. */
+  /** A provider's output that could not be stored. */
   outputStorageFailed: 'OutputStorageFailed',
-  /** Something in a ledger that does not add up. */
+  /** A problem found in a ledger. */
   ledgerProblem: 'LedgerProblem',
-  /** A verification of all ledgers that found no problem. */
+  /** A verification of all ledgers without a problem. */
   ledgerVerified: 'LedgerVerified',
 } as const;
 export type MetricName = (typeof METRIC)[keyof typeof METRIC];
 
+/** The logger of every function. */
 export const logger = new Logger({ serviceName: SERVICE_NAME });
 const metrics = new Metrics({ serviceName: SERVICE_NAME, namespace: METRIC_NAMESPACE });
 
-/** Counts one occurrence, with the names it is split by. Written out at once. */
+/** Counts one occurrence under the given dimensions. Written immediately. */
 export const countMetric = (name: MetricName, dimensions: Record<string, string>): void => {
   const metric = metrics.singleMetric();
   metric.addDimensions(dimensions);

@@ -4,7 +4,9 @@ export interface Route {
   path: string;
 }
 
-/** Every route by the name of its endpoint, which is also the stem of its function: `functions/api/<name>.ts`. */
+/**
+ * Every route by the name of its endpoint, which is also the stem of its function: `functions/api/<name>.ts`.
+ */
 export const ROUTES = {
   'create-generation': { method: 'POST', path: '/v1/generations' },
   'list-generations': { method: 'GET', path: '/v1/generations' },
@@ -23,12 +25,13 @@ export const ROUTES = {
   'receive-callback': { method: 'POST', path: '/callbacks/{provider}/{requestId}/{token}' },
 } as const satisfies Record<string, Route>;
 
+/** The name of an endpoint. */
 export type EndpointName = keyof typeof ROUTES;
 
-/** A route as people write it: `POST /v1/videos`. */
+/** A route as text: `POST /v1/videos`. */
 export const routeText = (name: EndpointName): string => `${ROUTES[name].method} ${ROUTES[name].path}`;
 
-/** A route's path with its parameters filled in. Values are put in as they are. Throws when one is missing. */
+/** A route's path with its parameters filled in, not encoded. Throws when one is missing. */
 export const routePath = (name: EndpointName, parameters: Record<string, string>): string =>
   ROUTES[name].path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
     const value = parameters[parameter];

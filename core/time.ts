@@ -1,9 +1,10 @@
-/** An instant as the API and the table write it: ISO 8601 UTC with milliseconds, so text order is time order. */
+/** An instant in the API and the table: ISO 8601 UTC with milliseconds, so text order is time order. */
 export type Instant = string;
 
+/** A date as an instant. */
 export const toInstant = (date: Date): Instant => date.toISOString();
 
-/** The instant `seconds` after another one. */
+/** The instant `seconds` after another; a negative number goes back. */
 export const addSeconds = (instant: Instant, seconds: number): Instant =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString();
 

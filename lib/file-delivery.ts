@@ -60,13 +60,13 @@ export class FileDelivery extends Construct {
   /** Lets functions sign URLs of files. */
   bindSigning(functions: readonly ServiceFunction[]): void {
     for (const to of functions) {
-      to.addEnvironment({ DELIVERY_BASE_URL: this.baseUrl, DELIVERY_KEY_PAIR_ID: this.keyPairId });
+      to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl, FILE_DELIVERY_KEY_PAIR_ID: this.keyPairId });
       this.bindKey(to, 'secretsmanager:GetSecretValue');
     }
   }
 
   private bindKey(to: ServiceFunction, ...actions: string[]): void {
-    to.addEnvironment({ DELIVERY_KEY_SECRET_ARN: this.signingKey.secretArn });
+    to.addEnvironment({ FILE_DELIVERY_KEY_SECRET_ARN: this.signingKey.secretArn });
     to.allow(actions, [this.signingKey.secretArn]);
   }
 

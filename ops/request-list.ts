@@ -6,10 +6,7 @@ import {
   type StoredRequest,
   statusAt,
 } from '../core/requests/request-rules.ts';
-import { toRequest } from '../core/requests/requests.ts';
-import { batchGetAll } from '../core/table/batches.ts';
-import { requestKey } from '../core/table/keys.ts';
-import type { StoredItem } from '../core/table/table.ts';
+import { findRequests } from '../core/requests/requests.ts';
 import { addSeconds, toInstant } from '../core/time.ts';
 
 /** Filters of the list; a request must match all that are given. */
@@ -48,10 +45,9 @@ const listOfAccount = async (
   };
   const requestIds: string[] = [];
   for await (const requestId of listRequestIdsOfAccount(accountId, stored)) requestIds.push(requestId);
-  const items = await batchGetAll(requestIds.map(requestKey));
-  return items
-    .filter((item): item is StoredItem => item !== undefined)
-    .map(toRequest)
+  const requests = await findRequests(requestIds);
+  return requests
+    .filter((request) => request !== undefined)
     .filter((request) => !isRemoved(request, now))
     .filter((request) => status === undefined || statusAt(request, now) === status);
 };

@@ -5,10 +5,9 @@ import type { LedgerEntry } from '../core/ledger/ledger.ts';
 import { listEntriesOfRequest } from '../core/ledger/ledger-entries.ts';
 import { listAttempts, type ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
 import { findProviderWait, type ProviderWait } from '../core/provider-calls/provider-waits.ts';
+import { findDeletedRequests } from '../core/requests/deleted-requests.ts';
 import { isRemoved, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
-import { batchGetAll } from '../core/table/batches.ts';
-import { deletedRequestKey } from '../core/table/keys.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
 
@@ -35,14 +34,14 @@ export const getReadableRequest = async (requestId: string, now: Date): Promise<
   return request;
 };
 
-/** Why a request is not there. The mark of a deleted one is under its account, which its id does not tell: all are asked. */
+/** Why a request is absent. Deletions are stored by account, which an id does not tell, so all accounts are read. */
 const describeAbsence = async (requestId: string): Promise<string> => {
   const accounts = await listAccounts();
-  const marks = await batchGetAll(accounts.map(({ accountId }) => deletedRequestKey(accountId, requestId)));
-  const index = marks.findIndex((mark) => mark !== undefined);
-  return index < 0
+  const deletions = await findDeletedRequests(accounts.map(({ accountId }) => ({ accountId, requestId })));
+  const deletion = deletions.find((found) => found !== undefined);
+  return deletion === undefined
     ? `There is no request ${requestId}.`
-    : `Request ${requestId} of account ${accounts[index]?.accountId} was deleted at ${marks[index]?.deletedAt}.`;
+    : `Request ${requestId} of account ${deletion.accountId} was deleted at ${deletion.deletedAt}.`;
 };
 
 /**

@@ -5,7 +5,7 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../../core/environment.ts';
 import { bucket } from '../../core/files/bucket.ts';
-import { storeVideo } from '../../core/files/objects.ts';
+import { storeVideo } from '../../core/files/store-files.ts';
 import { openFile } from '../../core/outbound/http-files.ts';
 import type { WayFigures } from './report.ts';
 

@@ -58,9 +58,9 @@ export const startWebhookService = async (): Promise<WebhookService> => {
     ALLOW_PRIVATE_TARGETS: 'true',
     WEBHOOK_RETRY_SECONDS: StackContext.shape.webhookRetrySeconds.parse(undefined),
     // Failed requests have no files, so any secret will do as the signing key.
-    DELIVERY_BASE_URL: run.baseUrl,
-    DELIVERY_KEY_PAIR_ID: 'none',
-    DELIVERY_KEY_SECRET_ARN: process.env.MODELARK_SECRET_ARN,
+    FILE_DELIVERY_BASE_URL: run.baseUrl,
+    FILE_DELIVERY_KEY_PAIR_ID: 'none',
+    FILE_DELIVERY_KEY_SECRET_ARN: process.env.MODELARK_SECRET_ARN,
   });
   logger.setLogLevel('SILENT');
   return {

@@ -38,7 +38,7 @@ export type Account = z.infer<typeof Account>;
 /** The account of a stored item. Throws when the item is malformed. */
 export const toAccount = (item: StoredItem): Account => Account.parse(item);
 
-/** Access pattern 1: an account by id, strongly consistent; undefined when there is none. */
+/** Access pattern 2: an account by id, strongly consistent; undefined when there is none. */
 export const findAccount = async (accountId: string): Promise<Account | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: accountKey(accountId), ConsistentRead: true }),
@@ -46,14 +46,14 @@ export const findAccount = async (accountId: string): Promise<Account | undefine
   return Item && toAccount(Item);
 };
 
-/** Access pattern 1: like `findAccount`, but throws `NotFoundError` when there is none. */
+/** Like `findAccount`, but throws `NotFoundError` when there is none. */
 export const getAccount = async (accountId: string): Promise<Account> => {
   const account = await findAccount(accountId);
   if (!account) throw noSuchAccount(accountId);
   return account;
 };
 
-/** Creates an account with a balance of 0. */
+/** Access pattern 1: creates an account with a balance of 0. */
 export const insertAccount = async (name: string, now: Date): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -77,23 +77,29 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
 };
 
 /**
- * Access pattern 2: every account, oldest first. For operators: reads the whole index, which lags writes by a
+ * Access pattern 3: every account, oldest first. For operators: reads the whole index, which lags writes by a
  * fraction of a second.
  */
 export const listAccounts = async (): Promise<Account[]> => listedItems(ACCOUNT_LISTING_PARTITION, toAccount);
 
-/** Blocks every call with the account's keys; a repeated call keeps the first instant. Throws `NotFoundError`. */
+/**
+ * Access pattern 4: blocks every call with the account's keys; a repeated call keeps the first instant.
+ * Throws `NotFoundError`.
+ */
 export const blockAccount = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET blockedAt = if_not_exists(blockedAt, :now)',
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Allows calls with the account's keys again. Throws `NotFoundError`. */
+/** Access pattern 5: allows calls with the account's keys again. Throws `NotFoundError`. */
 export const unblockAccount = (accountId: string): Promise<Account> =>
   updateAccount(accountId, { UpdateExpression: 'REMOVE blockedAt' });
 
-/** Sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws `NotFoundError`. */
+/**
+ * Access pattern 6: sets the account's limits. Existing keys keep theirs until `setKeyLimits`. Throws
+ * `NotFoundError`.
+ */
 export const setAccountLimits = (accountId: string, limits: RequestLimits): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression: 'SET #limits = :limits',
@@ -104,7 +110,10 @@ export const setAccountLimits = (accountId: string, limits: RequestLimits): Prom
 /** How long webhook deliveries are also signed with the previous secret. */
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
-/** Replaces the account's webhook secret; the old one stays valid for 24 h. Throws `NotFoundError`. */
+/**
+ * Access pattern 7: replaces the account's webhook secret; the old one stays valid for 24 h. Throws
+ * `NotFoundError`.
+ */
 export const rotateWebhookSecret = (accountId: string, now: Date): Promise<Account> =>
   updateAccount(accountId, {
     UpdateExpression:

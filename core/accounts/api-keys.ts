@@ -47,7 +47,9 @@ export type ApiKey = z.infer<typeof ApiKey>;
 /** The key of a stored item. Throws when the item is malformed. */
 export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
 
-/** Creates a key of an account. Only this call ever returns its text, which is not stored. */
+/**
+ * Access pattern 8: creates a key of an account. Only this call ever returns its text, which is not stored.
+ */
 export const insertApiKey = async (
   accountId: string,
   options: { scopes: readonly Scope[]; label: string; limits: RequestLimits },
@@ -78,11 +80,14 @@ export const insertApiKey = async (
   return { apiKey, text };
 };
 
-/** Access pattern 4: an account's keys, oldest first, eventually consistent. For operators: reads the whole index. */
+/**
+ * Access pattern 9: an account's keys, oldest first, eventually consistent. For operators: reads the whole
+ * index.
+ */
 export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
   listedItems(apiKeyListingPartition(accountId), toApiKey);
 
-/** Gives every key of an account a full bucket of these limits. */
+/** Access pattern 10: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
@@ -98,7 +103,9 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
   }
 };
 
-/** Revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`. */
+/**
+ * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
+ */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
   try {
     const { Attributes } = await table.send(

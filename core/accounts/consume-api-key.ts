@@ -36,7 +36,7 @@ const MAX_REMEMBERED_KEYS = 10_000;
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 3: looks a key up and counts one request against its bucket (GCRA), in one conditional
+ * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
  * Throws `UnauthorizedError` for an unknown or revoked key.
  */

@@ -21,8 +21,8 @@ export interface CreationFacts {
 }
 
 /**
- * Reads the facts in one parallel round trip, strongly consistent, as far as the submission names its model
- * and end-user.
+ * Access pattern 59: reads the facts in one parallel round trip, strongly consistent, as far as the
+ * submission names its model and end-user.
  */
 export const loadCreationFacts = async (
   accountId: string,

@@ -41,8 +41,8 @@ const canonicalJson = (value: unknown): string =>
   );
 
 /**
- * The write that remembers for 24 h which request a key created. Refused, with the stored item, while the key
- * is remembered for another request.
+ * Access pattern 61: the write that remembers for 24 h which request a key created. Refused, with the stored
+ * item, while the key is remembered for another request.
  */
 export const insertIdempotencyRecordWrite = (
   accountId: string,

@@ -7,23 +7,23 @@ import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
 import type { StoredItem } from '../table/table.ts';
 import { type EndUser, toEndUser } from './end-users.ts';
 
-/** Which end-users of an account are wanted. */
+/** Limits a list of an account's end-users; absent fields do not limit it. */
 export interface EndUserFilter {
-  /** True for the blocked ones, false for the active ones. */
+  /** True for blocked end-users, false for all others. */
   blocked?: boolean | undefined;
-  /** Part of the address, in any case. */
+  /** Part of the address, ignoring case. */
   email?: string | undefined;
 }
 
-/** What the index holds of an end-user. */
+/** An end-user in the index. */
 const IndexEntry = z.object({ PK: z.string(), SK: z.string(), blockedAt: z.optional(z.string()) });
 
 const emailOf = (sort: string): string => sort.slice(endUserKey('', '').SK.length);
 
 /**
- * Access pattern 12: a page of an account's end-users, newest first. An index of keys is read up to the
- * page's end, then the end-users of the page by key: two sequential calls, one more for every further 1 MB
- * of keys. `hasMore` is exact. The index follows within a fraction of a second.
+ * Access pattern 41: a page of an account's end-users, newest first. Reads an index up to the page's end,
+ * then the page's end-users by key: two sequential calls, one more for every further 1 MB of index. `hasMore`
+ * is exact. The index is eventually consistent.
  */
 export const listEndUsers = async (
   accountId: string,
@@ -36,7 +36,7 @@ export const listEndUsers = async (
   const found: z.infer<typeof IndexEntry>[] = [];
   const query = { ...listingQuery(endUserListingPartition(accountId)), ScanIndexForward: false };
   const filtered = blocked !== undefined || part !== undefined;
-  // A filter that half of them pass is met by one call: a second one takes a whole 1 MB.
+  // One call suffices when half of the entries match; a second call reads a whole 1 MB.
   const expected = filtered ? Math.max(2 * (end + 1), FILTERED_FIRST_LIMIT) : end + 1;
   for await (const item of queryAll(query, expected)) {
     const entry = IndexEntry.parse(item);

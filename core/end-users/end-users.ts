@@ -9,8 +9,8 @@ import { type TransactItem, writeItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 
 /**
- * One of the caller's own users. `activeRequests` counts those that are queued or processing. `deletingAt` is
- * set while a cascade removes everything of theirs: until it is done they cannot create.
+ * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
+ * while the end-user and their requests are being removed; they cannot create then.
  */
 export const EndUser = z.object({
   accountId: z.string(),
@@ -25,15 +25,16 @@ export const EndUser = z.object({
 });
 export type EndUser = z.infer<typeof EndUser>;
 
-/** Who an end-user is: an address, within an account. */
+/** Identifies an end-user: an email address within an account. */
 export interface EndUserId {
   accountId: string;
   email: string;
 }
 
+/** An end-user from a stored item. Throws when the item is malformed. */
 export const toEndUser = (item: StoredItem): EndUser => EndUser.parse(item);
 
-/** An end-user as the API shows them. */
+/** An end-user as the API shows it. */
 export const renderEndUser = (endUser: EndUser) => ({
   email: endUser.email,
   createdAt: endUser.createdAt,
@@ -45,7 +46,7 @@ export const renderEndUser = (endUser: EndUser) => ({
 
 const notFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
-/** Access pattern 10: an end-user by address, strongly consistent. Throws `NotFoundError`. */
+/** Access pattern 34: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
@@ -54,14 +55,17 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
   return toEndUser(Item);
 };
 
-/** Blocks an end-user from now on, or again; work under way goes on. Throws `NotFoundError`. */
+/**
+ * Access pattern 35: blocks an end-user's creations; requests in progress continue. Repeating it renews the
+ * instant. Throws `NotFoundError`.
+ */
 export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
   updateEndUser(id, {
     UpdateExpression: 'SET blockedAt = :now',
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Lets an end-user create again; harmless when they may. Throws `NotFoundError`. */
+/** Access pattern 36: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
   updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
 
@@ -87,9 +91,9 @@ const updateEndUser = async (
 };
 
 /**
- * Claims an end-user for removal: from here on they cannot create. Gives the time from which on no request can
- * be theirs, which stays the same when claimed again; undefined while any of their requests is queued or
- * processing: then nothing has changed. Throws `NotFoundError`.
+ * Access pattern 37: claims an end-user for removal and stops their creations. Returns the instant after
+ * which they created nothing; claiming again returns the same. Undefined, with nothing changed, while a
+ * request of theirs is queued or processing. Throws `NotFoundError`.
  */
 export const claimForRemoval = async (
   { accountId, email }: EndUserId,
@@ -108,7 +112,7 @@ export const claimForRemoval = async (
       }),
     );
     const { deletingAt = '', lastActiveAt } = toEndUser(Attributes ?? {});
-    // The clock that stamped the last creation may be a little ahead of the one that stamped the claim.
+    // The clock of the last creation may be ahead of the clock of the claim.
     return deletingAt > lastActiveAt ? deletingAt : lastActiveAt;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -117,7 +121,7 @@ export const claimForRemoval = async (
   }
 };
 
-/** Removes an end-user that was claimed for it. False when somebody else has removed them. */
+/** Access pattern 38: removes a claimed end-user. False when already removed. */
 export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Promise<boolean> => {
   try {
     await writeItem(
@@ -135,8 +139,8 @@ export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Pro
 };
 
 /**
- * Counts an accepted request, creating the end-user on first use. Refused, with the stored item, when the
- * end-user is blocked or being removed.
+ * Access pattern 39: counts a new request, inserting the end-user on first use. Refused, with the stored
+ * item, when the end-user is blocked or being removed.
  */
 export const countCreationWrite = (
   { accountId, email }: EndUserId,
@@ -167,7 +171,10 @@ export const countCreationWrite = (
   };
 };
 
-/** Counts a request out that became terminal, and takes its refund off what the end-user spent. */
+/**
+ * Access pattern 40: counts a request as no longer active and subtracts its refund from the end-user's
+ * spending.
+ */
 export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({
   Update: {
     TableName: tableName(),

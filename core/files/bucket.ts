@@ -1,4 +1,4 @@
 import { S3Client } from '@aws-sdk/client-s3';
 
-/** The bucket's client. */
+/** The S3 client. A call is attempted up to 4 times. */
 export const bucket = new S3Client({ maxAttempts: 4 });

@@ -5,12 +5,12 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { bucket } from './bucket.ts';
 import { listStoredFiles } from './stored-files.ts';
 
-/** Most keys S3 takes in one DeleteObjects. */
+/** Most keys in one DeleteObjects: S3 limit. */
 const MAX_KEYS = 1000;
 
 /**
- * Removes stored files, as well as it can: gives how many are gone, and never rejects. What could not be
- * removed is logged, and goes with the bucket's lifecycle.
+ * Removes files from the bucket and returns how many were removed. Never rejects: failures are logged, and
+ * the bucket's lifecycle removes what is left.
  */
 export const removeObjects = async (objectKeys: readonly string[]): Promise<number> => {
   let removed = 0;
@@ -31,8 +31,8 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<numb
 };
 
 /**
- * Removes every file of a request: those its record names, and any that were stored without being recorded
- * because storing was cut off. `complete` is false when some may be left; never rejects.
+ * Removes every file of a request: the recorded ones, and any stored but not recorded because storing was
+ * interrupted. `complete` is false when some may be left. Never rejects.
  */
 export const removeFilesOf = async (
   request: Pick<StoredRequest, 'accountId' | 'requestId'>,

@@ -5,15 +5,15 @@ import { outputObjectPrefix } from '../table/keys.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { bucket } from './bucket.ts';
 
-/** A file that is in the bucket. */
+/** A file in the bucket. */
 export interface StoredFile {
   objectKey: string;
   sizeBytes: number;
-  /** To the second. */
+  /** Rounded to the second. */
   storedAt: Instant;
 }
 
-/** The files that are in the bucket for a request, whether or not its record names them. A request has at most 15. */
+/** The files of a request in the bucket, recorded or not. A request has at most 15, so one page holds all. */
 export const listStoredFiles = async ({
   accountId,
   requestId,

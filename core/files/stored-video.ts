@@ -1,13 +1,13 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../environment.ts';
-import { measureVideo, type VideoFacts } from '../media/measure-video.ts';
+import { measureVideo, type VideoMeasurement } from '../media/measure-video.ts';
 import { bucket } from './bucket.ts';
 
 /**
- * Measures a video in the bucket, of which only the index is read. Throws `UnreadableVideoError` when it is no
- * video of which a length can be told.
+ * Measures a video in the bucket by reading only its index. Throws `UnreadableVideoError` when it is not a
+ * video or its duration cannot be determined.
  */
-export const measureStoredVideo = (objectKey: string, sizeBytes: number): Promise<VideoFacts> =>
+export const measureStoredVideo = (objectKey: string, sizeBytes: number): Promise<VideoMeasurement> =>
   measureVideo({
     sizeBytes: () => sizeBytes,
     read: async (start, end) => {

@@ -4,11 +4,11 @@ import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
 import { bucket } from './bucket.ts';
 
-/** What is taken for a file of one sort, and what is said of one that is not. */
-export interface FileSort<Facts extends { contentType: string }> {
-  /** What the first bytes tell; undefined while they tell too little, or when they are of no such file. */
-  recognize: (head: Uint8Array) => Facts | undefined;
-  /** Within so many bytes a file of this sort is recognized. */
+/** How to recognize files of a kind, their limits, and the messages for other files. */
+export interface FileKind<FileType extends { contentType: string }> {
+  /** Recognizes a file by its first bytes; undefined when they are too few, or not those of this kind. */
+  recognize: (head: Uint8Array) => FileType | undefined;
+  /** First bytes that suffice to recognize the file. */
   maxHeadBytes: number;
   maxBytes: number;
   unrecognized: string;
@@ -16,24 +16,24 @@ export interface FileSort<Facts extends { contentType: string }> {
 }
 
 /**
- * Uploads a file while it arrives, holding a few parts of 5 MiB in memory, never the whole. The object appears
- * under its key only when all of it is there; uploading again replaces it. `keyOf` names it once the first
- * bytes have told what it is. Throws `FileUnavailableError` for a file of another sort or of too many bytes.
+ * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
+ * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
+ * `FileUnavailableError` for a file of another kind, or one that is too large.
  */
-export const uploadFile = async <Facts extends { contentType: string }>(
+export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
-  sort: FileSort<Facts>,
-  keyOf: (facts: Facts) => string,
-): Promise<{ facts: Facts; objectKey: string; sizeBytes: number }> => {
+  kind: FileKind<FileType>,
+  keyOf: (fileType: FileType) => string,
+): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
-    const { head, facts } = await readHead(chunks, sort);
-    const objectKey = keyOf(facts);
+    const { head, fileType } = await readHead(chunks, kind);
+    const objectKey = keyOf(fileType);
     let sizeBytes = 0;
     const all = async function* (): AsyncGenerator<Uint8Array> {
       for await (const chunk of concatenate(head, chunks)) {
         sizeBytes += chunk.byteLength;
-        if (sizeBytes > sort.maxBytes) throw new FileUnavailableError(sort.tooLarge, false);
+        if (sizeBytes > kind.maxBytes) throw new FileUnavailableError(kind.tooLarge, false);
         yield chunk;
       }
     };
@@ -43,28 +43,28 @@ export const uploadFile = async <Facts extends { contentType: string }>(
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,
         Body: Readable.from(all(), { objectMode: false }),
-        ContentType: facts.contentType,
+        ContentType: fileType.contentType,
       },
       queueSize: 2,
     }).done();
-    return { facts, objectKey, sizeBytes };
+    return { fileType, objectKey, sizeBytes };
   } finally {
-    // Whatever is left unread would hold its connection until the server falls silent.
+    // An unread rest would keep the connection open until the server times out.
     await chunks.return?.();
   }
 };
 
-const readHead = async <Facts extends { contentType: string }>(
+const readHead = async <FileType extends { contentType: string }>(
   chunks: AsyncIterator<Uint8Array>,
-  { recognize, maxHeadBytes, unrecognized }: FileSort<Facts>,
-): Promise<{ head: Uint8Array; facts: Facts }> => {
+  { recognize, maxHeadBytes, unrecognized }: FileKind<FileType>,
+): Promise<{ head: Uint8Array; fileType: FileType }> => {
   let head = new Uint8Array();
   while (head.byteLength <= maxHeadBytes) {
     const { value, done } = await chunks.next();
     if (done) break;
     head = Buffer.concat([head, value]);
-    const facts = recognize(head);
-    if (facts) return { head, facts };
+    const fileType = recognize(head);
+    if (fileType) return { head, fileType };
   }
   throw new FileUnavailableError(unrecognized, false);
 };

@@ -7,7 +7,10 @@ import { table, tableName } from '../table/table.ts';
 import { addSeconds, type Instant } from '../time.ts';
 import { LedgerEntry } from './ledger.ts';
 
-/** Access pattern 16: the entries of a ledger from one number to another, oldest first, strongly consistent. */
+/**
+ * Access pattern 47: ledger entries from number `first` to `last`, oldest first, strongly consistent.
+ * `expected` sizes the first read.
+ */
 export const readLedgerEntries = async function* (
   accountId: string,
   first: number,
@@ -29,16 +32,17 @@ export const readLedgerEntries = async function* (
 };
 
 /**
- * How far the order of entries and that of their times can disagree: an entry has the time its writer took
- * before it contended for the account, some 4 s at most, by a clock of its own.
+ * How far entry order and time order can disagree. A writer takes the time before it contends for the
+ * account, at most about 4 s earlier, from its own clock.
  */
 const SKEW_SECONDS = 60;
-/** How many entries a first call asks for: mostly more than an account makes in twice the skew. */
+/** Entries read in the first call: usually more than an account makes in twice the skew. */
 const EXPECTED_ENTRIES = 200;
 
 /**
- * Access pattern 17: the entries about a request, oldest first, strongly consistent. No index names them:
- * they are looked for around the request's creation and its end, found by halving the entry numbers.
+ * Access pattern 48: the entries about a request, oldest first, strongly consistent. There is no index for
+ * them: searches the ledger around the request's creation and its end, which binary search over the entry
+ * numbers finds.
  */
 export const listEntriesOfRequest = async (
   { accountId, ledgerEntries }: Pick<Account, 'accountId' | 'ledgerEntries'>,
@@ -56,7 +60,10 @@ export const listEntriesOfRequest = async (
   return [...found.values()].sort((a, b) => a.number - b.number);
 };
 
-/** The number of the first entry made at `instant` or after it, by halving; one past the newest when there is none. */
+/**
+ * The number of the first entry at or after `instant`, by binary search; one past the newest when there is
+ * none.
+ */
 const firstEntrySince = async (
   accountId: string,
   ledgerEntries: number,
@@ -71,7 +78,10 @@ const firstEntrySince = async (
   return low;
 };
 
-/** Whether an entry was made at `instant` or after it. One that is missing counts as such: then looking begins before it. */
+/**
+ * Whether an entry is from `instant` or later. A missing one counts as later, so the search continues before
+ * it.
+ */
 const isSince = async (accountId: string, number: number, instant: Instant): Promise<boolean> => {
   const { Item } = await table.send(
     new GetCommand({

@@ -5,55 +5,58 @@ import { STORED_STATUSES } from '../requests/request-rules.ts';
 import type { Instant } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
 
-/** Everything that can be wrong with a ledger. */
+/** Every kind of problem a ledger can have. */
 export const LEDGER_PROBLEM_KINDS = [
-  /** An entry's number does not follow the one before: a gap, or a repetition. */
+  /** An entry's number does not follow the previous one. */
   'entry_number',
-  /** An entry's balance is not the one before with its amount. */
+  /** An entry's balance is not the previous balance plus its amount. */
   'entry_chain',
-  /** The account counts another number of entries than the newest one's. */
+  /** The account's entry counter is not the newest entry's number. */
   'entry_counter',
   /** The account's balance is not the newest entry's. */
   'balance',
-  /** A request that was accepted without a debit. */
+  /** A request has no debit. */
   'debit_missing',
+  /** A request has several debits. */
   'debit_repeated',
-  /** A debit of another amount than the request's own. */
+  /** A debit's amount is not the request's. */
   'debit_amount',
-  /** A debit of a request that is not there, and has no reason not to be. */
+  /** A debit's request is absent, though it was neither deleted nor past retention. */
   'debit_without_request',
+  /** A request has several refunds. */
   'refund_repeated',
   /** More was refunded than debited. */
   'refund_over_debit',
-  /** Something was refunded while the request is not over. */
+  /** An unfinished request has a refund. */
   'refund_of_unfinished',
-  /** A failed request that was not refunded in full. */
+  /** A failed request was not refunded in full. */
   'refund_missing',
-  /** A refund of another amount than the request's own. */
+  /** A refund's amount is not the request's. */
   'refund_amount',
-  /** A succeeded request whose cost is not its debit less its refund. */
+  /** A succeeded request's cost is not its debit minus its refund. */
   'cost',
 ] as const;
 export type LedgerProblemKind = (typeof LEDGER_PROBLEM_KINDS)[number];
 
+/** A problem found in an account's ledger. */
 export interface LedgerProblem {
   accountId: string;
   kind: LedgerProblemKind;
-  /** What is wrong, for an operator: the entry or the request and the amounts in xTokens. */
+  /** For operators: the entry or request, and the amounts in xTokens. */
   detail: string;
 }
 
-/** What the entries read so far say of one request. */
+/** Sums over the entries of one request. */
 export interface RequestTally {
   debits: number;
   debitedThousandths: Thousandths;
   refunds: number;
   refundedThousandths: Thousandths;
-  /** When its first entry was made: with its debit, the request's creation. */
+  /** Instant of the first entry: for a debit, the request's creation. */
   since: Instant;
 }
 
-/** What the entries of an account say that were read so far, oldest first. Holds one small object a request. */
+/** Sums over an account's entries read so far, oldest first. Holds one small object per request. */
 export interface LedgerTally {
   accountId: string;
   entries: number;
@@ -63,6 +66,7 @@ export interface LedgerTally {
   problems: LedgerProblem[];
 }
 
+/** The tally of a ledger before its first entry. */
 export const newLedgerTally = (accountId: string): LedgerTally => ({
   accountId,
   entries: 0,
@@ -75,7 +79,10 @@ export const newLedgerTally = (accountId: string): LedgerTally => ({
 const signedAmount = ({ type, amountThousandths }: LedgerEntry): Thousandths =>
   type === 'credit' ? amountThousandths : -amountThousandths;
 
-/** Adds the next entry, noting what is wrong with its place in the chain. After a break the chain goes on from the entry as it is. */
+/**
+ * Adds the next entry and any problem with its place in the chain. After a break, the chain continues from
+ * the entry.
+ */
 export const addEntry = (tally: LedgerTally, entry: LedgerEntry): void => {
   const { accountId, problems } = tally;
   const { number, balanceAfterThousandths } = entry;
@@ -119,7 +126,7 @@ const emptyTally = (since: Instant): RequestTally => ({
   since,
 });
 
-/** What is wrong with an account, given all entries of its ledger. */
+/** The problems between an account and the tally of its whole ledger. */
 export const accountProblems = (
   { accountId, newestNumber, balanceThousandths: newest }: LedgerTally,
   { ledgerEntries, balanceThousandths }: Pick<Account, 'ledgerEntries' | 'balanceThousandths'>,
@@ -136,7 +143,7 @@ export const accountProblems = (
   return problems;
 };
 
-/** A request as far as its money goes. */
+/** The amounts of a stored request. */
 export const AccountedRequest = z.object({
   requestId: z.string(),
   accountId: z.string(),
@@ -147,15 +154,15 @@ export const AccountedRequest = z.object({
 });
 export type AccountedRequest = z.infer<typeof AccountedRequest>;
 
-/** What became of a request that an account or its ledger names: it is there, was deleted by its owner, or is not there. */
+/** Whether a request that an account or its ledger names is kept, was deleted by its owner, or is absent. */
 export type RequestFate =
   | { state: 'kept'; request: AccountedRequest }
   | { state: 'deleted' }
   | { state: 'absent' };
 
 /**
- * What is wrong between a request and the ledger of its account. A request whose first entry is older than
- * `sweptBefore` may be absent: its retention can be over.
+ * The problems between a request and its account's ledger. A request whose first entry is older than
+ * `sweptBefore` may be absent: it can be past retention.
  */
 export const requestProblems = (
   accountId: string,
@@ -164,19 +171,19 @@ export const requestProblems = (
   fate: RequestFate,
   sweptBefore: Instant,
 ): LedgerProblem[] => {
-  const told = tally ?? emptyTally('');
+  const sums = tally ?? emptyTally('');
   const problems: LedgerProblem[] = [];
   const report = (kind: LedgerProblemKind, what: string): void => {
     problems.push({ accountId, kind, detail: `Request ${requestId} ${what}.` });
   };
-  const { debits, refunds } = told;
-  const [debited, refunded] = [toXTokens(told.debitedThousandths), toXTokens(told.refundedThousandths)];
+  const { debits, refunds } = sums;
+  const [debited, refunded] = [toXTokens(sums.debitedThousandths), toXTokens(sums.refundedThousandths)];
   if (debits > 1) report('debit_repeated', `has ${debits} debits`);
   if (refunds > 1) report('refund_repeated', `has ${refunds} refunds`);
   if (refunded > debited) report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
   if (fate.state === 'kept' && fate.request.accountId === accountId) {
-    checkKept(fate.request, told, report);
-  } else if (fate.state !== 'deleted' && debits > 0 && told.since >= sweptBefore) {
+    checkKept(fate.request, sums, report);
+  } else if (fate.state !== 'deleted' && debits > 0 && sums.since >= sweptBefore) {
     report('debit_without_request', `was debited ${debited} and is not there`);
   }
   return problems;

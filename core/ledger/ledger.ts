@@ -16,10 +16,11 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
 
+/** Why a balance changed. */
 export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;
 export type LedgerReason = (typeof LEDGER_REASONS)[number];
 
-/** A ledger entry as stored: the `number`-th change of its account's balance, counted from 1. */
+/** A ledger entry as stored. `number` counts the changes of the account's balance from 1. */
 export const LedgerEntry = z.object({
   id: z.string(),
   accountId: z.string(),
@@ -35,7 +36,7 @@ export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
 const toLedgerEntry = (item: StoredItem): LedgerEntry => LedgerEntry.parse(item);
 
-/** A ledger entry as the API shows it. */
+/** A ledger entry as the API shows it; amounts in xTokens. */
 export interface BalanceHistoryEntry {
   id: string;
   type: 'debit' | 'credit';
@@ -46,6 +47,7 @@ export interface BalanceHistoryEntry {
   createdAt: Instant;
 }
 
+/** A ledger entry as the API shows it. */
 export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
   id: entry.id,
   type: entry.type,
@@ -56,22 +58,22 @@ export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({
   createdAt: entry.createdAt,
 });
 
-/** A change to write: positive credits, negative debits, never 0. */
+/** A balance change: a positive amount is a credit, a negative one a debit, never 0. */
 export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
-  /** When given, the account must not be blocked and must hold at least the debit. */
+  /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
 }
 
-/** What a balance change builds on: the account's state it expects to find. */
+/** The account's state that a balance change expects to find. */
 export type LedgerHead = Pick<Account, 'accountId' | 'balanceThousandths' | 'ledgerEntries'>;
 
 /**
- * The two writes of a balance change for a transaction: the account's balance with its entry counter, and
- * the entry. They hold only if the ledger's head is still `head`: the counter moves with every change of the
- * balance, so an equal counter means an equal balance, and no number is used twice.
+ * Access pattern 44: the two writes of a balance change: the account's balance and entry counter, and the
+ * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
+ * counter means an equal balance, and no number is used twice.
  */
 export const balanceChangeWrites = (
   head: LedgerHead,
@@ -124,13 +126,13 @@ export const balanceChangeWrites = (
   };
 };
 
-/** The account a refused balance change found instead of the expected head, when it was that which refused. */
+/** The account that refused a balance change because its head had moved; undefined for another refusal. */
 export const accountFoundInstead = (refusal: Refusal | undefined): Account | undefined =>
   refusal?.item ? toAccount(refusal.item) : undefined;
 
 /**
- * An operator's change of a balance, with its entry. Throws `NotFoundError` for an unknown account and
- * `ConflictError` when a debit would leave less than nothing or a credit more than can be counted exactly.
+ * Access pattern 45: applies an operator's balance change. Throws `NotFoundError` for an unknown account, and
+ * `ConflictError` when the balance would fall below 0 or exceed exact integer arithmetic.
  */
 export const changeBalance = async (
   accountId: string,
@@ -159,7 +161,10 @@ export const changeBalance = async (
   return written;
 };
 
-/** Whether this very entry is in the ledger: a try whose answer was lost can have been committed. Strongly consistent. */
+/**
+ * Whether this entry is in the ledger: an attempt whose response was lost may have been committed. Strongly
+ * consistent.
+ */
 const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolean> => {
   const { Item } = await table.send(
     new GetCommand({
@@ -172,9 +177,9 @@ const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolea
 };
 
 /**
- * Access pattern 5: one page of an account's ledger, newest first, strongly consistent. Entry numbers have
- * no gaps, so any page is a key range and costs the same. The first page is the end of the ledger; a later
- * one counts back from the account's counter, for which `ledgerEntries` is asked.
+ * Access pattern 46: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
+ * gaps, so every page is a key range and costs the same. Later pages count back from the account's counter;
+ * only they call `ledgerEntries`.
  */
 export const listLedgerEntries = async (
   accountId: string,

@@ -2,13 +2,10 @@ import { type Account, getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import { batchGetAll } from '../table/batches.ts';
-import { deletedRequestKey, requestKey } from '../table/keys.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 import { listLedgerEntries } from './ledger.ts';
 import { readLedgerEntries } from './ledger-entries.ts';
 import {
-  AccountedRequest,
   accountProblems,
   addEntry,
   type LedgerProblem,
@@ -17,20 +14,21 @@ import {
   type RequestFate,
   requestProblems,
 } from './ledger-rules.ts';
+import { findRequestFates } from './request-fates.ts';
 
-/** What a verification looked at and found wrong. */
+/** The result of a verification. */
 export interface LedgerVerification {
   accounts: number;
   entries: number;
   problems: LedgerProblem[];
 }
 
-/** A request can be swept once its retention is over, by a clock that need not be ours. */
+/** DynamoDB removes requests past retention by its own clock, which may differ from ours. */
 const SWEEP_MARGIN_SECONDS = 3600;
 
 /**
- * Replays the ledgers of these accounts, one after another, and checks them against the balances and the
- * requests. Right while the service is in use: work in flight is no problem.
+ * Replays the ledgers of these accounts, one after another, and checks them against balances and requests.
+ * Safe while the service is in use: requests in progress are not reported.
  */
 export const verifyLedger = async (
   accounts: Iterable<Pick<Account, 'accountId'>>,
@@ -49,25 +47,25 @@ export const verifyLedger = async (
 /**
  * Replays one ledger.
  *
- * 1. Read all entries, then judge every request the account or its ledger names.
- * 2. A request that moved on between the two seems wrong. Read those again, then the entries made since, and
- *    judge again: a request and its entries are written together, so entries read later than a request hold
- *    all of its. Only entries newer than what was read of the request can still mislead.
- * 3. A request ends once, so a second look at what still seems wrong is the last word.
+ * 1. Read all entries, then check every request the account or its ledger names.
+ * 2. A request that changed in between is a suspect. Read suspects again, then the new entries, and check
+ *    again: a request and its entries are written together, so entries read after a request include all of
+ *    its own. Only entries newer than the read of the request can still mislead.
+ * 3. A request becomes terminal once, so a second check of the remaining suspects is conclusive.
  */
 const verifyAccount = async (
   accountId: string,
   clock: Clock,
 ): Promise<{ entries: number; problems: LedgerProblem[] }> => {
-  // A request that fails at once goes first: the earliest that one can be swept. Retention as it is set now.
+  // A request that fails immediately is removed earliest. Uses the current retention setting.
   const keptSeconds = requiredNumberEnv('RETENTION_DAYS') * SECONDS_PER_DAY - SWEEP_MARGIN_SECONDS;
   const sweptBefore = addSeconds(toInstant(clock.now()), -keptSeconds);
   const reading: LedgerReading = { tally: newLedgerTally(accountId), readUntil: 0 };
   let account = await readOn(reading);
   let suspects = await findSuspects(reading.tally, sweptBefore);
   let problems: LedgerProblem[] = [];
-  for (let look = 0; look < LOOKS && suspects.length > 0; look++) {
-    const fates = await readFates(accountId, suspects);
+  for (let recheck = 0; recheck < RECHECKS && suspects.length > 0; recheck++) {
+    const fates = await findRequestFates(accountId, suspects);
     account = await readOn(reading);
     const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, sweptBefore));
     suspects = suspects.filter((_, index) => judged[index]?.length);
@@ -80,19 +78,19 @@ const verifyAccount = async (
   };
 };
 
-/** How often what seems wrong is looked at again. */
-const LOOKS = 2;
+/** How often suspects are checked again. */
+const RECHECKS = 2;
 
-/** How far a ledger has been read. */
+/** The part of a ledger read so far. */
 interface LedgerReading {
   tally: LedgerTally;
-  /** The number up to which there is nothing left to read. */
+  /** The number of the last entry read. */
   readUntil: number;
 }
 
 /**
- * Reads the entries made since the last time, and gives the account as it was after the newest of them. The
- * newest number is asked for first, so that a counter behind it shows: it moves with every entry.
+ * Reads the entries since the last read, and returns the account as of the newest of them or later. The
+ * newest number is read before the account, so that a counter that lags behind it shows.
  */
 const readOn = async (reading: LedgerReading): Promise<Account> => {
   const { accountId } = reading.tally;
@@ -106,15 +104,15 @@ const readOn = async (reading: LedgerReading): Promise<Account> => {
   return account;
 };
 
-/** How many requests are read at once. */
+/** Requests read at once. */
 const REQUESTS_AT_ONCE = 200;
 
-/** The requests, of all that the account's index or its ledger names, with which something seems wrong. */
+/** Ids of the requests with problems, among all that the account's index or its ledger names. */
 const findSuspects = async (tally: LedgerTally, sweptBefore: Instant): Promise<string[]> => {
   const suspects: string[] = [];
   const unlisted = new Set(tally.requests.keys());
   const judgeAll = async (requestIds: string[]): Promise<void> => {
-    const fates = await readFates(tally.accountId, requestIds);
+    const fates = await findRequestFates(tally.accountId, requestIds);
     suspects.push(...requestIds.filter((id) => judge(tally, id, fates, sweptBefore).length > 0));
   };
   for await (const requestIds of inChunks(listRequestIdsOfAccount(tally.accountId))) {
@@ -144,26 +142,4 @@ const judge = (
 ): LedgerProblem[] => {
   const fate = fates.get(requestId) ?? { state: 'absent' };
   return requestProblems(accountId, requestId, requests.get(requestId), fate, sweptBefore);
-};
-
-/**
- * What became of requests, strongly consistent. The marks of those that are not there are read after them:
- * whoever deletes one leaves its mark at the same moment.
- */
-const readFates = async (
-  accountId: string,
-  requestIds: readonly string[],
-): Promise<Map<string, RequestFate>> => {
-  const fates = new Map<string, RequestFate>();
-  const items = await batchGetAll(requestIds.map(requestKey));
-  for (const [index, requestId] of requestIds.entries()) {
-    const item = items[index];
-    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
-  }
-  const absent = requestIds.filter((requestId) => !fates.has(requestId));
-  const marks = await batchGetAll(absent.map((requestId) => deletedRequestKey(accountId, requestId)));
-  for (const [index, requestId] of absent.entries()) {
-    fates.set(requestId, { state: marks[index] ? 'deleted' : 'absent' });
-  }
-  return fates;
 };

@@ -1,10 +1,10 @@
 import { UnreadableVideoError } from './video-bytes.ts';
 
-/** One stretch of a track's timeline: so much of its media from a place on, or nothing. */
+/** One segment of a track's timeline: a range of its media, or a gap. */
 interface Edit {
-  /** In units of the movie; 0 for "to the end of the media". */
+  /** In movie units; 0 means to the end of the media. */
   duration: number;
-  /** In units of the track; negative for a stretch that shows nothing. */
+  /** In track units; negative for a gap. */
   mediaStart: number;
 }
 
@@ -13,20 +13,20 @@ interface Track {
   /** `vide`, `soun` or another kind, such as text. */
   kind: string;
   unitsPerSecond: number;
-  /** Length of all samples, in units of the track. */
+  /** Duration of all samples, in track units. */
   mediaUnits: number;
   edits: Edit[];
   width?: number;
   height?: number;
 }
 
-/** The parts of a `moov` box, and of the `moof` boxes that continue it, which tell how long a film is. */
+/** What determines the duration of a movie, from its `moov` box and the `moof` boxes that continue it. */
 export interface Movie {
   unitsPerSecond: number;
   /** By id. */
   tracks: Map<number, Track>;
   isFragmented: boolean;
-  /** What a sample of a fragment lasts unless the fragment says it, by track. */
+  /** Default duration of a fragment's samples, by track id. */
   sampleDurations: Map<number, number>;
 }
 
@@ -35,7 +35,7 @@ interface Box {
   content: Buffer;
 }
 
-/** The boxes in a box. Throws `UnreadableVideoError` for one that does not fit. */
+/** The boxes in a box. Throws `UnreadableVideoError` for one larger than its container. */
 const boxesIn = function* (container: Buffer): Generator<Box> {
   for (let start = 0; start + 8 <= container.byteLength; ) {
     const shortSize = container.readUInt32BE(start);
@@ -69,18 +69,18 @@ const requireBox = (container: Buffer, ...path: string[]): Buffer => {
   return box;
 };
 
-/** Version 1 of a box has times of 8 bytes where version 0 has 4. */
+/** Times take 8 bytes in version 1 of a box, 4 in version 0. */
 const hasLongTimes = (box: Buffer): boolean => box.readUInt8(0) === 1;
 const flagsOf = (box: Buffer): number => box.readUIntBE(1, 3);
 
-/** Units a second, of `mvhd` and `mdhd` alike. */
+/** Units per second, in `mvhd` or `mdhd`. */
 const unitsPerSecondOf = (header: Buffer): number => {
   const units = header.readUInt32BE(hasLongTimes(header) ? 20 : 12);
   if (units === 0) throw new UnreadableVideoError('is damaged');
   return units;
 };
 
-/** What a `moov` box says. */
+/** Reads a `moov` box. */
 export const readMovie = (moov: Buffer): Movie => {
   const extension = findBox(moov, 'mvex');
   const defaults = extension ? contentsOf(extension, 'trex') : [];
@@ -111,13 +111,13 @@ const readTrack = (trak: Buffer): Track => {
   };
 };
 
-/** Pixels from numbers with 16 bits behind the point. */
+/** Pixels from 16.16 fixed-point numbers. */
 const sizeOf = (width: number, height: number): { width?: number; height?: number } =>
   width > 0 && height > 0
     ? { width: Math.round(width / 0x1_0000), height: Math.round(height / 0x1_0000) }
     : {};
 
-/** `stts`: how many samples last how long, as pairs. */
+/** `stts`: pairs of sample count and sample duration. */
 const sumOfSamples = (timing: Buffer): number => {
   let units = 0;
   const end = 8 + timing.readUInt32BE(4) * 8;
@@ -145,7 +145,7 @@ const readEdits = (list: Buffer): Edit[] => {
   return edits;
 };
 
-/** Adds the samples a `moof` box announces. */
+/** Adds the samples of a `moof` box to a movie. Throws `UnreadableVideoError` for an unknown track. */
 export const addFragment = (movie: Movie, moof: Buffer): void => {
   for (const fragment of contentsOf(moof, 'traf')) {
     const header = requireBox(fragment, 'tfhd');
@@ -157,14 +157,14 @@ export const addFragment = (movie: Movie, moof: Buffer): void => {
   }
 };
 
-/** `tfhd`: the duration stands behind the offset and the description index, each of which may be absent. */
+/** `tfhd`: the duration follows the offset and the description index, both optional. */
 const fragmentSampleDuration = (header: Buffer): number | undefined => {
   const flags = flagsOf(header);
   if (!(flags & 0x8)) return undefined;
   return header.readUInt32BE(8 + (flags & 0x1 ? 8 : 0) + (flags & 0x2 ? 4 : 0));
 };
 
-/** `trun`: of each sample its duration, size, flags and offset, as far as the box's flags announce them. */
+/** `trun`: each sample's duration, size, flags and offset, those present given by the box's flags. */
 const sumOfRun = (run: Buffer, sampleDuration: number): number => {
   const flags = flagsOf(run);
   const samples = run.readUInt32BE(4);
@@ -176,13 +176,13 @@ const sumOfRun = (run: Buffer, sampleDuration: number): number => {
   return units;
 };
 
-/** The size of the picture; undefined for a film without one. */
+/** Pixels of the first video track; undefined for a movie without one. */
 export const pictureOf = ({ tracks }: Movie): { width?: number; height?: number } | undefined => {
   const picture = tracks.values().find(({ kind }) => kind === 'vide');
   return picture && { width: picture.width, height: picture.height };
 };
 
-/** How long a film is on its timeline: as long as the longest of its pictures and sounds, as edited. */
+/** Duration of a movie: that of its longest video or audio track, edits applied. */
 export const secondsOf = (movie: Movie): number =>
   movie.tracks
     .values()
@@ -195,7 +195,7 @@ const trackSeconds = ({ edits, mediaUnits, unitsPerSecond }: Track, movie: Movie
     const wanted = duration / movie.unitsPerSecond;
     if (mediaStart < 0) return seconds + wanted;
     const there = Math.max(0, mediaUnits - mediaStart) / unitsPerSecond;
-    // Fragments come after the edits were written.
+    // Edits are written before the fragments, so they do not cover them.
     return seconds + (duration === 0 || movie.isFragmented ? there : Math.min(wanted, there));
   }, 0);
 };

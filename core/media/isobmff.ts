@@ -8,7 +8,7 @@ import {
   type VideoIndex,
 } from './video-bytes.ts';
 
-/** Boxes of a file's top level that are looked at: a fragmented file has two for each fragment. */
+/** Most top-level boxes read. A fragmented file has two for each fragment. */
 const MAX_BOXES = 10_000;
 /** Size and type, and the long size that may follow (ISO/IEC 14496-12, 4.2). */
 const MAX_HEADER_BYTES = 16;
@@ -17,14 +17,14 @@ const MIN_HEADER_BYTES = 8;
 interface TopBox {
   type: string;
   contentStart: number;
-  /** Infinite when the box goes on to the end of a file whose size nobody told. */
+  /** Infinite when the box extends to the end of a file of unknown size. */
   end: number;
 }
 
 /**
- * The index of an MP4 or QuickTime file (ISO/IEC 14496-12), wherever it stands, fragmented or not, reading no
- * picture and no sound. Tables are summed where they lie and never spread out, as a table of a few bytes may
- * claim billions of samples. Throws `UnreadableVideoError`, and Node's range error where a table is cut short.
+ * Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12), wherever it is, fragmented or not, without
+ * media data. Tables are summed in place and never expanded: a few bytes can claim billions of samples.
+ * Throws `UnreadableVideoError`, and Node's range error for a truncated table.
  */
 export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
   let movie: Movie | undefined;

@@ -7,7 +7,7 @@ import {
   type VideoIndex,
 } from './video-bytes.ts';
 
-/** Element ids, with the length marker they are written with (RFC 8794, 5; RFC 9559, 5.1). */
+/** Element ids, including their length marker (RFC 8794, 5; RFC 9559, 5.1). */
 const ID = {
   ebml: 0x1a45dfa3,
   docType: 0x4282,
@@ -24,21 +24,21 @@ const ID = {
   cluster: 0x1f43b675,
 };
 const VIDEO_TRACK = 1;
-/** Nanoseconds of a unit unless the file says otherwise (RFC 9559, 5.1.2.9). */
+/** Default nanoseconds per unit (RFC 9559, 5.1.2.9). */
 const DEFAULT_UNIT_NANOSECONDS = 1_000_000;
 /** An id of up to 4 bytes and a size of up to 8. */
 const MAX_HEADER_BYTES = 12;
-/** Elements of a segment that are looked at: its index stands before the first cluster, or we do without it. */
+/** Most elements of a segment read. An index after the first cluster is not used. */
 const MAX_ELEMENTS = 1_000;
 
 interface Header {
   id: number;
   headerBytes: number;
-  /** Bytes behind the header; infinite when the file leaves it open, as live recordings do. */
+  /** Bytes after the header; infinite when unknown, as in live recordings. */
   size: number;
 }
 
-/** The header of an element at the start of the bytes; undefined when it is cut off. */
+/** The header of the element at the start of the bytes; undefined when truncated. */
 const headerOf = (bytes: Buffer): Header | undefined => {
   const idBytes = lengthOf(bytes, 0);
   const sizeBytes = lengthOf(bytes, idBytes);
@@ -56,10 +56,12 @@ const headerOf = (bytes: Buffer): Header | undefined => {
   };
 };
 
-/** How many bytes a number has, by the zeros its first byte begins with: 9 for a byte that begins none. */
+/**
+ * Length of a number in bytes, by the leading zeros of its first byte; 9 for a byte that starts no number.
+ */
 const lengthOf = (bytes: Buffer, place: number): number => Math.clz32(bytes[place] ?? 0) - 23;
 
-/** The elements in an element. Throws `UnreadableVideoError` for one that does not fit. */
+/** The elements in an element. Throws `UnreadableVideoError` for one larger than its container. */
 const elementsIn = function* (container: Buffer): Generator<{ id: number; content: Buffer }> {
   for (let start = 0; start < container.byteLength; ) {
     const header = headerOf(container.subarray(start));
@@ -81,8 +83,8 @@ const readFloat = (content: Buffer): number =>
   content.byteLength === 4 ? content.readFloatBE(0) : content.readDoubleBE(0);
 
 /**
- * The kind of Matroska file that begins with these bytes, `webm` or `matroska`; undefined while they are too
- * few, or when they are of no such file.
+ * The document type of a Matroska file by its first bytes, `webm` or `matroska`; undefined when they are too
+ * few, or not those of such a file.
  */
 export const docTypeOf = (head: Uint8Array): string | undefined => {
   const bytes = asBuffer(head);
@@ -93,8 +95,8 @@ export const docTypeOf = (head: Uint8Array): string | undefined => {
 };
 
 /**
- * The index of a Matroska or WebM file (RFC 9559), which stands before its pictures and sound. Throws
- * `UnreadableVideoError`, for a file without a `Duration` too: those that were recorded live have none.
+ * Reads the index of a Matroska or WebM file (RFC 9559), which precedes its media data. Throws
+ * `UnreadableVideoError`, also for a file without a `Duration`, such as a live recording.
  */
 export const readMatroskaIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
   const ebml = await headerAt(file, 0);
@@ -132,7 +134,7 @@ const secondsOf = (info: Buffer): number | undefined => {
   return duration && (readFloat(duration) * nanoseconds) / 1e9;
 };
 
-/** The size of the first video track; undefined where there is none. */
+/** Pixels of the first video track; undefined when there is none. */
 const pictureOf = (tracks: Buffer): Omit<VideoIndex, 'seconds'> | undefined => {
   for (const { id, content } of elementsIn(tracks)) {
     if (id !== ID.trackEntry) continue;

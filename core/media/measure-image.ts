@@ -1,36 +1,36 @@
 import { imageSize } from 'image-size';
 
-/** What the first bytes of an image file say about it. */
-export interface ImageFacts {
+/** Size in pixels and type of an image file. */
+export interface ImageMeasurement {
   width: number;
   height: number;
   contentType: string;
   extension: string;
 }
 
-/** Image types that are delivered, by the name `image-size` gives them. */
+/** Supported image types, by their names in `image-size`. */
 const FORMATS: Record<string, { contentType: string; extension: string }> = {
   png: { contentType: 'image/png', extension: 'png' },
   jpg: { contentType: 'image/jpeg', extension: 'jpg' },
   webp: { contentType: 'image/webp', extension: 'webp' },
 };
 
-/** The longest header of a fixed place, a lossless WebP's, ends here: the library takes missing bytes of it for 0. */
+/** Ends the longest fixed header, that of a lossless WebP. The library reads missing bytes as 0. */
 const MIN_HEAD_BYTES = 25;
 
 /**
- * Type and pixel size of an image from its first bytes; undefined while they say too little, or when they
- * are of no image type that is delivered.
+ * Measures an image by its first bytes; undefined when they are too few, or not those of a supported image
+ * type.
  */
-export const readImageFacts = (head: Uint8Array): ImageFacts | undefined => {
+export const measureImage = (head: Uint8Array): ImageMeasurement | undefined => {
   if (head.byteLength < MIN_HEAD_BYTES) return undefined;
   try {
-    // A copy of its own: of a part of a larger buffer, the library reads on into what lies behind it.
+    // A copy, because the library reads past the end of a view into a larger buffer.
     const { width, height, type } = imageSize(new Uint8Array(head));
     const format = FORMATS[type ?? ''];
     return format && width > 0 && height > 0 ? { width, height, ...format } : undefined;
   } catch (error) {
-    // The library throws for unknown types and for headers that are cut off: both say "not known yet".
+    // The library throws for unknown types and for truncated headers.
     if (error instanceof Error) return undefined;
     throw error;
   }

@@ -2,15 +2,15 @@ import { readIsobmffIndex } from './isobmff.ts';
 import { docTypeOf, readMatroskaIndex } from './matroska.ts';
 import { asBuffer, inWindows, type RandomAccessFile, UnreadableVideoError } from './video-bytes.ts';
 
-/** The kind of a video file, told by its first bytes. */
+/** The type of a video file. */
 export interface VideoType {
   contentType: string;
   extension: string;
 }
 
-/** What the bytes of a video file say about it. */
-export interface VideoFacts extends VideoType {
-  /** In seconds, with milliseconds. */
+/** Type, duration and size in pixels of a video file. */
+export interface VideoMeasurement extends VideoType {
+  /** Seconds, rounded to milliseconds. */
   durationSec: number;
   width?: number;
   height?: number;
@@ -21,13 +21,13 @@ const QUICKTIME: VideoType = { contentType: 'video/quicktime', extension: 'mov' 
 const WEBM: VideoType = { contentType: 'video/webm', extension: 'webm' };
 const MATROSKA: VideoType = { contentType: 'video/x-matroska', extension: 'mkv' };
 
-/** What Node calls reading a number behind the end of a table. */
+/** Node's error codes for reading past the end of a buffer. */
 const BEYOND_BYTES = new Set<unknown>(['ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS']);
 
-/** Within so many first bytes a file tells its type. */
+/** First bytes of a file that suffice to recognize its type. */
 export const VIDEO_HEAD_BYTES = 4_096;
 
-/** The type of a video file from its first bytes; undefined while they are too few, or when they are of no video. */
+/** The type of a video file by its first bytes; undefined when they are too few, or not those of a video. */
 export const videoTypeOf = (head: Uint8Array): VideoType | undefined => {
   const bytes = asBuffer(head);
   if (bytes.byteLength >= 12 && bytes.toString('latin1', 4, 8) === 'ftyp')
@@ -38,10 +38,10 @@ export const videoTypeOf = (head: Uint8Array): VideoType | undefined => {
 };
 
 /**
- * Type, length and picture size of a video file, of which only the index is read. Throws `UnreadableVideoError`
- * for bytes that are no video, that are cut off, or that tell no length; what `file` throws passes through.
+ * Measures a video by reading only its index. Throws `UnreadableVideoError` when the file is not a video, is
+ * truncated, or its duration cannot be determined. Errors of `file` pass through.
  */
-export const measureVideo = async (file: RandomAccessFile): Promise<VideoFacts> => {
+export const measureVideo = async (file: RandomAccessFile): Promise<VideoMeasurement> => {
   const windows = inWindows(file);
   const head = await windows.read(0, VIDEO_HEAD_BYTES);
   const type = videoTypeOf(head);

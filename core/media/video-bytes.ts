@@ -1,34 +1,33 @@
-/** Bytes of a file that is not held in memory. */
+/** A file read in parts, not held in memory. */
 export interface RandomAccessFile {
-  /** The bytes from `start` up to `end`, fewer where the file ends before. */
+  /** The bytes from `start` up to, not including, `end`; fewer at the end of the file. */
   read(start: number, end: number): Promise<Uint8Array>;
-  /** Size of the file; undefined until its holder has told it. */
+  /** Size of the file; undefined while unknown. */
   sizeBytes(): number | undefined;
 }
 
-/** Bytes that are no video of which a length can be told. The message completes "the file …". */
+/** Not a video, or its duration cannot be determined. The message completes "the file …". */
 export class UnreadableVideoError extends Error {
   override name = 'UnreadableVideoError';
 }
 
-/** What a video's own index says of it. */
+/** Duration and size in a video's index. */
 export interface VideoIndex {
-  /** Length on the timeline, video and audio, in seconds. */
+  /** Duration of video and audio together. */
   seconds: number;
-  /** Pixels of the picture, when the index tells them. */
+  /** Pixels, if the index has them. */
   width?: number;
   height?: number;
 }
 
 /**
- * Most bytes that are read of one index. A minute's takes some 100 KB; what is longer than this is no index we
- * would want in memory.
+ * Most bytes read of one index, to bound memory. The index of one minute takes about 100 KB.
  */
 const MAX_INDEX_BYTES = 8 * 1024 * 1024;
-/** How much is fetched at once: the index of a short clip, in one read with whatever stands before it. */
+/** Bytes fetched at once: enough for the index of a short clip and what precedes it. */
 const WINDOW_BYTES = 256 * 1024;
 
-/** The same file, read in large pieces of which the last is kept: for readers that go forward in small steps. */
+/** The same file read in large windows, the last one cached, for readers that move forward in small steps. */
 export const inWindows = (file: RandomAccessFile): RandomAccessFile => {
   let held: Uint8Array = new Uint8Array();
   let heldFrom = 0;
@@ -40,7 +39,7 @@ export const inWindows = (file: RandomAccessFile): RandomAccessFile => {
   return {
     sizeBytes: () => file.sizeBytes(),
     read: async (start, end) => {
-      // Where a size in the file leads nowhere.
+      // A wrong size in the file points past its end.
       if (start >= (file.sizeBytes() ?? Number.MAX_SAFE_INTEGER)) return new Uint8Array();
       if (!holds(start, end)) {
         const wanted = Math.max(end - start, WINDOW_BYTES);
@@ -54,7 +53,7 @@ export const inWindows = (file: RandomAccessFile): RandomAccessFile => {
 };
 
 /**
- * All bytes of a part of a file. Throws `UnreadableVideoError` when the file ends before, or when the part is
+ * All bytes of a part of a file. Throws `UnreadableVideoError` when the file ends too early, or the part is
  * larger than an index may be.
  */
 export const readIndex = async (file: RandomAccessFile, start: number, end: number): Promise<Buffer> => {
@@ -64,11 +63,11 @@ export const readIndex = async (file: RandomAccessFile, start: number, end: numb
   return asBuffer(bytes);
 };
 
-/** The same bytes with methods to read numbers, not a copy. */
+/** A `Buffer` over the same bytes, without copying. */
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Throws `UnreadableVideoError` when a file is known to end before a part of it does. */
+/** Throws `UnreadableVideoError` when a file is known to end before `end`. */
 export const requireWithin = (file: RandomAccessFile, end: number): void => {
   if (end > (file.sizeBytes() ?? Number.POSITIVE_INFINITY)) throw new UnreadableVideoError('is cut off');
 };

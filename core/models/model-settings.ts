@@ -15,7 +15,7 @@ export type ModelSettings = z.infer<typeof ModelSettings>;
 /** The settings of a stored item. Throws when the item is malformed. */
 export const toModelSettings = (item: StoredItem): ModelSettings => ModelSettings.parse(item);
 
-/** Access pattern 6: all model settings by model id, strongly consistent. One page. */
+/** Access pattern 13: all model settings by model id, strongly consistent. One page. */
 export const listModelSettings = async (): Promise<Map<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -28,10 +28,10 @@ export const listModelSettings = async (): Promise<Map<string, ModelSettings>> =
   return new Map(Items.map(toModelSettings).map((settings) => [settings.model, settings]));
 };
 
-/** Sets the operator's rate for a model. Existing requests keep their price. */
+/** Access pattern 14: sets the operator's rate for a model. Existing requests keep their price. */
 export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
 
-/** Switches a model on or off for new creations. Existing requests continue. */
+/** Access pattern 15: switches a model on or off for new creations. Existing requests continue. */
 export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
   putSetting(modelId, 'enabled', enabled);
 

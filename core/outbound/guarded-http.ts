@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { allowPrivateTargets } from '../environment.ts';
 import { isAllowedAddress, type RefusalReason, refusalOf } from './target-rules.ts';
 
-/** A URL that is not called, whoever gave it: calling again does not help. No connection was opened. */
+/** The URL is refused and no connection was opened. Retrying does not help. */
 export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError';
   readonly reason: RefusalReason;
@@ -15,31 +15,31 @@ export class TargetRefusedError extends Error {
   }
 }
 
-/** What is sent to a URL. `signal` ends it all, the reading of the answer's body included. */
+/** A request to a URL. `signal` aborts it, including reading the response body. */
 export interface GuardedRequest {
   method?: Dispatcher.HttpMethod;
   headers?: Record<string, string>;
   body?: string;
   signal: AbortSignal;
-  /** Reading a longer body fails with undici's `ResponseExceededMaxSizeError`. */
+  /** Reading a longer response body throws undici's `ResponseExceededMaxSizeError`. */
   maxResponseBytes?: number;
 }
 
-/** All addresses of a name, as `dns.lookup` gives them. */
+/** Resolves all addresses of a name, as `dns.lookup` does. */
 export type ResolveAll = (
   hostname: string,
   options: LookupAllOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** How long connecting may take, look-up and TLS included. */
+/** Time limit to connect, including DNS lookup and TLS. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longest silence of a server, before its headers and between two parts of its body. */
+/** Longest wait for a server's headers, and for each next part of its body. */
 const SILENCE_LIMIT_MS = 30_000;
 
 /**
- * Connects to addresses that were checked by the very look-up that found them, so that a name cannot change
- * in between. One refused address refuses the name: which of several would be dialled is not ours to say.
+ * Checks addresses inside the connection's own DNS lookup, so that a name cannot change between check and
+ * connect. One refused address refuses the name, because Node chooses which address to dial.
  */
 const guardedConnector = (resolveAll: ResolveAll): buildConnector.connector => {
   const lookupFor =
@@ -61,7 +61,7 @@ const guardedConnector = (resolveAll: ResolveAll): buildConnector.connector => {
   const http = connectorFor('http:');
   return (options, callback) => {
     const { hostname, protocol } = options;
-    // Node asks no look-up for an address.
+    // Node skips the lookup for an IP address.
     if (isIP(hostname) !== 0 && !isAllowedAddress(hostname, protocol, allowPrivateTargets()))
       process.nextTick(callback, new TargetRefusedError('address'), null);
     else if (protocol === 'https:') https(options, callback);
@@ -69,19 +69,19 @@ const guardedConnector = (resolveAll: ResolveAll): buildConnector.connector => {
   };
 };
 
-/** Calls to URLs that others gave over kept connections; see `guardedRequest`. */
+/** Guarded requests over kept connections; see `guardedRequest`. */
 export interface GuardedSession {
   request: (
     url: string,
     options: Omit<GuardedRequest, 'maxResponseBytes'>,
   ) => Promise<Dispatcher.ResponseData>;
-  /** Drops its connections, those in use too. */
+  /** Drops all connections, including those in use. */
   close: () => Promise<void>;
 }
 
 /**
- * A session of calls one after another that keeps one connection to each server, to an address that was checked
- * when it was opened. Keep a session no longer than the work on one file.
+ * A session of sequential requests that keeps one connection to each server. Addresses are checked only on
+ * connect, so keep a session no longer than the work on one file.
  */
 export const openGuardedSession = (resolveAll: ResolveAll = lookup): GuardedSession => {
   const agent = guardedAgent(resolveAll, { connections: 1 });
@@ -92,10 +92,10 @@ export const openGuardedSession = (resolveAll: ResolveAll = lookup): GuardedSess
 };
 
 /**
- * Sends a request to a URL that a caller or a provider gave, over a connection of its own, and gives status,
- * headers and body as undici does. Redirects are answers like any other. Throws `TargetRefusedError` for a URL
- * that is none, that is not `https:` (with private targets allowed, `http:` to the own machine), that carries
- * user information, names a bad port, or leads to any address that is not public.
+ * Sends a request to a URL from a caller or provider over a new connection, and returns undici's response.
+ * Does not follow redirects. Throws `TargetRefusedError` for a URL that is malformed, not `https:` (with
+ * private targets allowed, `http:` to loopback), has user information or a bad port, or resolves to an
+ * address that is not allowed.
  */
 export const guardedRequest = async (
   url: string,
@@ -106,7 +106,7 @@ export const guardedRequest = async (
   return send(guardedAgent(resolveAll, { pipelining: 0, maxResponseSize: maxResponseBytes }), url, options);
 };
 
-/** An agent is cheap; of its own, none meets the connections or the limits of another. */
+/** A new agent for each use, which is cheap, so that uses share neither connections nor limits. */
 const guardedAgent = (resolveAll: ResolveAll, options: Agent.Options): Agent =>
   new Agent({
     ...options,
@@ -126,7 +126,7 @@ const send = async (
   const reason = refusalOf(target, allowPrivateTargets());
   if (reason) throw new TargetRefusedError(reason);
   signal.throwIfAborted();
-  // While connecting, undici does not listen to the signal.
+  // undici ignores the signal while connecting.
   const stopped = Promise.withResolvers<never>();
   const stop = (): void => stopped.reject(signal.reason);
   signal.addEventListener('abort', stop);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { guardedRequest, TargetRefusedError } from './guarded-http.ts';
 
-/** A file that cannot be had from its URL. `retryable` says whether asking again may help. */
+/** A file could not be fetched or used. `retryable` says whether fetching it again may help. */
 export class FileUnavailableError extends Error {
   override name = 'FileUnavailableError';
   readonly retryable: boolean;
@@ -13,8 +13,8 @@ export class FileUnavailableError extends Error {
 }
 
 /**
- * The body of a file as it arrives, without redirects. Reading it fails when the connection ends before the
- * announced length. Throws `FileUnavailableError` for any answer but 200, and for a URL that is not called.
+ * Streams a file, without following redirects. Reading fails when the connection ends before the announced
+ * length. Throws `FileUnavailableError` for any status but 200, a refused URL, or no response.
  */
 export const openFile = async (url: string, signal: AbortSignal): Promise<Readable> => {
   let response: Awaited<ReturnType<typeof guardedRequest>>;

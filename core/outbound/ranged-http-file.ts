@@ -2,26 +2,25 @@ import type { Dispatcher } from 'undici';
 import type { RandomAccessFile } from '../media/video-bytes.ts';
 import { openGuardedSession } from './guarded-http.ts';
 
-/** A file on a web server that gave something else than the bytes asked for, or more than we are ready to read. */
+/** The server did not return the requested bytes, or the file needs more reads than we allow. */
 export class UnreadableFileError extends Error {
   override name = 'UnreadableFileError';
 }
 
-/** Most bytes read of one file, and most requests for them: three for each second of the longest clip in fragments. */
+/** Most bytes and requests per file. Requests: three for each second of the longest fragmented clip. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_REQUESTS = 48;
 
-/** A file of which parts are fetched, and the connection that may still bring one. */
+/** A file fetched in parts over a kept connection. */
 export interface RangedHttpFile extends RandomAccessFile {
-  /** Drops its connection, and what is still on its way. */
+  /** Drops the connection, including a response in progress. */
   close(): Promise<void>;
 }
 
 /**
- * The file at a URL, of which only what is read is fetched, by HTTP ranges (RFC 9110, 14). A server without
- * ranges sends the file from its start: then all up to the part in question is read, and nothing beyond.
- * Reading throws `UnreadableFileError` for other answers and beyond 16 MiB or 48 requests, and whatever
- * `guardedRequest` throws.
+ * A file at a URL, fetched by HTTP range requests (RFC 9110, 14). When the server ignores ranges, the file is
+ * read from its start up to the requested part. Reading throws `UnreadableFileError` for other responses and
+ * beyond 16 MiB or 48 requests, and the errors of `guardedRequest`.
  */
 export const rangedHttpFile = (url: string, signal: AbortSignal): RangedHttpFile => {
   const session = openGuardedSession();
@@ -73,7 +72,7 @@ const contentLength = (headers: Dispatcher.ResponseData['headers']): number | un
   return typeof length === 'string' ? Number(length) : undefined;
 };
 
-/** Where the bytes of a 206 begin, and the size of the whole file where the server tells it. */
+/** The start of the bytes in a 206, and the size of the whole file if the server sends it. */
 const contentRange = (
   headers: Dispatcher.ResponseData['headers'],
 ): { start: number; sizeBytes: number | undefined } | undefined => {
@@ -82,11 +81,11 @@ const contentRange = (
   return { start: Number(start), sizeBytes: size === '*' ? undefined : Number(size) };
 };
 
-/** A body that is read as far as someone wants to know, and kept as far as it was read. */
+/** A response body read on demand; the bytes read are kept. */
 class SequentialBody {
   private readonly chunks: AsyncIterator<Buffer>;
   private held: Buffer = Buffer.alloc(0);
-  /** Known once all of it was read. */
+  /** Known once the body has ended. */
   sizeBytes: number | undefined;
 
   constructor(body: Dispatcher.ResponseData['body']) {

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Why a URL is not called: each value is a thing its owner can change. */
+/** Why a URL is refused: the part of it to change. */
 export type RefusalReason = 'url' | 'protocol' | 'user-info' | 'port' | 'address';
 
 /**
- * Ports on which no web server is expected but others answer to what they take for a command: the "bad ports"
- * of the Fetch Standard (https://fetch.spec.whatwg.org/#port-blocking), 0 among them.
+ * Ports of other protocols, whose servers might take a request for a command: the "bad ports" of the Fetch
+ * Standard (https://fetch.spec.whatwg.org/#port-blocking), which include 0.
  */
 const BAD_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -15,20 +15,20 @@ const BAD_PORTS = new Set([
   3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 
-/** All of IPv6 that IANA gives to networks; what lies outside only looks like unicast (RFC 4291, 2.4). */
+/** The part of IPv6 that IANA allocates to networks; `ipaddr.js` counts more as unicast (RFC 4291, 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Where AWS keeps instance metadata, time and names on IPv6: a unique local range that is nobody's own. */
+/** AWS instance metadata, time and DNS on IPv6, inside the unique local range. */
 const AWS_LOCAL_IPV6 = ipaddr.IPv6.parseCIDR('fd00:ec2::/32');
-/** What a local run may call beside the public internet. */
+/** Ranges a local run may call besides public addresses. */
 const LOCAL_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 
 /**
- * Whether a connection over `https:` or `http:` may go to an address, given as a resolver gives it: public
- * unicast, and with `allowPrivate` the own machine and network too. Plain `http:` goes to the own machine only.
- * Link-local, metadata, multicast, reserved, mapped and translated addresses are never allowed.
+ * Whether to connect over `https:` or `http:` to an address as a resolver returns it. Public unicast is
+ * allowed, and with `allowPrivate` also loopback and private ranges. Plain `http:` is allowed to loopback
+ * only. Link-local, metadata, multicast, reserved, mapped and translated addresses are never allowed.
  */
 export const isAllowedAddress = (address: string, protocol: string, allowPrivate: boolean): boolean => {
-  // A zone belongs to no public address, and shorthands are no answer of a resolver.
+  // Public addresses have no zone, and resolvers return no shorthands.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
@@ -40,7 +40,7 @@ export const isAllowedAddress = (address: string, protocol: string, allowPrivate
   return range === 'unicast' || (allowPrivate && LOCAL_RANGES.has(range));
 };
 
-/** Why a URL is never called, as far as it tells without its host, which is judged when it is dialled. */
+/** Why this URL is refused, host aside; the host is checked on connect. Undefined when it is not refused. */
 export const refusalOf = (url: URL, allowPrivate: boolean): RefusalReason | undefined => {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowPrivate)) return 'protocol';
   if (url.username !== '' || url.password !== '') return 'user-info';
@@ -48,8 +48,8 @@ export const refusalOf = (url: URL, allowPrivate: boolean): RefusalReason | unde
 };
 
 /**
- * What is wrong with the host of a URL given by a caller, as `URL.hostname` has it: a sentence for its field, or
- * undefined. Only addresses and `localhost` are judged here; what a name leads to is judged when it is dialled.
+ * Why the host of a caller's URL, as in `URL.hostname`, is refused: a message for its field, or undefined.
+ * Checks only addresses and `localhost`; what a name resolves to is checked on connect.
  */
 export const hostProblem = (hostname: string, allowPrivate: boolean): string | undefined => {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

@@ -48,7 +48,10 @@ export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
 
-/** Access pattern 8: a request's provider calls in plan order, each call's attempts in order. Strongly consistent. */
+/**
+ * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
+ * consistent.
+ */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
   const attempts: ProviderAttempt[] = [];
   const query = {
@@ -64,7 +67,10 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
   return attempts;
 };
 
-/** Claims an attempt. Undefined when another run has claimed it: then the call must not be made. */
+/**
+ * Access pattern 51: claims an attempt. Undefined when another run has claimed it: then the call must not be
+ * made.
+ */
 export const claimAttempt = async (
   requestId: string,
   call: number,
@@ -96,7 +102,9 @@ export const claimAttempt = async (
   }
 };
 
-/** Marks the process that makes the call as alive. Throws when the attempt does not exist. */
+/**
+ * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.
+ */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await table.send(
     new UpdateCommand({
@@ -110,8 +118,9 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 };
 
 /**
- * Records a call's outcome, unless it has a final one already: the first final outcome stands. Returns the
- * attempt as stored, which may hold another run's outcome. Throws when the attempt does not exist.
+ * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
+ * stands. Returns the attempt as stored, which may hold another run's outcome. Throws when the attempt does
+ * not exist.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,

@@ -23,7 +23,7 @@ export type ProviderWait = z.infer<typeof ProviderWait>;
 /** Parses an item. Throws when it is malformed. */
 export const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
 
-/** Access pattern 18: a request's wait, strongly consistent; undefined before the first event. */
+/** Access pattern 54: a request's wait, strongly consistent; undefined before the first event. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
@@ -31,15 +31,17 @@ export const findProviderWait = async (requestId: string): Promise<ProviderWait 
   return Item && toProviderWait(Item);
 };
 
-/** Replaces the execution's task token. Returns the whole item. */
+/** Access pattern 55: replaces the execution's task token. Returns the whole item. */
 export const keepTaskToken = (requestId: string, taskToken: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { taskToken, waitingSince: toInstant(now) }, now);
 
-/** Notes a callback, for an execution that has not begun to wait. Returns the whole item. */
+/**
+ * Access pattern 56: notes a callback, for an execution that has not begun to wait. Returns the whole item.
+ */
 export const noteCallback = (requestId: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { calledBackAt: toInstant(now) }, now);
 
-/** Notes a query. Returns the whole item. */
+/** Access pattern 57: notes a query. Returns the whole item. */
 export const noteQuery = (requestId: string, now: Date): Promise<ProviderWait> =>
   note(requestId, { queriedAt: toInstant(now) }, now);
 
@@ -48,8 +50,8 @@ export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, n
   wait?.queriedAt !== undefined && wait.queriedAt > addSeconds(toInstant(now), -seconds);
 
 /**
- * Claims a query and notes it. Returns the whole item; undefined, refused, if the provider was queried within
- * the last `seconds`.
+ * Access pattern 58: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
+ * was queried within the last `seconds`.
  */
 export const claimQuery = async (
   requestId: string,

@@ -7,7 +7,7 @@ import { tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import type { StoredStatus } from './request-rules.ts';
 
-/** Which requests of an account are wanted; each part narrows the list down. */
+/** Limits a list of an account's requests; absent fields do not limit it. */
 export interface AccountRequestFilter {
   status?: StoredStatus | undefined;
   /** Only requests created at this instant or before it. */
@@ -16,12 +16,12 @@ export interface AccountRequestFilter {
 
 const Entry = z.object({ PK: z.string() });
 
-/** Ids of images and of videos begin with these; what follows sorts by the time of creation. */
+/** Prefixes of request ids; the rest of an id sorts by creation time. */
 const KINDS = Object.values(REQUEST_ID_PREFIX);
 
 /**
- * Access pattern 15: the ids of an account's requests as stored, images, then videos, newest first in each. For operators: reads the
- * whole index, which follows in a fraction of a second.
+ * Access pattern 26: ids of an account's requests by stored status, images before videos, newest first in
+ * each. For operators: reads the whole index partition. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (
   accountId: string,

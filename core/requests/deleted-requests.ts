@@ -1,12 +1,13 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { batchGetAll } from '../table/batches.ts';
 import { deletedRequestKey, openWorkListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
 
 /**
- * What stays of a request that was deleted: that it was, as the ledger goes on naming it. `files` are those
- * whose removal is not known to be complete.
+ * The record of a deleted request, kept because ledger entries still refer to it. `files` are those not yet
+ * known to be removed.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
@@ -16,21 +17,24 @@ export const DeletedRequest = z.object({
 });
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
 
+/** A deletion from a stored item. Throws when the item is malformed. */
 export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedRequest.parse(item);
 
-/** Marks a request as deleted, in the transaction that removes it. What is left to be removed is open work. */
-export const markDeletedWrite = (mark: DeletedRequest): TransactItem => ({
+/**
+ * Access pattern 30: records a deletion, in the transaction that removes the request. Lists it as open work.
+ */
+export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
     Item: {
-      ...deletedRequestKey(mark.accountId, mark.requestId),
-      ...openWorkListing(mark.requestId, mark.deletedAt),
-      ...mark,
+      ...deletedRequestKey(deletion.accountId, deletion.requestId),
+      ...openWorkListing(deletion.requestId, deletion.deletedAt),
+      ...deletion,
     },
   },
 });
 
-/** Access pattern 19: the mark of a deleted request, strongly consistent; undefined when it was not deleted. */
+/** Access pattern 31: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -45,7 +49,20 @@ export const findDeletedRequest = async (
   return Item && toDeletedRequest(Item);
 };
 
-/** Takes a deletion off the open work: nothing of the request is left. Harmless the second time. */
+/**
+ * Access pattern 32: deletions of any number of requests, strongly consistent, in the given order; undefined
+ * where there is none.
+ */
+export const findDeletedRequests = async (
+  ids: readonly Pick<DeletedRequest, 'accountId' | 'requestId'>[],
+): Promise<(DeletedRequest | undefined)[]> => {
+  const items = await batchGetAll(
+    ids.map(({ accountId, requestId }) => deletedRequestKey(accountId, requestId)),
+  );
+  return items.map((item) => item && toDeletedRequest(item));
+};
+
+/** Access pattern 33: takes a completed deletion off the open work. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeItem(
     new UpdateCommand({

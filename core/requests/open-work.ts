@@ -11,7 +11,7 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 
-/** A request, or the deletion of one, of which something is left to be done. */
+/** A request, or the deletion of one, with work left. */
 export type OpenWork =
   | { kind: 'request'; requestId: string }
   | { kind: 'deletion'; accountId: string; requestId: string };
@@ -28,9 +28,8 @@ const toOpenWork = ({ PK, SK }: z.infer<typeof Entry>): OpenWork =>
     : { kind: 'request', requestId: PK.slice(requestPartition('').length) };
 
 /**
- * Access pattern 13: the open work since before an instant, partition by partition, oldest first in each. A
- * request counts from its creation, a deletion from its own time. The index follows within a fraction of a
- * second.
+ * Access pattern 28: open work from before an instant, oldest first in each partition: requests by creation,
+ * deletions by deletion time. Eventually consistent.
  */
 export const listOpenWork = async function* (before: Instant): AsyncGenerator<OpenWork> {
   for (let shard = 0; shard < OPEN_WORK_SHARDS; shard++) {

@@ -12,7 +12,7 @@ import {
   type VideoRequest,
 } from './request-rules.ts';
 
-/** What every output of a succeeded record has: exactly one of `url` and `error`. */
+/** An output of a succeeded record. Has exactly one of `url` and `error`. */
 interface OutputItem {
   id: string;
   expiresAt: Instant;
@@ -25,7 +25,7 @@ export interface ImageItem extends OutputItem {
   size: string;
 }
 
-/** The video of a succeeded record; `duration` is in seconds, `resolution` the label that was asked for. */
+/** The video of a succeeded record. `duration` is in seconds; `resolution` is the requested label. */
 export interface VideoItem extends OutputItem {
   duration: number;
   resolution: string;
@@ -47,26 +47,26 @@ type ByStatus<Outputs> =
   | { status: 'expired'; finishedAt: Instant };
 
 /**
- * A request as the API shows it; each status has exactly these fields. `referencesCount` is on records of
- * images only, whose outputs are `images`.
+ * A request as the API shows it. Each status has exactly these fields. Only image requests have
+ * `referencesCount`.
  */
 export type RequestRecord = RecordBase & { referencesCount?: number } & ByStatus<
     { images: ImageItem[] } | { videos: VideoItem[] }
   >;
 
-/** What rendering a record needs beside the request. */
+/** What `renderRecord` needs beside the request. */
 export interface RenderContext {
   now: Date;
   publicBaseUrl: string;
-  /** A URL for a stored file that stops working at `expiresAt`. */
+  /** Signs a URL for a stored file that stops working at `expiresAt`. */
   signUrl: (objectKey: string, expiresAt: Instant) => string;
 }
 
-/** Where a request is read. */
+/** The URL a request is read at. */
 export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequest): string =>
   publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
-/** The record of a request that was just accepted. */
+/** The record of a queued request. */
 export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => ({
   ...baseOf(request),
   status: 'queued',
@@ -127,7 +127,7 @@ const renderOutputs = (
     : { videos: outputs.map((output) => ({ ...itemOf(output), ...lengthOf(request, output) })) };
 };
 
-/** The size of the stored image; of one that has no file to measure, what was asked for. */
+/** The size of the stored image, or the requested size when there is no file. */
 const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {
   const asked = dimensionsOf(request.size, request.aspectRatio);
   return `${stored.width ?? asked.width}x${stored.height ?? asked.height}`;

@@ -23,7 +23,7 @@ import {
 } from './request-rules.ts';
 import { toRequest } from './requests.ts';
 
-/** Which requests of an account are wanted; each part narrows the list down. */
+/** Limits a list of an account's requests; absent fields do not limit it. */
 export interface RequestFilter {
   endUserEmail?: string | undefined;
   status?: RecordStatus | undefined;
@@ -31,7 +31,7 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
 }
 
-/** What an index holds of a request. */
+/** A request in an index. */
 const IndexEntry = z.object({
   PK: z.string(),
   expiresAt: z.optional(z.string()),
@@ -40,11 +40,10 @@ const IndexEntry = z.object({
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 9: a page of an account's image requests, newest first, with every filter alone or
- * together. An index of keys is read up to the page's end, then the records of the page by key: two
- * sequential calls, three when the index holds more than 1 MB before the page's end. `hasMore` is exact. The
- * index follows the records within a fraction of a second; the records of the page are strongly consistent
- * and are judged at `now`, as a read of each would be.
+ * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
+ * Reads an index up to the page's end, then the page's requests by key: two sequential calls, one more for
+ * every further 1 MB of index. `hasMore` is exact. The index is eventually consistent; the requests are
+ * strongly consistent and filtered by how they read at `now`.
  */
 export const listImageRequests = async (
   accountId: string,
@@ -65,7 +64,7 @@ export const listImageRequests = async (
   return pageOf(requests, page, entries.length > end);
 };
 
-/** The newest `wanted` entries of the index that match, or all of them when there are fewer. */
+/** The newest matching entries of the index, at most `wanted`. */
 const readIndex = async (
   accountId: string,
   filter: RequestFilter,
@@ -73,7 +72,7 @@ const readIndex = async (
   now: Date,
 ): Promise<IndexEntry[]> => {
   const entries: IndexEntry[] = [];
-  // Of those stored as succeeded, any number may read as the other of succeeded and expired.
+  // Stored as succeeded covers both succeeded and expired, so any share of the entries may not match.
   const filtered = filter.status === 'succeeded' || filter.status === 'expired';
   const expected = filtered ? Math.max(wanted, FILTERED_FIRST_LIMIT) : wanted;
   for await (const item of queryAll(indexQuery(accountId, filter), expected)) {
@@ -84,7 +83,7 @@ const readIndex = async (
   return entries;
 };
 
-/** The status a request is stored under while it reads as another: expiry is a matter of time. */
+/** The stored status of requests that read as `status`. */
 const storedStatusOf = (status: RecordStatus): StoredStatus => (status === 'expired' ? 'succeeded' : status);
 
 const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boolean => {
@@ -93,11 +92,11 @@ const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boole
   return statusAt({ ...entry, status: storedStatusOf(status) }, now) === status;
 };
 
-/** Ids of images created after an instant lie between these two, by the time in their first characters. */
+/** Upper and lower bound of the partition keys of images created after an instant. */
 const NEWEST_IMAGE = requestPartition(`${REQUEST_ID_PREFIX.image}~`);
 const newerThan = (createdAfter: Instant | undefined): string => {
   const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
-  // Every id is newer than a time before the epoch, which none can hold.
+  // A ULID cannot hold a time before the epoch: every id is newer.
   const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
   return requestPartition(REQUEST_ID_PREFIX.image + oldest);
 };
@@ -135,7 +134,10 @@ const chooseIndex = (accountId: string, email: string | undefined, status: Recor
     : ([byEndUserAndStatus, statusListing.GSI5PK] as const);
 };
 
-/** Access pattern 11: the ids of every request of an end-user, newest first, images and videos alike. */
+/**
+ * Access pattern 27: ids of an end-user's requests, videos before images, newest first in each. Eventually
+ * consistent.
+ */
 export const listRequestIdsOfEndUser = async function* (
   accountId: string,
   email: string,

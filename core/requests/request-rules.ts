@@ -4,7 +4,10 @@ import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
-/** One output's file, or the mark that it could not be stored. Size, pixels and duration are of the stored bytes. */
+/**
+ * One output of a request. Without an `objectKey` its file could not be stored. Sizes and duration are those
+ * of the stored file.
+ */
 export const StoredOutput = z.object({
   index: z.number(),
   objectKey: z.optional(z.string()),
@@ -16,13 +19,13 @@ export const StoredOutput = z.object({
 });
 export type StoredOutput = z.infer<typeof StoredOutput>;
 
-/** Statuses as stored. `expired` is not among them: it is what a succeeded request reads as from `expiresAt` on. */
+/** Statuses as stored. `expired` is not one: a succeeded request reads as expired from `expiresAt` on. */
 export const STORED_STATUSES = ['queued', 'processing', 'succeeded', 'failed'] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
 /**
- * What every request holds. The price never changes after creation: `unitPriceThousandths` is that of one
- * image or one second, `debitThousandths` what was debited for the most the request can deliver.
+ * The fields of every request. Prices never change after creation: `unitPriceThousandths` is for one image or
+ * one second, `debitThousandths` for the most the request can deliver.
  */
 const common = {
   requestId: z.string(),
@@ -38,22 +41,22 @@ const common = {
   outputs: z.optional(z.array(StoredOutput)),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
-  /** When the files were removed because their time was over. */
+  /** When the files were removed after `expiresAt`. */
   expiredAt: z.optional(z.string()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
   error: z.optional(Failure),
-  /** What an operator who ended the request noted. */
+  /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** There as long as something is left to be done for the request: it is listed among the open work. */
+  /** Present while the request is listed as open work. */
   GSI1PK: z.optional(z.string()),
-  /** Epoch seconds from which the request reads as absent, and DynamoDB may sweep it. */
+  /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
   ttl: z.optional(z.number()),
 };
 
 /**
- * A request for images as stored: the one truth about it. `size` is a preset or `<width>x<height>`; `images`
- * is the most it can deliver.
+ * A request for images as stored. `size` is a preset or `<width>x<height>`; `images` is the most it can
+ * deliver.
  */
 export const ImageRequest = z.object({
   kind: z.literal('image'),
@@ -67,8 +70,8 @@ export const ImageRequest = z.object({
 export type ImageRequest = z.infer<typeof ImageRequest>;
 
 /**
- * A request for one video as stored. `image` is its first frame; `billedSeconds` are its own and those of
- * the reference videos together, rounded up.
+ * A request for one video as stored. `image` is its first frame; `billedSeconds` is its duration plus that of
+ * the reference videos, rounded up.
  */
 export const VideoRequest = z.object({
   kind: z.literal('video'),
@@ -89,35 +92,38 @@ export type VideoRequest = z.infer<typeof VideoRequest>;
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
-/** What a request reads as: a stored status, or `expired` once its files are past their time. */
+/** The status a request reads as: a stored one, or `expired`. */
 export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 /** The most outputs a request can deliver. */
 export const maxOutputs = (request: StoredRequest): number => (request.kind === 'image' ? request.images : 1);
 
-/** What a request costs that delivered so many of its outputs: images are paid one by one, a video as a whole. */
+/**
+ * The cost of a request that delivered this many outputs. Images are billed one by one, a video as a whole.
+ */
 export const costOf = (request: StoredRequest, delivered: number): Thousandths => {
   if (request.kind === 'image') return request.unitPriceThousandths * delivered;
   return delivered > 0 ? request.debitThousandths : 0;
 };
 
+/** Whether a request succeeded or failed. */
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
 
-/** How a request reads at `now`, whether or not the store has been told of its expiry. */
+/** The status a request reads as at `now`, whether or not its files have been removed yet. */
 export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
   request.status === 'succeeded' && request.expiresAt !== undefined && toInstant(now) >= request.expiresAt
     ? 'expired'
     : request.status;
 
 /**
- * Epoch seconds from which a terminal request is gone: `retentionDays` after it failed or its files expired,
- * rounded up.
+ * Epoch seconds at which the retention of a request ends: `retentionDays` after it failed or its files
+ * expired, rounded up.
  */
 export const removalTime = (endedAt: Instant, retentionDays: number): number =>
   Math.ceil(Date.parse(addSeconds(endedAt, retentionDays * SECONDS_PER_DAY)) / 1000);
 
-/** Whether what a request was has been over for so long that it reads as absent, swept or not. */
+/** Whether the request is past retention, even if TTL has not removed it. */
 export const isRemoved = ({ ttl }: Pick<StoredRequest, 'ttl'>, now: Date): boolean =>
   ttl !== undefined && now.getTime() >= ttl * 1000;

@@ -3,9 +3,12 @@ import { requestKey, requestPartition } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 
-/** Removes everything kept of a request beside its record: provider calls, how it waited, webhook tries. */
+/**
+ * Access pattern 29: removes what is stored about a request beside itself: provider attempts, provider wait,
+ * webhook attempts.
+ */
 export const removeTraces = async (requestId: string): Promise<void> => {
-  const record = requestKey(requestId);
+  const own = requestKey(requestId);
   const query = {
     TableName: tableName(),
     KeyConditionExpression: 'PK = :request',
@@ -15,7 +18,7 @@ export const removeTraces = async (requestId: string): Promise<void> => {
   };
   const keys: { PK: string; SK: string }[] = [];
   for await (const { PK, SK } of queryAll(query)) {
-    if (SK !== record.SK) keys.push({ PK: String(PK), SK: String(SK) });
+    if (SK !== own.SK) keys.push({ PK: String(PK), SK: String(SK) });
   }
   await deleteItems(keys);
 };

@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import type { Thousandths } from '../money.ts';
+import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
 import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -10,9 +11,10 @@ import { type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
+/** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
-/** Access pattern 7: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 17: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -20,14 +22,26 @@ export const findRequest = async (requestId: string): Promise<StoredRequest | un
   return Item && toRequest(Item);
 };
 
-/** Access pattern 7, for whoever knows that it exists. Throws `NotFoundError`. */
+/** Like `findRequest`. Throws `NotFoundError` when there is none. */
 export const getRequest = async (requestId: string): Promise<StoredRequest> => {
   const request = await findRequest(requestId);
   if (!request) throw new NotFoundError(`There is no request ${requestId}.`);
   return request;
 };
 
-/** Writes a new request; refused when its id is taken, which only its own earlier try can have done. */
+/**
+ * Access pattern 18: any number of requests by id, strongly consistent, in the order of the ids; undefined
+ * where there is none.
+ */
+export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
+  const items = await batchGetAll(requestIds.map(requestKey));
+  return items.map((item) => item && toRequest(item));
+};
+
+/**
+ * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * write can cause.
+ */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
@@ -42,7 +56,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
   },
 });
 
-/** Marks a queued request as handed to the provider. Harmless when it is already, or is terminal. */
+/** Access pattern 19: marks a queued request as processing. Does nothing in any other status. */
 export const markProcessing = async (request: StoredRequest): Promise<void> => {
   const status: StoredStatus = 'processing';
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
@@ -57,8 +71,8 @@ export const markProcessing = async (request: StoredRequest): Promise<void> => {
 };
 
 /**
- * Records what became of each output, for settlement. The first recording stands: what is settled by it must not
- * change. False when there is one, or the request is terminal or gone.
+ * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
+ * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   updateUnlessRefused(
@@ -82,31 +96,36 @@ const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => 
   }
 };
 
-/** How a request ended. */
+/** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** Claims a request's one ending: refused when it is terminal already, or gone. */
+/**
+ * Access pattern 21: moves a request to its terminal state. Refused when it is terminal already, or absent.
+ */
 export const endRequestWrite = (
   request: StoredRequest,
-  ending: TerminalState,
-  settled: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  state: TerminalState,
+  settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
 ): TransactItem => {
-  const { status, ...own } = ending;
+  const { status, ...own } = state;
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   return {
     Update: {
       TableName: tableName(),
       Key: requestKey(request.requestId),
-      ...setAll({ status, ...own, ...settled, ...listing }, unfinished),
+      ...setAll({ status, ...own, ...settlement, ...listing }, unfinished),
       ConditionExpression: '#status IN (:queued, :processing)',
     },
   };
 };
 
-/** Marks a succeeded request whose files were removed because their time was over. Harmless the second time. */
+/**
+ * Access pattern 22: marks a succeeded request's files as removed. Repeating it keeps the first instant.
+ * False when not succeeded.
+ */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
@@ -119,7 +138,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
     }),
   );
 
-/** Takes a request off the open work. Harmless when it is off already, or gone. */
+/** Access pattern 23: takes a request off the open work. False when it is not listed, or absent. */
 export const closeWork = (requestId: string): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
@@ -131,16 +150,15 @@ export const closeWork = (requestId: string): Promise<boolean> =>
   );
 
 /**
- * Removes a terminal request, leaving a mark that says so and names the files that are left to be removed.
- * Gives the mark; undefined when the request was not there any more, or is not terminal: then nothing was
- * removed by this call.
+ * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
+ * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal.
  */
 export const removeRequest = async (
   { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
   now: Date,
 ): Promise<DeletedRequest | undefined> => {
   const files = outputs.flatMap(({ objectKey }) => objectKey ?? []);
-  const mark: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
+  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
   let removed = true;
   await transact((refusals) => {
     removed = !refusedBy(refusals, 0);
@@ -155,8 +173,8 @@ export const removeRequest = async (
           ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
         },
       },
-      markDeletedWrite(mark),
+      markDeletedWrite(deletion),
     ];
   });
-  return removed ? mark : undefined;
+  return removed ? deletion : undefined;
 };

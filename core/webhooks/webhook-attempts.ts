@@ -22,7 +22,9 @@ export const WebhookAttempt = z.object({
 });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
-/** Access pattern 14: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent. */
+/**
+ * Access pattern 62: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
+ */
 export const listWebhookAttempts = async (
   requestId: string,
   delivery?: string,
@@ -41,7 +43,7 @@ export const listWebhookAttempts = async (
   return attempts.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 };
 
-/** Records an attempt. A repeated step overwrites its earlier attempt. */
+/** Access pattern 63: records an attempt. A repeated step overwrites its earlier attempt. */
 export const putWebhookAttempt = async (attempt: WebhookAttempt): Promise<void> => {
   await table.send(
     new PutCommand({

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
-import { storeImage, storeVideo } from '../files/objects.ts';
 import { removeObjects } from '../files/remove-files.ts';
+import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';

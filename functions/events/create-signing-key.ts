@@ -51,7 +51,7 @@ export const handler = async (event: CloudFormationCustomResourceEvent, context:
       }),
     });
   try {
-    const secretArn = requiredEnv('DELIVERY_KEY_SECRET_ARN');
+    const secretArn = requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN');
     const Data =
       event.RequestType === 'Delete'
         ? {}

@@ -1,4 +1,4 @@
-import { measureVideo, type VideoFacts } from '../../../core/media/measure-video.ts';
+import { measureVideo, type VideoMeasurement } from '../../../core/media/measure-video.ts';
 import type { RandomAccessFile } from '../../../core/media/video-bytes.ts';
 
 /** A file in memory that counts what is read of it, and may keep its size to itself. */
@@ -26,7 +26,8 @@ export class CountingFile implements RandomAccessFile {
 }
 
 /** What a file in memory measures. */
-export const measure = (bytes: Uint8Array): Promise<VideoFacts> => measureVideo(new CountingFile(bytes));
+export const measure = (bytes: Uint8Array): Promise<VideoMeasurement> =>
+  measureVideo(new CountingFile(bytes));
 
 /** How long a file in memory is. */
 export const secondsOf = async (bytes: Uint8Array): Promise<number> => (await measure(bytes)).durationSec;

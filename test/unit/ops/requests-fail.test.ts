@@ -139,7 +139,12 @@ describe('requests fail', () => {
 
   test('says when a deleted request was deleted', async () => {
     memory.remove(requestKey(REQUEST_ID));
-    memory.put(deletedRequestKey(ACCOUNT_ID, REQUEST_ID), { deletedAt: '2026-11-19T10:00:00.000Z' });
+    const deletion = {
+      accountId: ACCOUNT_ID,
+      requestId: REQUEST_ID,
+      deletedAt: '2026-11-19T10:00:00.000Z',
+    };
+    memory.put(deletedRequestKey(ACCOUNT_ID, REQUEST_ID), deletion);
 
     expect((await ops(...fail)).stderr).toBe(
       `Request ${REQUEST_ID} of account ${ACCOUNT_ID} was deleted at 2026-11-19T10:00:00.000Z.\n`,

@@ -277,7 +277,8 @@ describe('requests show', () => {
     memory.remove(requestKey(REQUEST_ID));
     const other = anAccount({ accountId: 'acc_2' });
     memory.put(accountKey('acc_2'), { ...accountListing('acc_2', other.createdAt), ...other });
-    memory.put(deletedRequestKey('acc_2', REQUEST_ID), { requestId: REQUEST_ID, deletedAt: at(50) });
+    const deletion = { accountId: 'acc_2', requestId: REQUEST_ID, deletedAt: at(50) };
+    memory.put(deletedRequestKey('acc_2', REQUEST_ID), deletion);
 
     expect(await ops(...show, '--json')).toEqual({
       status: 1,

@@ -59,7 +59,7 @@ describe('a list of end-users', () => {
     ]);
   });
 
-  test('holds those of the account only, whatever else lies in its partition', async () => {
+  test('holds only end-users of the account, not other items of its partition', async () => {
     const { email } = given('own@example.com');
     given('other@example.com', { accountId: 'acc_01JD4KXQ8M0000000000000009' });
     memory.put({ PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'PAUSE#own@example.com#xQI3Pro' }, { until: 'x' });
@@ -99,7 +99,7 @@ describe('a list of end-users', () => {
     expect(queries().map(({ Limit }) => Limit)).toEqual([expected]);
   });
 
-  test('goes on without a limit when the first call gave too few that match', async () => {
+  test('reads on without a limit when too few entries of the first call match', async () => {
     const { email } = given('old@example.com', { createdAt: atSeconds(-1).toISOString() });
     many(6);
     memory.itemsPerQuery = 3;
@@ -108,7 +108,7 @@ describe('a list of end-users', () => {
     expect(queries().map(({ Limit }) => Limit)).toEqual([400, undefined, undefined]);
   });
 
-  test('leaves out who is not as wanted any more, or gone, since the index was read', async () => {
+  test('leaves out end-users who were changed or removed since the index was read', async () => {
     const stays = given('stays@example.com');
     const blocked = given('blocked@example.com');
     given('gone@example.com');
@@ -160,7 +160,7 @@ describe('end-users narrowed down', () => {
     expect(await emailsOf({ email })).toEqual([...expected].sort());
   });
 
-  test('by both, on any page, are those a look at each would select', async () => {
+  test('by both, on any page, are those that match one by one', async () => {
     const anEmail = fc
       .tuple(
         fc.string({ unit: fc.constantFrom('a', 'B', '_', '%', 'é'), minLength: 1, maxLength: 3 }),

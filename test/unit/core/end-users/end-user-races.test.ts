@@ -123,7 +123,7 @@ describe('a creation and a removal of its end-user', () => {
     expect(winner([...created, ...removed])).toBe('both, one after the other');
   });
 
-  test('in whatever order the table serves their calls, one wins and nothing survives half', async () => {
+  test('in any order of table calls, one wins and nothing is left half done', async () => {
     const winners = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -139,7 +139,7 @@ describe('a creation and a removal of its end-user', () => {
 });
 
 describe('a creation and a block of its end-user', () => {
-  test('in whatever order the table serves their calls, the creation is debited before or refused after', async () => {
+  test('in any order of table calls, the creation is debited before or refused after', async () => {
     const outcomes = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {

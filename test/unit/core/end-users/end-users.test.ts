@@ -65,7 +65,7 @@ describe('an end-user', () => {
     ['blocked', () => blockEndUser(id, NOW)],
     ['unblocked', () => unblockEndUser(id)],
     ['claimed for removal', () => claimForRemoval(id, NOW)],
-  ])('that does not exist cannot be %s, and is not made by the try', async (_, act) => {
+  ])('that does not exist cannot be %s, and is not inserted by the attempt', async (_, act) => {
     putEndUser(memory, anEndUser({ email: 'other@example.com' }));
 
     await expect(act()).rejects.toThrow(NotFoundError);
@@ -162,7 +162,7 @@ describe('claiming an end-user for removal', () => {
 });
 
 describe('removing a claimed end-user', () => {
-  test('is one conditional deletion, done by one of all who try', async () => {
+  test('is one conditional deletion, which only one caller makes', async () => {
     putEndUser(memory, anEndUser({ deletingAt: NOW.toISOString() }));
 
     const removals = await Promise.all([1, 2, 3].map(() => removeClaimedEndUser(id)));
@@ -176,7 +176,7 @@ describe('removing a claimed end-user', () => {
     });
   });
 
-  test('leaves one alone who was made anew meanwhile', async () => {
+  test('leaves an end-user who was inserted again', async () => {
     putEndUser(memory, anEndUser());
 
     expect(await removeClaimedEndUser(id)).toBe(false);
@@ -209,7 +209,7 @@ describe('the counters of an end-user', () => {
     });
   });
 
-  test('count a settlement out, with its refund, whether or not the end-user was blocked meanwhile', () => {
+  test('count a settlement with its refund, even if the end-user was blocked since', () => {
     expect(countSettlementWrite(id, 1_500)).toStrictEqual({
       Update: {
         TableName: 'table',

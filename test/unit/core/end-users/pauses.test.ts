@@ -93,7 +93,7 @@ describe('a pause', () => {
     expect(pauses()).toEqual([]);
   });
 
-  test('comes with its refund when the account moved meanwhile, or the answer was lost', async () => {
+  test('is written with its refund when the account changed in between or the response was lost', async () => {
     memory.beforeTransaction = (attempt) => {
       if (attempt === 1) memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 500, ledgerEntries: 7 });
     };
@@ -133,7 +133,7 @@ describe('a pause', () => {
     expect(pauseSecondsLeft(undefined, NOW)).toBeUndefined();
   });
 
-  test('can be removed with all the others of the end-user, whatever their model', async () => {
+  test('is removed with all others of the end-user, for every model', async () => {
     for (const { id: model } of CATALOG) memory.put(pauseKey({ ...paused, model }), { until: 'x' });
     const other = { ...paused, email: 'other@example.com' };
     memory.put(pauseKey(other), { until: 'x' });

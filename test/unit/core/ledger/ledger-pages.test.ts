@@ -22,7 +22,7 @@ describe('a page of the ledger', () => {
     listLedgerEntries(ACCOUNT_ID, { page, pageSize }, async () => count);
   const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
 
-  test('is a range of keys: the end of the ledger, then so many entries further back', async () => {
+  test('is a key range: the end of the ledger first, earlier entries on later pages', async () => {
     fill(10);
     const counter = jest.fn(async () => 10);
     await listLedgerEntries(ACCOUNT_ID, { page: 1, pageSize: 3 }, counter);
@@ -57,7 +57,7 @@ describe('a page of the ledger', () => {
     expect(queries()).toEqual([]);
   });
 
-  test('holds the entries of its place, newest first, and knows exactly whether more follow', async () => {
+  test('holds its entries, newest first, and says exactly whether more follow', async () => {
     const pages = fc.record({
       count: fc.integer({ min: 0, max: 30 }),
       page: fc.integer({ min: 1, max: 8 }),

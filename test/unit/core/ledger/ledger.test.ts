@@ -157,7 +157,7 @@ describe('a change of a balance', () => {
     expect(account()).toMatchObject({ balanceThousandths: 100_000 });
   });
 
-  test('is applied once when the answer of a committed try was lost', async () => {
+  test('is applied once when the response of a committed attempt was lost', async () => {
     memory.afterTransaction = (attempt) => {
       if (attempt === 1) throw tableError('TransactionInProgressException');
     };

@@ -133,7 +133,7 @@ describe('verifying a ledger', () => {
     expect((await problems()).map(([kind]) => kind)).toEqual(['entry_counter']);
   });
 
-  test('finds an entry that is counted and gone', async () => {
+  test('finds a missing entry', async () => {
     await givenOneOfEach();
     memory.remove(ledgerEntryKey(ACCOUNT_ID, 9));
 
@@ -149,7 +149,7 @@ describe('verifying a ledger', () => {
     expect(await problems()).toEqual([['debit_without_request', idOf(4)]]);
   });
 
-  test('takes a request that is gone for swept once its retention can be over', async () => {
+  test('accepts that a request is absent once it can be past retention', async () => {
     await givenOneOfEach();
     memory.remove(requestKey(idOf(3)));
 
@@ -211,7 +211,7 @@ describe('verifying a ledger that is in use', () => {
     return [...creations, ...endings, ...deletions];
   };
 
-  test('finds no problem in work that moves on between any two of its reads', async () => {
+  test('finds no problem in requests that change between any two of its reads', async () => {
     await fc.assert(
       fc.asyncProperty(aScript, async ({ lives, before, pauses }) => {
         given();

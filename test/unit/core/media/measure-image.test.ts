@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { readImageFacts } from '../../../../core/media/measure-image.ts';
+import { measureImage } from '../../../../core/media/measure-image.ts';
 import { anImage } from '../../builders/images.ts';
 
 const noise = sharp({
@@ -27,7 +27,7 @@ const IMAGES = [
 
 describe('what the first bytes of an image say', () => {
   test.each(IMAGES)('of %s is its type and size', (_, bytes, format) => {
-    expect(readImageFacts(bytes)).toEqual({ width: 300, height: 200, ...format });
+    expect(measureImage(bytes)).toEqual({ width: 300, height: 200, ...format });
   });
 
   test.each(IMAGES)(
@@ -39,7 +39,7 @@ describe('what the first bytes of an image say', () => {
         for (const neighbour of [0x00, 0x7f, 0xff]) {
           const memory = Buffer.alloc(length + 64, neighbour);
           bytes.copy(memory, 32, 0, length);
-          const found = readImageFacts(memory.subarray(32, 32 + length));
+          const found = measureImage(memory.subarray(32, 32 + length));
           if (found) expect({ length, ...found }).toEqual({ length, ...facts });
           known += found ? 1 : 0;
         }
@@ -52,7 +52,7 @@ describe('what the first bytes of an image say', () => {
   test.each(['png', 'jpeg', 'webp'] as const)(
     'of a %s of a single pixel is its type and size',
     async (format) => {
-      expect(readImageFacts(await anImage(1, 1, format))).toMatchObject({ width: 1, height: 1 });
+      expect(measureImage(await anImage(1, 1, format))).toMatchObject({ width: 1, height: 1 });
     },
   );
 
@@ -63,15 +63,15 @@ describe('what the first bytes of an image say', () => {
     const bytes = Buffer.from(IMAGES[0][1]);
     bytes.writeUInt32BE(0, place);
 
-    expect(readImageFacts(bytes)).toBeUndefined();
+    expect(measureImage(bytes)).toBeUndefined();
   });
 
   test('is nothing for a type that is not delivered', async () => {
-    expect(readImageFacts(await anImage(8, 8, 'gif'))).toBeUndefined();
+    expect(measureImage(await anImage(8, 8, 'gif'))).toBeUndefined();
     expect(
-      readImageFacts(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')),
+      measureImage(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')),
     ).toBeUndefined();
-    expect(readImageFacts(Buffer.alloc(4096))).toBeUndefined();
-    expect(readImageFacts(Buffer.from('no image at all, only text'))).toBeUndefined();
+    expect(measureImage(Buffer.alloc(4096))).toBeUndefined();
+    expect(measureImage(Buffer.from('no image at all, only text'))).toBeUndefined();
   });
 });

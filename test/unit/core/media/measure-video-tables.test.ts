@@ -4,7 +4,7 @@ import { aBox, aVideo, withBox, withBoxBehind } from '../../builders/videos.ts';
 import { CountingFile, measure, secondsOf, sizeBefore } from '../../fakes/counting-file.ts';
 
 describe('the length of a video', () => {
-  describe('of which the fragments tell durations', () => {
+  describe('whose fragments have durations', () => {
     const words = (...values: number[]) => {
       const bytes = Buffer.alloc(values.length * 4);
       for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
@@ -140,7 +140,7 @@ describe('the length of a video', () => {
     });
   });
 
-  describe('of which a track is edited', () => {
+  describe('with an edited track', () => {
     /** An edit list of the first track: each edit a duration in the movie's units, and where in the media it begins. */
     const edited = (file: Buffer, ...edits: [duration: number, mediaStart: number][]) => {
       const list = Buffer.alloc(8 + edits.length * 12);

@@ -4,7 +4,7 @@ import { measureVideo } from '../../../../core/media/measure-video.ts';
 import { aBox, aVideo, type VideoOptions, withBox } from '../../builders/videos.ts';
 import { CountingFile, measure, secondsOf, sizeBefore } from '../../fakes/counting-file.ts';
 
-describe('what is no video of which a length can be told', () => {
+describe('a file that is not a video, or has no duration', () => {
   const refused = (bytes: Uint8Array) => expect(measure(bytes)).rejects;
 
   test.each<[string, Uint8Array]>([
@@ -36,7 +36,7 @@ describe('what is no video of which a length can be told', () => {
     },
   );
 
-  test('a file that is cut off in a fragment is refused, and between two gives what is there', async () => {
+  test('a file that is truncated in a fragment is refused; truncated between two, it is measured up to there', async () => {
     const file = await aVideo({ layout: 'fragments', seconds: 3 });
     const fragments = [...file.toString('latin1').matchAll(/moof/g)].map(({ index }) => index - 4);
 
@@ -126,7 +126,7 @@ describe('a hostile file', () => {
     expect(await secondsOf(file)).toBeGreaterThanOrEqual(0);
   });
 
-  test.each(['moov', 'moof'])('whose %s claims four gigabytes is not asked for them', async (type) => {
+  test.each(['moov', 'moof'])('whose %s claims four gigabytes is not read that far', async (type) => {
     const video = await aVideo({ layout: type === 'moof' ? 'fragments' : 'index-first' });
     const file = new CountingFile(
       withBox(video, type, (bytes, content) => bytes.writeUInt32BE(0xffff_fff0, sizeBefore(content))),

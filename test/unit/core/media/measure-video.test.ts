@@ -15,7 +15,7 @@ describe('measuring a video', () => {
     ['a QuickTime film in fragments', { container: 'mov', layout: 'fragments' }, 'video/quicktime', 'mov'],
     ['a WebM', { container: 'webm' }, 'video/webm', 'webm'],
     ['a Matroska file', { container: 'mkv' }, 'video/x-matroska', 'mkv'],
-  ])('tells type, length and picture size of %s', async (_, options, contentType, extension) => {
+  ])('measures %s: type, duration and size', async (_, options, contentType, extension) => {
     const file = await aVideo({ ...options, seconds: 7.3, width: 1280, height: 720 });
 
     const facts = await measure(file);
@@ -23,13 +23,13 @@ describe('measuring a video', () => {
     expect(facts).toStrictEqual({ contentType, extension, durationSec: 7.3, width: 1280, height: 720 });
   });
 
-  test('tells the length a real encoder gave', async () => {
+  test('measures the duration a real encoder wrote', async () => {
     const facts = await measure(await anEncodedVideo(4, 64, 48));
 
     expect(facts).toMatchObject({ durationSec: 4, width: 64, height: 48, contentType: 'video/mp4' });
   });
 
-  test('agrees with another reader on whatever a muxer writes', async () => {
+  test('agrees with another reader on any file a muxer writes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -85,7 +85,7 @@ describe('the type of a video', () => {
     ['mp42', 'video/mp4'],
     ['avc1', 'video/mp4'],
     ['qt  ', 'video/quicktime'],
-  ])('is told by the brand %p', (brand, contentType) => {
+  ])('is recognized by the brand %p', (brand, contentType) => {
     expect(videoTypeOf(Buffer.from(`\0\0\0\x14ftyp${brand}`, 'latin1'))).toMatchObject({ contentType });
   });
 

@@ -96,7 +96,7 @@ describe('no connection is opened', () => {
     'https://2130706433:PORT/',
     'https://[::ffff:127.0.0.1]:PORT/',
     'http://127.0.0.1:PORT/',
-  ])('to %s, where somebody listens', async (url) => {
+  ])('to %s, where a server listens', async (url) => {
     await expectRefused(guardedRequest(url.replace('PORT', String(listenerPort)), options()));
   });
 
@@ -168,7 +168,7 @@ describe('no connection is opened', () => {
     await session.close();
   });
 
-  test('after a look-up that failed, which is no refusal', async () => {
+  test('after a failed lookup, which is not a refusal', async () => {
     const failing: ResolveAll = (_hostname, _options, callback) =>
       process.nextTick(callback, Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
 
@@ -180,7 +180,7 @@ describe('no connection is opened', () => {
 });
 
 describe('a guarded request', () => {
-  test('goes to the very address that was checked, which is asked for once', async () => {
+  test('goes to the checked address, resolved once', async () => {
     await locally(async () => {
       const resolve = resolving(['127.0.0.1'], ['10.0.0.1']);
       server.answer(201, { fine: true }, { 'x-own': 'header' });
@@ -254,7 +254,7 @@ describe('a guarded request', () => {
     });
   });
 
-  test('goes on to the next address where the first does not answer', async () => {
+  test('uses the next address when the first does not answer', async () => {
     const resolve = resolving(['127.0.0.2', '127.0.0.1']);
 
     const { statusCode, body } = await locally(() =>
@@ -310,7 +310,7 @@ describe('a guarded request', () => {
       expect(resolve).not.toHaveBeenCalled();
     });
 
-    test('while a name is looked up', async () => {
+    test('during the DNS lookup', async () => {
       const stop = new AbortController();
       const resolve = jest.fn<ResolveAll>(() => stop.abort(stopped));
 

@@ -36,7 +36,7 @@ describe('opening a file', () => {
     await expect(open(await aClosedUrl())).rejects.toMatchObject(unavailable(true));
   });
 
-  test('after its time is over need not be tried again', async () => {
+  test('after its time limit is not retryable', async () => {
     await expect(open(server.url, AbortSignal.abort())).rejects.toMatchObject(unavailable(false));
     expect(server.requests).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('opening a file', () => {
     [206, false],
     [429, true],
     [503, true],
-  ])('answered with %p may be tried again: %p', async (status, retryable) => {
+  ])('with status %p is retryable: %p', async (status, retryable) => {
     server.answer(status, 'no');
 
     await expect(open(server.url)).rejects.toMatchObject(unavailable(retryable));

@@ -78,7 +78,7 @@ describe('the open work', () => {
     expect(await list(1)).toEqual([]);
   });
 
-  test('has deletions of which something is left, from their own time on', async () => {
+  test('lists deletions with work left, by deletion time', async () => {
     const requestId = aRequestId(atSeconds(-1000));
     const mark = { accountId: ACCOUNT_ID, requestId, deletedAt: atSeconds(0).toISOString() };
     memory.put(deletedRequestKey(ACCOUNT_ID, requestId), {
@@ -94,7 +94,7 @@ describe('the open work', () => {
     expect(await list(1)).toEqual([]);
   });
 
-  test('is read from an index, partition by partition, as far as somebody looks', async () => {
+  test('is read from an index, partition by partition, only as far as consumed', async () => {
     given(0);
     const first = await listOpenWork(atSeconds(1).toISOString()).next();
 

@@ -8,14 +8,7 @@ import {
   renderRecord,
   type VideoItem,
 } from '../../../../core/requests/render-record.ts';
-import {
-  type ImageRequest,
-  isRemoved,
-  removalTime,
-  type StoredRequest,
-  statusAt,
-  type VideoRequest,
-} from '../../../../core/requests/request-rules.ts';
+import type { ImageRequest, StoredRequest, VideoRequest } from '../../../../core/requests/request-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   anImageRequest,
@@ -157,7 +150,7 @@ describe('an image of a record', () => {
     });
   });
 
-  test('has exactly one of url and error, whatever was stored', () => {
+  test('has exactly one of url and error', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 15 }), (stored) => {
         const outputs = stored.map((isStored, index) => (isStored ? aStoredOutput(index) : { index }));
@@ -220,14 +213,14 @@ describe('a video record', () => {
     );
   });
 
-  test('tells the length of the stored file, and the resolution that was asked for', () => {
+  test('has the duration of the stored file and the requested resolution', () => {
     const outputs = [aStoredVideo({ durationSec: 14.96, width: 1_280, height: 720 })];
     const [found] = videosOf(render(aDelivered({ resolution: '4k', durationSec: 15, outputs })));
 
     expect(found).toMatchObject({ duration: 14.96, resolution: '4k' });
   });
 
-  test('whose file could not be stored would be marked so, with the length that was asked for', () => {
+  test('without a stored file has an error and the requested duration', () => {
     expect(videosOf(render(aDelivered({ outputs: [{ index: 0 }] })))).toStrictEqual([
       {
         id: `${VIDEO_ID}_0`,
@@ -252,49 +245,5 @@ describe('a video record', () => {
 
     expect(text).not.toContain('caller.example');
     expect(text).not.toMatch(/billedSeconds|Thousandths|referencesCount/);
-  });
-});
-
-describe('the status of a record', () => {
-  test('turns to expired exactly at expiresAt, to the millisecond', () => {
-    const expiresAtMs = Date.parse(EXPIRES_AT);
-    const aroundExpiry = fc.oneof(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -1e10, max: 1e10 }));
-    fc.assert(
-      fc.property(aroundExpiry, (offsetMs) => {
-        const status = statusAt(aSucceeded(), new Date(expiresAtMs + offsetMs));
-
-        expect(status).toBe(offsetMs >= 0 ? 'expired' : 'succeeded');
-      }),
-    );
-  });
-
-  test.each([anImageRequest(), anImageRequest({ status: 'processing' }), aFailed()])(
-    'never expires while it is $status',
-    (request) => {
-      expect(statusAt(request, new Date('2999-01-01T00:00:00.000Z'))).toBe(request.status);
-    },
-  );
-});
-
-describe('a record past its retention', () => {
-  test.each([
-    [-0.001, false],
-    [0, true],
-    [0.001, true],
-  ])('is gone %p s after its ttl: %p', (seconds, isGone) => {
-    expect(isRemoved(aFailed({ ttl: NOW.getTime() / 1000 }), atSeconds(seconds))).toBe(isGone);
-  });
-
-  test('is never one that has not ended', () => {
-    expect(isRemoved(anImageRequest(), new Date('2999-01-01T00:00:00.000Z'))).toBe(false);
-  });
-
-  test.each([
-    ['2026-11-20T09:00:00.000Z', 90, '2027-02-18T09:00:00.000Z'],
-    ['2026-11-20T09:00:00.000Z', 0, '2026-11-20T09:00:00.000Z'],
-    ['2026-11-20T09:00:00.001Z', 0.5, '2026-11-20T21:00:01.000Z'],
-    ['2026-11-20T09:00:00.999Z', 0.5, '2026-11-20T21:00:01.000Z'],
-  ])('that ended at %s is removed %p days later, at %s: whole seconds, never early', (endedAt, days, at) => {
-    expect(removalTime(endedAt, days)).toBe(Date.parse(at) / 1000);
   });
 });

@@ -81,7 +81,7 @@ describe('removing a request', () => {
     },
   );
 
-  test('that is gone leaves no mark of what never was', async () => {
+  test('that is absent leaves no record of a deletion', async () => {
     expect(await remove()).toBeUndefined();
     expect(mark()).toBeUndefined();
   });
@@ -142,7 +142,7 @@ describe('marking a request as expired', () => {
     expect(stored()).not.toHaveProperty('expiredAt');
   });
 
-  test('makes no request of one that is gone', async () => {
+  test('does not bring back an absent request', async () => {
     expect(await expire()).toBe(false);
     expect(stored()).toBeUndefined();
   });
@@ -164,7 +164,7 @@ describe('the open work', () => {
     expect(await closeWork(REQUEST_ID)).toBe(false);
   });
 
-  test('is not entered by a request that is gone', async () => {
+  test('does not list an absent request', async () => {
     expect(await closeWork(REQUEST_ID)).toBe(false);
     expect(stored()).toBeUndefined();
   });

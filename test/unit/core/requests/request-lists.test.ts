@@ -151,7 +151,7 @@ describe('a list of requests', () => {
     expect(memory.calls()).toEqual({ QueryCommand: 1 });
   });
 
-  test('goes on without a limit when the first call gave too few that match', async () => {
+  test('reads on without a limit when too few entries of the first call match', async () => {
     const old = given(0, { status: 'failed' });
     for (let count = 1; count <= 6; count++) given(count, { status: 'failed', ttl: 0 });
 
@@ -167,7 +167,7 @@ describe('a list of requests', () => {
     );
   });
 
-  test('goes on when the index gives less than asked for at a time', async () => {
+  test('reads on when the index returns fewer entries than its limit', async () => {
     const ids = many(5);
     memory.itemsPerQuery = 2;
     const page = await list({}, 2, 2);
@@ -177,7 +177,7 @@ describe('a list of requests', () => {
     expect(queries()).toHaveLength(3);
   });
 
-  test('tells of an index entry only what its record says by now', async () => {
+  test('shows an index entry as its request reads now', async () => {
     const gone = given(1);
     const changed = given(2);
     const stays = given(3);
@@ -259,7 +259,7 @@ describe('a status in a list', () => {
 });
 
 describe('the ids of everything of an end-user', () => {
-  test('are of images and videos, whatever their status, newest first, of them alone', async () => {
+  test('are only theirs, images and videos in any status, newest first', async () => {
     const image = given(0, { status: 'failed', ttl: 1 });
     const video = given(1, { requestId: aRequestId(atSeconds(0.001), 'vid') });
     given(2, { endUserEmail: 'other@example.com' });

@@ -20,7 +20,7 @@ const given = (requestId: string, calls: number): void => {
 const left = (requestId: string): unknown[] => memory.partition(`REQUEST#${requestId}`).map(({ SK }) => SK);
 
 describe('removing the traces of a request', () => {
-  test('takes all that is kept beside its record, whatever it is, and leaves the record', async () => {
+  test('removes everything stored beside the request, and leaves the request', async () => {
     given(REQUEST_ID, 3);
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'SOMETHING_NEW' }, {});
 
@@ -29,7 +29,7 @@ describe('removing the traces of a request', () => {
     expect(left(REQUEST_ID)).toEqual(['REQUEST']);
   });
 
-  test('goes on beyond one page and one batch', async () => {
+  test('spans several pages and batches', async () => {
     given(REQUEST_ID, 60);
     memory.itemsPerQuery = 7;
 

@@ -118,7 +118,7 @@ describe('marking a request as processing', () => {
     });
   });
 
-  test('makes no request of one that is gone', async () => {
+  test('does not bring back an absent request', async () => {
     await markProcessing(anImageRequest());
 
     expect(stored()).toBeUndefined();

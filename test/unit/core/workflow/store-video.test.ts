@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { GetObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { storeVideo } from '../../../../core/files/objects.ts';
+import { storeVideo } from '../../../../core/files/store-files.ts';
 import { measureStoredVideo } from '../../../../core/files/stored-video.ts';
 import { uploadFile } from '../../../../core/files/upload.ts';
 import { aVideo, type VideoOptions } from '../../builders/videos.ts';

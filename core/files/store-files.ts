@@ -1,14 +1,19 @@
-import { type ImageFacts, readImageFacts } from '../media/measure-image.ts';
-import { VIDEO_HEAD_BYTES, type VideoFacts, type VideoType, videoTypeOf } from '../media/measure-video.ts';
+import { type ImageMeasurement, measureImage } from '../media/measure-image.ts';
+import {
+  VIDEO_HEAD_BYTES,
+  type VideoMeasurement,
+  type VideoType,
+  videoTypeOf,
+} from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
 import { removeObjects } from './remove-files.ts';
 import { measureStoredVideo } from './stored-video.ts';
-import { type FileSort, uploadFile } from './upload.ts';
+import { type FileKind, uploadFile } from './upload.ts';
 
-const IMAGES: FileSort<ImageFacts> = {
-  recognize: readImageFacts,
-  // An image's header lies within its first kilobytes; JPEG metadata before it can be long.
+const IMAGES: FileKind<ImageMeasurement> = {
+  recognize: measureImage,
+  // JPEG metadata ahead of the size can be long; other headers fit in a few kilobytes.
   maxHeadBytes: 1024 * 1024,
   // About four times a 16-megapixel PNG of noise.
   maxBytes: 256 * 1024 * 1024,
@@ -16,7 +21,7 @@ const IMAGES: FileSort<ImageFacts> = {
   tooLarge: 'The image file is too large.',
 };
 
-const VIDEOS: FileSort<VideoType> = {
+const VIDEOS: FileKind<VideoType> = {
   recognize: videoTypeOf,
   maxHeadBytes: VIDEO_HEAD_BYTES,
   // Half a minute at 500 Mbit/s, far above what a provider delivers in 4k.
@@ -25,34 +30,34 @@ const VIDEOS: FileSort<VideoType> = {
   tooLarge: 'The video file is too large.',
 };
 
-/** A stored image, described by its own bytes. */
-export interface StoredImage extends ImageFacts {
+/** A stored image, measured by its own bytes. */
+export interface StoredImage extends ImageMeasurement {
   objectKey: string;
   sizeBytes: number;
 }
 
-/** A stored video, described by its own bytes. */
-export interface StoredVideo extends VideoFacts {
+/** A stored video, measured by its own bytes. */
+export interface StoredVideo extends VideoMeasurement {
   objectKey: string;
   sizeBytes: number;
 }
 
 /**
- * Stores an image while it arrives, never holding the whole; `keyOf` names it once the first bytes have told
- * its type. Storing again replaces it. Throws `FileUnavailableError` when the bytes are no image or too many.
+ * Streams an image into the bucket. `keyOf` builds the object key once the image is measured; storing again
+ * replaces it. Throws `FileUnavailableError` when the file is not a supported image, or too large.
  */
 export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
-  keyOf: (facts: ImageFacts) => string,
+  keyOf: (image: ImageMeasurement) => string,
 ): Promise<StoredImage> => {
-  const { facts, ...stored } = await uploadFile(body, IMAGES, keyOf);
-  return { ...facts, ...stored };
+  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf);
+  return { ...fileType, ...stored };
 };
 
 /**
- * Stores a video while it arrives, as `storeImage` does an image, and measures what was stored. Throws
- * `FileUnavailableError` when the bytes are no video, too many, or tell no length; what was stored of such a
- * file is removed, as no record names it.
+ * Streams a video into the bucket, as `storeImage` does an image, then measures it. Throws
+ * `FileUnavailableError` when the file is not a supported video, is too large, or its duration cannot be
+ * determined. A stored file without a duration is removed, because no request refers to it.
  */
 export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,

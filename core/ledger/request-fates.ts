@@ -1,0 +1,27 @@
+import { findDeletedRequests } from '../requests/deleted-requests.ts';
+import { batchGetAll } from '../table/batches.ts';
+import { requestKey } from '../table/keys.ts';
+import { AccountedRequest, type RequestFate } from './ledger-rules.ts';
+
+/**
+ * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
+ * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
+ * missed.
+ */
+export const findRequestFates = async (
+  accountId: string,
+  requestIds: readonly string[],
+): Promise<Map<string, RequestFate>> => {
+  const fates = new Map<string, RequestFate>();
+  const items = await batchGetAll(requestIds.map(requestKey));
+  for (const [index, requestId] of requestIds.entries()) {
+    const item = items[index];
+    if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
+  }
+  const absent = requestIds.filter((requestId) => !fates.has(requestId));
+  const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
+  for (const [index, requestId] of absent.entries()) {
+    fates.set(requestId, { state: deletions[index] ? 'deleted' : 'absent' });
+  }
+  return fates;
+};

@@ -1,0 +1,87 @@
+import { nodesIn, parseModule } from './source-graph.ts';
+
+/** A function that `core/` exports and that reads or writes the table itself. */
+export interface TableFunction {
+  file: string;
+  name: string;
+  /** The number its doc comment begins with; undefined when there is none. */
+  number: number | undefined;
+}
+
+/** Modules of `core/table/` whose functions are table operations, and the names of it that stand for one. */
+const OPERATION_MODULES = /\/table\/(batches|queries|listings)\.ts$/;
+const CLIENT_MODULE = /\/table\/table\.ts$/;
+const CLIENT_NAMES = new Set(['table', 'tableName']);
+
+interface Named {
+  value: string;
+}
+
+/** The names a module imports that stand for table operations. */
+const operationNames = (nodes: readonly unknown[]): Set<string> => {
+  const names = new Set<string>();
+  for (const node of nodes) {
+    const { type, source, specifiers } = node as { type: string; source?: Named; specifiers?: unknown[] };
+    if (type !== 'ImportDeclaration' || !source || !specifiers) continue;
+    for (const specifier of specifiers) {
+      const { local } = specifier as { local: Named };
+      const isConstant = local.value === local.value.toUpperCase();
+      if (OPERATION_MODULES.test(source.value) && !isConstant) names.add(local.value);
+      if (CLIENT_MODULE.test(source.value) && CLIENT_NAMES.has(local.value)) names.add(local.value);
+    }
+  }
+  return names;
+};
+
+/** The top-level constants of a module with the names each one mentions. */
+const constantsOf = (
+  nodes: readonly unknown[],
+): Map<string, { isExported: boolean; mentions: Set<string> }> => {
+  const constants = new Map<string, { isExported: boolean; mentions: Set<string> }>();
+  for (const node of nodes) {
+    const { type, declaration } = node as { type: string; declaration?: unknown };
+    const isExported = type === 'ExportDeclaration';
+    const { declarations = [] } = (isExported ? declaration : node) as { declarations?: unknown[] };
+    for (const declared of declarations) {
+      const { id, init } = declared as { id: Partial<Named>; init: unknown };
+      if (id.value === undefined) continue;
+      const identifiers = [...nodesIn(init)].filter((inner) => inner.type === 'Identifier');
+      constants.set(id.value, {
+        isExported,
+        mentions: new Set(identifiers.map(({ value }) => String(value))),
+      });
+    }
+  }
+  return constants;
+};
+
+const numberOf = (name: string, source: string): number | undefined => {
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport const ${name}\\b`).exec(source)?.[1];
+  const number = /^[\s*]*Access pattern (\d+): /.exec(comment ?? '')?.[1];
+  return number === undefined ? undefined : Number(number);
+};
+
+/**
+ * The exported functions of a module that operate on the table, in source order: those that use the client, a
+ * batch, a query or a listing, themselves or through functions their module keeps to itself.
+ */
+export const tableFunctionsOf = (file: string, source: string): TableFunction[] => {
+  const { body } = parseModule(source);
+  const operations = operationNames(body);
+  const constants = constantsOf(body);
+  const operates = (name: string, seen: ReadonlySet<string> = new Set()): boolean =>
+    [...(constants.get(name)?.mentions ?? [])].some((mentioned) => {
+      if (operations.has(mentioned)) return true;
+      if (seen.has(mentioned) || constants.get(mentioned)?.isExported !== false) return false;
+      return operates(mentioned, new Set([...seen, mentioned]));
+    });
+  return [...constants]
+    .filter(([name, { isExported }]) => isExported && operates(name))
+    .map(([name]) => ({ file, name, number: numberOf(name, source) }));
+};
+
+/** The rows of the table of access patterns: `| 7 | … | … | [`findRequest`](../core/requests/requests.ts) |`. */
+export const documentedPatterns = (markdown: string): TableFunction[] =>
+  [...markdown.matchAll(/^\| (\d+) \|.*\| \[`(\w+)`\]\(\.\.\/(\S+)\) \|$/gm)].map(
+    ([, number, name = '', file = '']) => ({ file, name, number: Number(number) }),
+  );

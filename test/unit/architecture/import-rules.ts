@@ -1,0 +1,151 @@
+import { isBuiltin } from 'node:module';
+import type { Import } from './source-graph.ts';
+
+/** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
+export const CORE_ORDER = [
+  '',
+  'table',
+  'accounts',
+  'models',
+  'requests',
+  'end-users',
+  'ledger',
+  'provider-calls',
+  'media',
+  'outbound',
+  'files',
+  'deletion',
+  'workflow',
+  'creation',
+  'webhooks',
+];
+
+/** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
+export const CORE_STRANGERS = [['creation', 'webhooks']];
+
+const coreFolderOf = (path: string): string | undefined => {
+  const [top, folder, file] = path.split('/');
+  if (top !== 'core') return undefined;
+  return file === undefined ? '' : folder;
+};
+
+const arrow = ({ from, to }: Import): string => `${from} -> ${to}`;
+
+/** The imports within `core/` that go against the order of its folders, or to a folder that is not in it. */
+export const againstOrder = (
+  imports: readonly Import[],
+  order: readonly string[] = CORE_ORDER,
+  strangers: readonly (readonly string[])[] = CORE_STRANGERS,
+): string[] =>
+  imports
+    .filter(({ from, to }) => {
+      const [folder, target] = [coreFolderOf(from), coreFolderOf(to)];
+      if (folder === undefined || target === undefined || folder === target) return false;
+      if (strangers.some((pair) => pair.includes(folder) && pair.includes(target))) return true;
+      return !order.includes(target) || order.indexOf(target) > order.indexOf(folder);
+    })
+    .map(arrow);
+
+/**
+ * What a layer may import of the project: paths that begin with one of `may`, except those `mayNot` matches.
+ * `typesOnly` matches the paths it may import types from, but no values.
+ */
+interface Layer {
+  may: readonly string[];
+  mayNot?: RegExp;
+  typesOnly?: RegExp;
+}
+
+/** The table's clients and keys: only `core/` reads and writes the table. */
+const TABLE_ACCESS = /^core\/table\/(?!pages\.ts$)/;
+
+/** Every layer by the beginning of its paths, with what it may import besides packages. */
+export const LAYERS: Record<string, Layer> = {
+  'core/': { may: ['core/'] },
+  'providers/': {
+    may: ['providers/', 'core/'],
+    mayNot: TABLE_ACCESS,
+    typesOnly: /^core\/(?!models\/|provider-calls\/)[^/]+\//,
+  },
+  'functions/': { may: ['functions/', 'core/', 'providers/'], mayNot: TABLE_ACCESS },
+  'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
+  'bin/': { may: ['bin/', 'lib/'] },
+  'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
+  'local/': { may: ['local/', 'packages/'] },
+};
+
+const isPath = (to: string): boolean => to.endsWith('.ts') || to.includes('.json');
+
+/** The imports of the project's files that their layer may not make. */
+export const outOfLayer = (
+  imports: readonly Import[],
+  layers: Readonly<Record<string, Layer>> = LAYERS,
+): string[] =>
+  imports
+    .filter(({ from, to, typeOnly }) => {
+      const layer = Object.entries(layers).find(([prefix]) => from.startsWith(prefix))?.[1];
+      if (!layer || !isPath(to)) return false;
+      if (!layer.may.some((prefix) => to.startsWith(prefix))) return true;
+      return layer.mayNot?.test(to) === true || (!typeOnly && layer.typesOnly?.test(to) === true);
+    })
+    .map(arrow);
+
+/** What a pure module must not load: the environment, an SDK, an HTTP client, or a built-in that reaches outside. */
+const IMPURE = [
+  /^core\/environment\.ts$/,
+  /^@aws(-sdk|-lambda-powertools)?\//,
+  /^@smithy\//,
+  /^undici$/,
+  /^node:(fs|http|https|http2|tls|net|dgram|dns|child_process|worker_threads|process)(\/|$)/,
+];
+/** `isIP` of `node:net` only parses text. */
+const PURE_NAMES = new Set(['node:net isIP']);
+
+const isImpure = ({ to, names }: Import): boolean =>
+  IMPURE.some((pattern) => pattern.test(to)) &&
+  !(names.length > 0 && names.every((name) => PURE_NAMES.has(`${to} ${name}`)));
+
+/**
+ * The ways in which a module reaches what a pure module must not load: by its own value imports and by those of
+ * every module it loads, each as a chain of arrows.
+ */
+export const impureWays = (root: string, imports: readonly Import[]): string[] => {
+  const loaded = Map.groupBy(
+    imports.filter(({ typeOnly }) => !typeOnly),
+    ({ from }) => from,
+  );
+  const ways: string[] = [];
+  const seen = new Set<string>();
+  const walk = (path: string, way: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const found of loaded.get(path) ?? []) {
+      if (isImpure(found)) ways.push(`${way} -> ${found.to}`);
+      else walk(found.to, `${way} -> ${found.to}`);
+    }
+  };
+  walk(root, root);
+  return ways;
+};
+
+const packageNameOf = (specifier: string): string =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/**
+ * The imports of a package's files that leave its directory or name a package it does not depend on. Types may
+ * come from an `@types` dependency.
+ */
+export const outOfPackage = (
+  directory: string,
+  imports: readonly Import[],
+  dependencies: readonly string[],
+): string[] =>
+  imports
+    .filter(({ from }) => from.startsWith(directory))
+    .filter(({ to, typeOnly }) => {
+      if (to.startsWith(directory) || isBuiltin(to)) return false;
+      if (isPath(to)) return true;
+      const name = packageNameOf(to);
+      return !dependencies.includes(name) && !(typeOnly && dependencies.includes(`@types/${name}`));
+    })
+    .map(arrow);

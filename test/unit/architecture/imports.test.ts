@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { againstOrder, impureWays, outOfLayer, outOfPackage } from './import-rules.ts';
+import { importsOf, ROOT, readImports, readSources } from './source-graph.ts';
+
+const sources = readSources(
+  'core',
+  'functions',
+  'providers',
+  'lib',
+  'bin',
+  'ops',
+  'local',
+  'packages',
+  'test',
+);
+const imports = readImports(sources);
+const RULES = [...sources.keys()].filter((path) => /-rules\.ts$/.test(path) && path.startsWith('core/'));
+/** Modules that are pure without the name: rules of every noun build on them. */
+const ALSO_PURE = [
+  'core/requests/render-record.ts',
+  'core/media/measure-image.ts',
+  'core/media/measure-video.ts',
+];
+const PACKAGES = [...new Set([...sources.keys()].flatMap((path) => /^packages\/[^/]+\//.exec(path) ?? []))];
+
+interface Manifest {
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+const manifestOf = (directory: string): Manifest =>
+  JSON.parse(readFileSync(join(ROOT, directory, 'package.json'), 'utf8'));
+const namesIn = ({ dependencies, devDependencies, optionalDependencies }: Manifest): string[] =>
+  Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+
+describe('the imports of the project', () => {
+  test('are found', () => {
+    expect(imports.length).toBeGreaterThan(1_000);
+    expect(RULES.map((path) => basename(path))).toEqual(
+      expect.arrayContaining(['ledger-rules.ts', 'request-rules.ts', 'target-rules.ts', 'webhook-rules.ts']),
+    );
+    expect(PACKAGES.length).toBeGreaterThan(1);
+  });
+
+  test('lead in core/ only to the same folder or one above it', () => {
+    expect(againstOrder(imports)).toEqual([]);
+  });
+
+  test('keep to the layers: only core/ touches the table, and nothing imports what is built on it', () => {
+    expect(outOfLayer(imports)).toEqual([]);
+  });
+
+  test.each([...RULES, ...ALSO_PURE])('of %s reach neither an SDK nor the environment', (path) => {
+    expect(sources.has(path)).toBe(true);
+    expect(impureWays(path, imports)).toEqual([]);
+  });
+
+  test.each(PACKAGES)('of %s lead to its own files and to packages it declares', (directory) => {
+    const own = namesIn(manifestOf(directory));
+    const forTests = [...own, ...namesIn(manifestOf('.'))];
+    const types = forTests.filter((name) => name.startsWith('@types/'));
+
+    expect(outOfPackage(`${directory}src/`, imports, [...own, ...types])).toEqual([]);
+    expect(outOfPackage(directory, imports, forTests)).toEqual([]);
+  });
+});
+
+/** The imports of small made-up modules. */
+const fixture = (modules: Record<string, string>) => readImports(new Map(Object.entries(modules)));
+
+describe('an import is found', () => {
+  test.each([
+    ["import { a } from './b.ts';", false],
+    ["import { type A } from './b.ts';", false],
+    ["import './b.ts';", false],
+    ["export * from './b.ts';", false],
+    ["export { a } from './b.ts';", false],
+    ["const b = await import('./b.ts');", false],
+    ["const b = () => require('./b.ts');", false],
+    ["import type { A } from './b.ts';", true],
+    ["export type { A } from './b.ts';", true],
+    ["type A = import('./b.ts').A;", true],
+  ])('in %s', (source, typeOnly) => {
+    expect(importsOf('core/x/a.ts', source)).toMatchObject([
+      { from: 'core/x/a.ts', to: 'core/x/b.ts', typeOnly },
+    ]);
+  });
+});
+
+describe('a broken rule is reported', () => {
+  test.each([
+    ['a folder below', "import { a } from '../webhooks/a.ts';"],
+    ['a folder below, for a type', "import type { A } from '../webhooks/a.ts';"],
+    ['a folder that is not in the order', "import { a } from '../helpers/a.ts';"],
+  ])('when core/requests imports %s', (_, source) => {
+    expect(againstOrder(fixture({ 'core/requests/x.ts': source }))).toHaveLength(1);
+  });
+
+  test('when a file at the root of core/ imports a folder', () => {
+    expect(againstOrder(fixture({ 'core/x.ts': "import { a } from './table/a.ts';" }))).toHaveLength(1);
+  });
+
+  test('when creation and webhooks import each other, either way', () => {
+    const modules = {
+      'core/creation/a.ts': "import '../webhooks/b.ts';",
+      'core/webhooks/b.ts': "import '../creation/a.ts';",
+    };
+
+    expect(againstOrder(fixture(modules))).toHaveLength(2);
+  });
+
+  test('but not for a folder above, or the same one', () => {
+    const source = "import '../table/a.ts'; import './b.ts'; import '../time.ts';";
+
+    expect(againstOrder(fixture({ 'core/requests/x.ts': source }))).toEqual([]);
+  });
+
+  test.each([
+    ['core/x.ts', "import '../functions/a.ts';"],
+    ['core/x.ts', "import type { A } from '../packages/sandbox/src/a.ts';"],
+    ['functions/api/x.ts', "import '../../ops/a.ts';"],
+    ['functions/api/x.ts', "import '../../core/table/table.ts';"],
+    ['providers/x.ts', "import '../core/workflow/a.ts';"],
+    ['providers/x.ts', "import '../functions/a.ts';"],
+    ['ops/x.ts', "import '../core/table/keys.ts';"],
+    ['ops/x.ts', "import type { StoredItem } from '../core/table/table.ts';"],
+    ['ops/x.ts', "import '../core/table/batches.ts';"],
+    ['lib/x.ts', "import '../core/table/table.ts';"],
+    ['bin/x.ts', "import '../core/x.ts';"],
+    ['local/x.ts', "import '../core/x.ts';"],
+  ])('when %s has %s', (path, source) => {
+    expect(outOfLayer(fixture({ [path]: source }))).toHaveLength(1);
+  });
+
+  test.each([
+    ['ops/x.ts', "import '../core/table/pages.ts';"],
+    ['lib/x.ts', "import '../core/table/keys.ts';"],
+    ['providers/x.ts', "import type { A } from '../core/workflow/a.ts';"],
+    ['local/x.ts', "import '../packages/sandbox/src/a.ts'; import 'commander';"],
+  ])('but not when %s has %s', (path, source) => {
+    expect(outOfLayer(fixture({ [path]: source }))).toEqual([]);
+  });
+
+  test.each([
+    "import { GetCommand } from '@aws-sdk/lib-dynamodb';",
+    "import { Logger } from '@aws-lambda-powertools/logger';",
+    "import { retry } from '@smithy/core/retry';",
+    "import { request } from 'undici';",
+    "import { readFile } from 'node:fs/promises';",
+    "import { isIP, connect } from 'node:net';",
+    "import * as net from 'node:net';",
+    "import { requiredEnv } from '../environment.ts';",
+  ])('when a rule loads a module with %s', (source) => {
+    const modules = {
+      'core/a/a-rules.ts': "import { b } from './b.ts';",
+      'core/a/b.ts': "export * from './c.ts';",
+      'core/a/c.ts': source,
+    };
+
+    expect(impureWays('core/a/a-rules.ts', fixture(modules))).toEqual([
+      expect.stringMatching(/^core\/a\/a-rules\.ts -> core\/a\/b\.ts -> core\/a\/c\.ts -> /),
+    ]);
+  });
+
+  test('but not for types, nor for telling an address by its text', () => {
+    const modules = {
+      'core/a/a-rules.ts': "import type { B } from './b.ts'; import { isIP } from 'node:net';",
+      'core/a/b.ts': "import { GetCommand } from '@aws-sdk/lib-dynamodb';",
+    };
+
+    expect(impureWays('core/a/a-rules.ts', fixture(modules))).toEqual([]);
+  });
+
+  test.each([
+    "import '../../../core/x.ts';",
+    "import type { A } from '../../sandbox/src/a.ts';",
+    "import 'undici';",
+    "import '@scope/other/deep';",
+  ])('when a package has %s', (source) => {
+    const found = fixture({ 'packages/a/src/x.ts': source });
+
+    expect(outOfPackage('packages/a/', found, ['commander', '@scope/own'])).toHaveLength(1);
+  });
+
+  test('but not for its own files, what it declares and what Node has', () => {
+    const source =
+      "import './y.ts'; import 'commander'; import '@scope/own/deep'; import 'node:fs'; import type { A } from 't';";
+
+    expect(
+      outOfPackage('packages/a/', fixture({ 'packages/a/src/x.ts': source }), [
+        'commander',
+        '@scope/own',
+        '@types/t',
+      ]),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Module, parseSync } from '@swc/core';
+
+/** The project's own directory. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** One import of a module. Paths are relative to the project, without `./`. */
+export interface Import {
+  from: string;
+  /** A path, or the specifier of a package or built-in. */
+  to: string;
+  /** Whether the import disappears when types are stripped. */
+  typeOnly: boolean;
+  /** The names a static import lists; empty when it takes everything. */
+  names: readonly string[];
+}
+
+/** The TypeScript files below some directories, by path. */
+export const readSources = (...directories: string[]): Map<string, string> =>
+  new Map(
+    directories
+      .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: ROOT }))
+      .filter((path) => !path.includes('node_modules'))
+      .sort()
+      .map((path) => [path, readFileSync(posix.join(ROOT, path), 'utf8')]),
+  );
+
+export const parseModule = (source: string): Module =>
+  parseSync(source, { syntax: 'typescript', target: 'es2024' });
+
+/** Every node below a syntax tree's node, itself included, that has a type. */
+export const nodesIn = function* (node: unknown): Generator<Record<string, unknown> & { type: string }> {
+  if (typeof node !== 'object' || node === null) return;
+  if ('type' in node && typeof node.type === 'string') yield { ...node, type: node.type };
+  for (const child of Object.values(node)) yield* nodesIn(child);
+};
+
+const specifierOf = (node: unknown): string | undefined => {
+  const isLiteral = typeof node === 'object' && node !== null && 'type' in node && 'value' in node;
+  return isLiteral && node.type === 'StringLiteral' ? String(node.value) : undefined;
+};
+
+const namesOf = (specifiers: unknown): string[] =>
+  [...nodesIn(specifiers)].flatMap((node) => {
+    if (node.type !== 'ImportSpecifier') return [];
+    const { local, imported } = node as unknown as { local: { value: string }; imported?: { value: string } };
+    return [(imported ?? local).value];
+  });
+
+/** What one node of a module imports: statically, by `import()`, by `require`, or as a type. */
+const importIn = (
+  node: Record<string, unknown> & { type: string },
+): { specifier: string | undefined; typeOnly: boolean } | undefined => {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportNamedDeclaration':
+    case 'ExportAllDeclaration':
+      return { specifier: specifierOf(node.source), typeOnly: node.typeOnly === true };
+    case 'TsImportType':
+      return { specifier: specifierOf(node.argument), typeOnly: true };
+    case 'CallExpression': {
+      const { callee, arguments: given } = node as unknown as {
+        callee: { type: string; value?: string };
+        arguments: { expression: unknown }[];
+      };
+      const loads = callee.type === 'Import' || (callee.type === 'Identifier' && callee.value === 'require');
+      return loads ? { specifier: specifierOf(given[0]?.expression), typeOnly: false } : undefined;
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** The imports of a module at a path. `import { type A }` counts as a value: it still loads the module. */
+export const importsOf = (path: string, source: string): Import[] =>
+  [...nodesIn(parseModule(source).body)].flatMap((node) => {
+    const found = importIn(node);
+    if (found?.specifier === undefined) return [];
+    const { specifier, typeOnly } = found;
+    const names = namesOf(node.specifiers);
+    const to = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier;
+    return [{ from: path, to, typeOnly, names }];
+  });
+
+/** The imports of all modules. */
+export const readImports = (sources: ReadonlyMap<string, string>): Import[] =>
+  [...sources].flatMap(([path, source]) => importsOf(path, source));
