@@ -13,15 +13,20 @@ const project = (name, settings = {}) => ({
   ...settings,
 });
 
+/** Local runs that test files share, and operators' commands without a process for each. */
+const sharedServices = {
+  globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
+};
+
 export default {
   maxWorkers: 2,
   testTimeout: 60_000,
   projects: [
     ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
     project('packages', { testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'] }),
-    project('contract', {
-      globalSetup: '<rootDir>/test/contract/support/global-setup.ts',
-      globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
-    }),
+    project('contract', sharedServices),
+    // What takes minutes by nature; `npm run test:long`.
+    project('long', sharedServices),
   ],
 };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
 import {
@@ -11,7 +11,7 @@ import {
   unique,
 } from './support/client.ts';
 import { balance, entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
-import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
+import { type LocalService, ops } from './support/local-service.ts';
 import {
   endUserOf,
   endUserPath,
@@ -25,16 +25,12 @@ import {
 const BLOCK = '[guardrail=block]';
 const MASK = '[guardrail=mask]';
 
-let service: RunningService;
+let service: LocalService;
 let caller: Caller;
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), {
-    context: { guardrailId: 'test', imageDeadlineSeconds: 4, pauseSeconds: 600 },
-  });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  await setLimits(caller, 10_000, 100_000);
+  service = await sharedService('filtered');
+  caller = await newBusyCaller(service);
 });
-afterAll(() => discard(service));
 
 const create = (body: Record<string, unknown>, by = caller, headers: Record<string, string> = {}) =>
   by.post<AnyRecord>('/v1/generations', aGeneration({ size: '256x256', ...body }), headers);

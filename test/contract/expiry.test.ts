@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type AnyRecord,
   accepted,
   type Caller,
-  callerWith,
   eventually,
   read,
   settled,
+  sharedService,
   unique,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
 import {
   bulkRemove,
   type EndUser,
@@ -19,8 +18,8 @@ import {
   endUserPath,
   failed,
   type ListPage,
+  newBusyCaller,
   remove,
-  setLimits,
   succeeded,
   uniqueEmail,
   withoutUrls,
@@ -28,14 +27,10 @@ import {
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 
-let service: RunningService;
 let caller: Caller;
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), { context: { outputTtlSeconds: 4 } });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  await setLimits(caller, 10_000, 100_000);
+  caller = await newBusyCaller(await sharedService('short-lived'));
 });
-afterAll(() => discard(service));
 
 /** The item a list shows for a request, if any. */
 const itemIn = async (

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
 import {
   type AnyRecord,
@@ -6,25 +6,22 @@ import {
   anUndrawnGeneration,
   type Caller,
   callerWith,
+  newCaller,
   settled,
   sharedService,
   unique,
 } from './support/client.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
+import { type LocalService, ops } from './support/local-service.ts';
 
-const ROUTES = {
-  'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
-  'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo' },
-};
+const VIDEO_IDS = ['xW2.7S', 'xW3.0s', 'xW3.0sPro'];
 
-let service: RunningService;
+let service: LocalService;
 let caller: Caller;
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), { context: { modelRoutes: JSON.stringify(ROUTES) } });
-  caller = callerWith(service, service.accountId, service.apiKey);
+  service = await sharedService('filtered');
+  caller = await newCaller(service, 1000);
 });
-afterAll(() => discard(service));
 
 const setRate = (model: string, perImage: unknown) =>
   ops(service, 'rates', 'set', '--model', model, '--value', JSON.stringify(perImage));
@@ -90,7 +87,7 @@ describe('A model that this deployment gives no upstream', () => {
   test('is not in the catalog', async () => {
     const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
 
-    expect(body.data.map(({ id }) => id)).toEqual(['xSD4.5', 'xZI1.0Pro']);
+    expect(body.data.map(({ id }) => id)).toEqual(['xSD4.5', 'xZI1.0Pro', ...VIDEO_IDS]);
   });
 
   test.each(['xQI3Pro', 'xSD5Pro'])('is refused by creation: %s', async (model) => {
@@ -106,8 +103,8 @@ describe('A model that this deployment gives no upstream', () => {
     );
 
     expect(models.filter(({ dispatchable }) => dispatchable).map(({ id }) => id)).toEqual([
-      'xSD4.5',
-      'xZI1.0Pro',
+      ...['xSD4.5', 'xZI1.0Pro'],
+      ...VIDEO_IDS,
     ]);
     expect(models.find(({ id }) => id === 'xQI3Pro')?.reason).toMatch(/upstream/);
   });
@@ -144,7 +141,7 @@ describe('A model that is disabled', () => {
       enabled: false,
     });
     expect(wrongFields(await create())).toEqual(['model']);
-    expect(await listed()).toEqual(['xZI1.0Pro']);
+    expect(await listed()).toEqual(['xZI1.0Pro', ...VIDEO_IDS]);
     expect(await known()).toMatchObject({ enabled: false, reason: 'switched off by the operator' });
     expect(await settled(caller, requestId)).toMatchObject({ error: { code: 'content_policy' } });
 
@@ -153,7 +150,7 @@ describe('A model that is disabled', () => {
       enabled: true,
     });
     expect((await create()).status).toBe(202);
-    expect(await listed()).toEqual(['xSD4.5', 'xZI1.0Pro']);
+    expect(await listed()).toEqual(['xSD4.5', 'xZI1.0Pro', ...VIDEO_IDS]);
     expect(await known()).toMatchObject({ enabled: true, reason: null });
   });
 });

@@ -1,31 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import {
   type AnyRecord,
   accepted,
   anUndrawnGeneration,
   type Caller,
-  callerWith,
   eventually,
   settled,
+  sharedService,
   unique,
 } from './support/client.ts';
 import { balance, expectUnbrokenChain, history } from './support/ledger.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
-import { endUserPath, remove, setLimits, uniqueEmail } from './support/resources.ts';
+import { endUserPath, newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { SHARED_RUNS } from './support/shared-runs.ts';
 
-const PAUSE_SECONDS = 8;
+const PAUSE_SECONDS = SHARED_RUNS.guarded.pauseSeconds;
 
-let service: RunningService;
 let caller: Caller;
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), {
-    context: { imageDeadlineSeconds: 2, pauseSeconds: PAUSE_SECONDS, pollIntervalSeconds: 1 },
-  });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  await setLimits(caller, 10_000, 100_000);
+  caller = await newBusyCaller(await sharedService('guarded'));
 });
-afterAll(() => discard(service));
 
 const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));

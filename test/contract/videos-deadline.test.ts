@@ -2,14 +2,15 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
-import { type Caller, callerWith, eventually, send, unique } from './support/client.ts';
+import { type Caller, eventually, send, sharedService, unique } from './support/client.ts';
 import { type EndedExecution, endedExecution } from './support/executions.ts';
 import { fetchFile } from './support/files.ts';
 import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
-import { remove, setLimits, uniqueEmail } from './support/resources.ts';
+import type { LocalService } from './support/local-service.ts';
+import { newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { SHARED_RUNS } from './support/shared-runs.ts';
 import {
   acceptedVideo,
   anUnfilmedVideo,
@@ -20,27 +21,19 @@ import {
   type VideoRecord,
 } from './support/videos.ts';
 
-const DEADLINE_SECONDS = 15;
-const OUTPUT_TTL_SECONDS = 15;
+const DEADLINE_SECONDS = SHARED_RUNS.filtered.videoDeadlineSeconds;
 /** For a start beside everything else that the tests keep the machine busy with. */
 const PATIENCE_MS = 120_000;
 
-let service: RunningService;
+let service: LocalService;
 let caller: Caller;
 /** By model, a request its provider never finishes. */
 let endless: Map<string, VideoRecord>;
 /** By what is said of them in `SILENT`, requests that nobody reads or calls back for. */
 let silent: Map<string, VideoRecord>;
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), {
-    context: {
-      videoDeadlineSeconds: DEADLINE_SECONDS,
-      outputTtlSeconds: OUTPUT_TTL_SECONDS,
-      pollIntervalSeconds: 1,
-    },
-  });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  await setLimits(caller, 10_000, 100_000);
+  service = await sharedService('filtered');
+  caller = await newBusyCaller(service);
   const begin = async (model: string) => {
     const prompt = unique('[fail=timeout]');
     return [model, await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() })] as const;
@@ -51,7 +44,6 @@ beforeAll(async () => {
   endless = new Map(await Promise.all(VIDEO_MODELS.map(begin)));
   silent = new Map(await Promise.all(SILENT.map(leaveAlone)));
 }, PATIENCE_MS);
-afterAll(() => discard(service));
 
 const SILENT: [what: string, body: Record<string, unknown>][] = [
   ['xW2.7S', { model: 'xW2.7S' }],

@@ -8,11 +8,12 @@ import {
   type AnyRecord,
   aGeneration,
   type Caller,
-  callerWith,
   eventually,
+  newCaller,
+  sharedService,
   unique,
 } from './support/client.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
+import type { LocalService } from './support/local-service.ts';
 import { deliveryEnded, shownTries } from './support/webhooks.ts';
 
 /** Counts who opens a connection to this machine, whatever they want. */
@@ -22,17 +23,16 @@ const listener = createServer((socket) => {
   socket.destroy();
 });
 
-let service: RunningService;
+let service: LocalService;
 let caller: Caller;
 let port: number;
 beforeAll(async () => {
   await new Promise<void>((resolve) => listener.listen(0, resolve));
   ({ port } = listener.address() as AddressInfo);
-  service = await startLocalService(await newDataDir(), { context: { allowPrivateTargets: 'false' } });
-  caller = callerWith(service, service.accountId, service.apiKey);
+  service = await sharedService('guarded');
+  caller = await newCaller(service);
 });
-afterAll(async () => {
-  await discard(service);
+afterAll(() => {
   listener.close();
 });
 

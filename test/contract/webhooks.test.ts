@@ -4,31 +4,19 @@ import {
   type AnyRecord,
   aGeneration,
   type Caller,
-  callerWith,
   eventually,
+  newCaller,
+  sharedService,
   unique,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
-import {
-  discard,
-  newDataDir,
-  ops,
-  type RunningService,
-  runOps,
-  startLocalService,
-} from './support/local-service.ts';
+import { type LocalService, ops, runOps } from './support/local-service.ts';
 import { refusedCalls } from './support/permissions.ts';
-import {
-  deliveryEnded,
-  shownTries,
-  verified,
-  type WebhookEvent,
-  webhookSecretOf,
-} from './support/webhooks.ts';
+import { deliveryEnded, shownTries, verified, type WebhookEvent } from './support/webhooks.ts';
 
 const TRIES = 3;
 
-let service: RunningService;
+let service: LocalService;
 let caller: Caller;
 let secret: string;
 let receiver: WebhookReceiver;
@@ -38,15 +26,13 @@ beforeAll(async () => {
     const earlier = receiver.sentTo(webhook.path).length - 1;
     (ANSWERS[webhook.path] ?? answering(204))({ ...webhook, earlier }, response);
   };
-  service = await startLocalService(await newDataDir(), { context: { webhookRetrySeconds: '1,1' } });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  secret = await webhookSecretOf(service);
+  service = await sharedService();
+  const account = await newCaller(service, 1000);
+  caller = account;
+  secret = account.webhookSecret;
   await Promise.all(Object.entries(REQUESTS).map(([name, begin]) => begin(name)));
 });
-afterAll(async () => {
-  await discard(service);
-  await receiver?.close();
-});
+afterAll(() => receiver?.close());
 
 type Answer = (
   webhook: ReceivedWebhook & { earlier: number },
@@ -234,7 +220,7 @@ describe('An operator', () => {
 test('A delivery after a rotation is accepted by who knows either secret', async () => {
   const { webhookSecret } = await ops<{ webhookSecret: string }>(
     service,
-    ...['accounts', 'rotate-webhook-secret', '--account', service.accountId],
+    ...['accounts', 'rotate-webhook-secret', '--account', caller.accountId],
   );
 
   await refusedImage('rotated');

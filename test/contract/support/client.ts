@@ -1,6 +1,6 @@
 import { type Answer, checkAnswer } from './answers.ts';
-import { type LocalService, ops, readLocalService } from './local-service.ts';
-import { SHARED_DATA_DIR } from './shared-run.ts';
+import { callFixtures, type LocalService, ops, readLocalService } from './local-service.ts';
+import type { SharedRun } from './shared-runs.ts';
 
 /** A caller with a key: sends requests to the API of a local run. */
 export interface Caller {
@@ -15,10 +15,9 @@ export interface Caller {
   ): Promise<Answer<T>>;
 }
 
-/** The local run all contract tests share. */
-export const sharedService = (): Promise<LocalService> => {
-  const dataDir = process.env[SHARED_DATA_DIR];
-  if (!dataDir) throw new Error('Contract tests run under their own jest project, which starts the service.');
+/** A local run that test files share; starts when first asked for. */
+export const sharedService = async (name: SharedRun = 'default'): Promise<LocalService> => {
+  const { dataDir } = await callFixtures<{ dataDir: string }>('/runs', { name });
   return readLocalService(dataDir);
 };
 
@@ -56,17 +55,23 @@ export const callerWith = (service: LocalService, accountId: string, key: string
 };
 
 /**
- * A caller of a new account of their own, so that tests do not disturb each other. Its key takes 100 requests at once
- * and 50 a second after that: a file that sends many more needs several callers.
+ * A caller with a new account, so that tests do not disturb each other. Its key allows 100 requests at once and 50 a
+ * second after that: a file that sends more needs several callers.
  */
-export const newCaller = async (service: LocalService, xTokens = 10_000): Promise<Caller> => {
-  const { accountId } = await ops<{ accountId: string }>(service, 'accounts', 'create', '--name', 'a test');
+export const newCaller = async (
+  service: LocalService,
+  xTokens = 10_000,
+): Promise<Caller & { webhookSecret: string }> => {
+  const { accountId, webhookSecret } = await ops<{ accountId: string; webhookSecret: string }>(
+    service,
+    ...['accounts', 'create', '--name', 'a test'],
+  );
   const topup = () => ops(service, 'balance', 'topup', '--account', accountId, '--amount', String(xTokens));
   const [{ key }] = await Promise.all([
     ops<{ key: string }>(service, 'keys', 'create', '--account', accountId),
     xTokens > 0 ? topup() : undefined,
   ]);
-  return callerWith(service, accountId, key);
+  return { ...callerWith(service, accountId, key), webhookSecret };
 };
 
 /** A record as far as the tests look into it. */

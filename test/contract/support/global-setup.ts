@@ -1,9 +1,11 @@
-import { newDataDir, startLocalService } from './local-service.ts';
-import { SHARED_DATA_DIR, shared } from './shared-run.ts';
+import { type FixtureServer, startFixtureServer } from './fixture-server.ts';
+import { FIXTURES_URL } from './local-service.ts';
 
-/** One local run for every contract test that needs no settings of its own. */
+/** Holds the server between set-up and teardown: one process, two module graphs. */
+export const held = globalThis as { contractFixtures?: FixtureServer };
+
+/** Starts the server that the tests get shared local runs and operators' commands from. */
 export default async (): Promise<void> => {
-  const dataDir = await newDataDir();
-  shared.contractRun = await startLocalService(dataDir);
-  process.env[SHARED_DATA_DIR] = dataDir;
+  held.contractFixtures ??= await startFixtureServer();
+  process.env[FIXTURES_URL] = held.contractFixtures.url;
 };

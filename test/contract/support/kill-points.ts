@@ -25,6 +25,8 @@ export interface KillPoint {
   acceptedUnheard?: boolean;
   /** Whether its outputs have been made and stored by then: no kill takes them away any more. */
   madeByThen?: boolean;
+  /** One of the few that `npm test` kills at. */
+  isQuick?: boolean;
 }
 
 const wish = (path: Wish['path'], ending: Wish['ending'], body: Record<string, unknown>): Wish => ({
@@ -81,6 +83,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after an image is written and paid, before its execution is started',
+    isQuick: true,
     wish: unstarted,
     fault: inTransaction('CreateGeneration', unstarted, 'kill-after'),
     acceptedUnheard: true,
@@ -114,6 +117,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after the file of a video is stored, before it is recorded',
+    isQuick: true,
     wish: video(),
     fault: { call: 's3:PutObject', principal: '*StoreOutputs*', contains: 'vid_', effect: 'kill-after' },
   },
@@ -131,6 +135,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after expired files are removed, before their record is marked',
+    isQuick: true,
     wish: aPicture(),
     fault: { call: 's3:DeleteObjects', principal: '*ExpireRequest*', effect: 'kill-after' },
     context: { outputTtlSeconds: 1 },

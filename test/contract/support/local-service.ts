@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+/** Names the variable that tells a test process where the server of global set-up is. */
+export const FIXTURES_URL = 'CONTRACT_FIXTURES_URL';
+
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** What the tests use of a local run's `local.json`. */
@@ -12,10 +15,11 @@ export interface LocalService {
   baseUrl: string;
   apiKey: string;
   accountId: string;
+  pid: number;
   awsEndpointUrl: string;
   tableName: string;
   bucketName: string;
-  stateMachines: { generation: string; expiry: string };
+  stateMachines: { generation: string; expiry: string; webhookDelivery: string };
   sandboxUrl: string;
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;
@@ -105,9 +109,18 @@ export const ops = async <T>(service: Pick<LocalService, 'dataDir'>, ...args: st
   return JSON.parse(stdout) as T;
 };
 
-/** Runs an operators' command with `--json` and gives everything it said. */
-export const runOps = (service: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<Said> =>
-  run(['ops/main.ts', ...args, '--json', '--data-dir', service.dataDir]);
+/** Runs an operators' command with `--json` and gives everything it printed. */
+export const runOps = ({ dataDir }: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<Said> =>
+  callFixtures('/ops', { dataDir, args: [...args, '--json'] });
+
+/** Calls the server that global set-up started. Rejects with what it says when it fails. */
+export const callFixtures = async <T>(path: '/ops' | '/runs', body: object): Promise<T> => {
+  const url = process.env[FIXTURES_URL];
+  if (!url) throw new Error('Contract tests run under their own jest project, which starts their server.');
+  const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+};
 
 /** What a process said until it ended. */
 export interface Said {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedWebhook, signatureOf } from '../../unit/fakes/webhook-receiver.ts';
@@ -24,15 +22,6 @@ export interface ShownTry {
   error?: string;
 }
 
-const describedBy = async (
-  service: LocalService,
-): Promise<{ webhookSecret: string; stateMachines: { webhookDelivery: string } }> =>
-  JSON.parse(await readFile(join(service.dataDir, 'local.json'), 'utf8'));
-
-/** The secret that a local run gave its first account. */
-export const webhookSecretOf = async (service: LocalService): Promise<string> =>
-  (await describedBy(service)).webhookSecret;
-
 /** What the official library makes of a delivery: its event. Throws when it does not accept it. */
 export const verified = (webhook: ReceivedWebhook | undefined, secret: string): WebhookEvent => {
   if (!webhook) throw new Error('Nothing was received.');
@@ -44,7 +33,7 @@ export const deliveryEnded = async (
   service: LocalService,
   requestId: string,
 ): Promise<string | undefined> => {
-  const { webhookDelivery } = (await describedBy(service)).stateMachines;
+  const { webhookDelivery } = service.stateMachines;
   const executionArn = `${webhookDelivery.replace(':stateMachine:', ':execution:')}:${requestId}`;
   return withStepFunctions(service, (client) =>
     eventually(

@@ -1,0 +1,3 @@
+import { testFuzzed } from '../contract/support/fuzz-suite.ts';
+
+testFuzzed(240, 5);

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import { runSimulation } from '../simulation/child.ts';
+import type { MutationName } from '../simulation/mutations.ts';
+
+/** Two processes, one for each processor. */
+const HALVES = ['20261121', '20261122'];
+const RUNS = '1000';
+const MINUTES = 60_000;
+
+const BUGS: MutationName[] = [
+  'refund without condition',
+  'debit outside the transaction',
+  'settle that ignores the claim',
+];
+/** At most this many runs to find a bug. */
+const RUNS_TO_FIND = '400';
+
+describe('the whole service in one process', () => {
+  test(
+    'keeps every rule over 2,000 runs of concurrent callers, providers and operators, with faults',
+    async () => {
+      const halves = await Promise.all(HALVES.map((seed) => runSimulation(['--runs', RUNS, '--seed', seed])));
+
+      for (const { text, exitCode } of halves) expect({ exitCode, text }).toEqual({ exitCode: 0, text });
+    },
+    5 * MINUTES,
+  );
+
+  test.each(BUGS)(
+    'finds a %s, and nothing in the same runs without it',
+    async (mutation) => {
+      const seed = ['--seed', '1', '--no-shrink'];
+      const found = await runSimulation([...seed, '--runs', RUNS_TO_FIND, '--mutation', mutation]);
+      const run = /^Run (\d+) failed/m.exec(found.text)?.[1] ?? '0';
+      const without = await runSimulation([...seed, '--runs', run]);
+
+      expect(found.exitCode).toBe(1);
+      expect(Number(run)).toBeGreaterThan(0);
+      expect(without).toMatchObject({ exitCode: 0 });
+    },
+    3 * MINUTES,
+  );
+});
