@@ -21,7 +21,8 @@ const sharedServices = {
 
 export default {
   maxWorkers: 2,
-  testTimeout: 60_000,
+  // A local run starts within seconds, but not on a machine that does much else.
+  testTimeout: 120_000,
   projects: [
     ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
     project('packages', { testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'] }),

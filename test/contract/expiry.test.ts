@@ -1,16 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type AnyRecord,
   accepted,
   type Caller,
+  callerWith,
   eventually,
   read,
   settled,
-  sharedService,
   unique,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
 import {
   bulkRemove,
   type EndUser,
@@ -18,8 +19,8 @@ import {
   endUserPath,
   failed,
   type ListPage,
-  newBusyCaller,
   remove,
+  setLimits,
   succeeded,
   uniqueEmail,
   withoutUrls,
@@ -27,10 +28,14 @@ import {
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 
+let service: RunningService;
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService('short-lived'));
+  service = await startLocalService(await newDataDir(), { context: { outputTtlSeconds: 4 } });
+  caller = callerWith(service, service.accountId, service.apiKey);
+  await setLimits(caller, 10_000, 100_000);
 });
+afterAll(() => discard(service));
 
 /** The item a list shows for a request, if any. */
 const itemIn = async (

@@ -1,27 +1,36 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import {
   type AnyRecord,
   accepted,
   type Caller,
+  callerWith,
   eventually,
-  newCaller,
   read,
   settled,
-  sharedService,
   unique,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { SHARED_RUNS } from './support/shared-runs.ts';
+import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
 
-const { outputTtlSeconds, retentionDays } = SHARED_RUNS['short-lived'];
-const RETENTION_MS = retentionDays * 86_400_000;
+const OUTPUT_TTL_SECONDS = 5;
+const RETENTION_SECONDS = 4.32;
 
+let service: RunningService;
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newCaller(await sharedService('short-lived'));
+  service = await startLocalService(await newDataDir(), {
+    context: {
+      imageDeadlineSeconds: 4,
+      outputTtlSeconds: OUTPUT_TTL_SECONDS,
+      retentionDays: RETENTION_SECONDS / 86_400,
+      pollIntervalSeconds: 1,
+    },
+  });
+  caller = callerWith(service, service.accountId, service.apiKey);
 });
+afterAll(() => discard(service));
 
 const UNFINISHED: [how: string, body: Record<string, unknown>, price: number][] = [
   ['in a call', { model: 'xZI1.0Pro' }, 1],
@@ -73,7 +82,7 @@ describe('A succeeded request', () => {
     expect(status).toBe('succeeded');
     url = images[0]?.url;
     expiresAt = Date.parse(images[0]?.expiresAt ?? '');
-    expect(expiresAt - Date.parse(finishedAt)).toBe(outputTtlSeconds * 1000);
+    expect(expiresAt - Date.parse(finishedAt)).toBe(OUTPUT_TTL_SECONDS * 1000);
     expect((await fetchFile(url)).status).toBe(200);
   });
 
@@ -111,7 +120,7 @@ describe('A succeeded request', () => {
       ({ status }) => status !== 200,
     );
 
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt + RETENTION_MS);
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt + RETENTION_SECONDS * 1000);
     expect(refusal(answer)).toEqual([404, 'not_found']);
   });
 
@@ -133,6 +142,6 @@ test('A failed request reads 404 once it has been failed for the retention time'
     ({ status }) => status !== 200,
   );
 
-  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(finishedAt) + RETENTION_MS);
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(finishedAt) + RETENTION_SECONDS * 1000);
   expect(refusal(answer)).toEqual([404, 'not_found']);
 });

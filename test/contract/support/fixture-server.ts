@@ -33,6 +33,8 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
     if (!run) {
       run = newDataDir().then((dataDir) => startLocalService(dataDir, { context: SHARED_RUNS[name] }));
       runs.set(name, run);
+      // The next file tries again.
+      run.catch(() => runs.delete(name));
     }
     const { dataDir } = await run;
     return { dataDir };

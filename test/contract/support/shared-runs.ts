@@ -7,13 +7,6 @@ import type { StartOptions } from './local-service.ts';
 export const SHARED_RUNS = {
   /** Default settings, but a failed webhook delivery is retried every second. */
   default: { webhookRetrySeconds: '1,1' },
-  /** Images time out, expire and pass retention within seconds. */
-  'short-lived': {
-    imageDeadlineSeconds: 4,
-    outputTtlSeconds: 5,
-    retentionDays: 15 / 86_400,
-    pollIntervalSeconds: 1,
-  },
   /** A content filter, short deadlines for images and videos, and two models without a route. */
   filtered: {
     guardrailId: 'test',
