@@ -12,14 +12,14 @@ export interface Answer<T = Record<string, unknown>> {
   body: T;
 }
 
-/** The error codes of the contract that an HTTP answer can carry, and the statuses each may come with. */
+/** The error codes of the API and the HTTP statuses each may come with. */
 const STATUSES_OF_CODE: Record<string, number[]> = {
   validation_error: [400],
   unauthorized: [401],
   account_blocked: [401],
   payment_required: [402],
   forbidden: [403],
-  // 405 is how a route that exists refuses a method it does not take.
+  // 405: the route exists, but not for this method.
   not_found: [404, 405],
   conflict: [409],
   content_policy: [422],
@@ -30,7 +30,7 @@ const STATUSES_OF_CODE: Record<string, number[]> = {
   temporarily_unavailable: [503],
 };
 
-/** Throws unless an answer has what every answer of the API has: a request id, JSON, and errors of one shape. */
+/** Throws unless an answer has a request id, a JSON body and, if it is an error, the shape of every error. */
 export const checkAnswer = (request: string, { status, headers, body }: Answer<unknown>): void => {
   assert.equal(headers.get('content-type'), 'application/json', `content type of ${request}`);
   assert.match(headers.get('x-request-id') ?? '', /^\S+$/, `request id of ${request}`);
@@ -48,7 +48,7 @@ export const checkAnswer = (request: string, { status, headers, body }: Answer<u
   for (const each of messages) assert.equal(typeof each, 'string', `message for a field of ${request}`);
 };
 
-/** The names of the fields a 400 tells of, in text order. Throws for any other answer. */
+/** The names of the fields that a 400 reports, sorted. Throws for any other answer. */
 export const wrongFields = ({ status, body }: Answer<unknown>): string[] => {
   assert.equal(status, 400, JSON.stringify(body));
   return Object.keys((body as ErrorBody).error.fields ?? {}).sort();

@@ -2,7 +2,7 @@ import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import type { LocalService } from './local-service.ts';
 
-/** How a client of the SDK reaches a local run, as its operator. */
+/** SDK client settings that reach a local run as its operator. */
 export const settingsOf = (service: LocalService) => ({
   endpoint: service.awsEndpointUrl,
   region: 'us-east-1',
@@ -12,7 +12,7 @@ export const settingsOf = (service: LocalService) => ({
   },
 });
 
-/** Runs some work with a client of a local run's Step Functions, as its operator. */
+/** Runs `work` with a Step Functions client of a local run, as its operator. */
 export const withStepFunctions = async <T>(
   service: LocalService,
   work: (client: SFNClient) => Promise<T>,
@@ -25,7 +25,7 @@ export const withStepFunctions = async <T>(
   }
 };
 
-/** Every item of the table, as JSON text, that has a text in it anywhere. */
+/** Every item of the table that contains `text`, as JSON. */
 export const itemsNaming = async (service: LocalService, text: string): Promise<string[]> => {
   const client = new DynamoDBClient(settingsOf(service));
   const found: string[] = [];

@@ -22,8 +22,8 @@ export const sharedService = async (name: SharedRun = 'default'): Promise<LocalS
 };
 
 /**
- * Sends one request; a string body goes as it is, anything else as JSON. Throws when the answer lacks what every
- * answer has, so that each test checks it for the answers it gets.
+ * Sends one request: a string body as it is, any other as JSON. Throws when the answer lacks what every answer must have,
+ * so every test checks that for the answers it gets.
  */
 export const send = async <T = Record<string, unknown>>(
   service: Pick<LocalService, 'baseUrl'>,
@@ -74,7 +74,7 @@ export const newCaller = async (
   return { ...callerWith(service, accountId, key), webhookSecret };
 };
 
-/** A record as far as the tests look into it. */
+/** The fields of a record that the tests read. */
 export interface AnyRecord {
   requestId: string;
   status: string;
@@ -89,7 +89,7 @@ export interface AnyRecord {
   error?: { code: string; message: string };
 }
 
-/** A prompt nobody else uses: the sandbox counts the tries of some directives by prompt. */
+/** A prompt used nowhere else: the sandbox counts attempts by prompt for some directives. */
 export const unique = (directives = ''): string => `${directives} a test picture ${Math.random()}`.trim();
 
 /** The smallest body that creates an image. */
@@ -100,11 +100,11 @@ export const aGeneration = (body: Record<string, unknown> = {}): Record<string, 
   ...body,
 });
 
-/** One that is accepted and then refused by the upstream: for tests of acceptance, which need no picture drawn. */
+/** A body that is accepted and then refused by the provider, for tests that need no image. */
 export const anUndrawnGeneration = (body: Record<string, unknown> = {}): Record<string, unknown> =>
   aGeneration({ prompt: unique('[fail=content_policy]'), ...body });
 
-/** Creates images and gives the accepted record. Throws with the refusal when it is not accepted. */
+/** Creates images and returns the accepted record. Throws with the refusal otherwise. */
 export const accepted = async (caller: Caller, body: Record<string, unknown>): Promise<AnyRecord> => {
   const answer = await caller.post<AnyRecord>('/v1/generations', aGeneration(body));
   if (answer.status !== 202) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
@@ -132,7 +132,7 @@ export const eventually = async <T>(
 
 const TERMINAL = new Set(['succeeded', 'failed', 'expired']);
 
-/** The record of a request once it is terminal. */
+/** The record of a request in its terminal state. */
 export const settled = (caller: Caller, requestId: string): Promise<AnyRecord> =>
   eventually(
     () => read(caller, requestId),

@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A web server with files that a caller may refer to. */
+/** A web server whose files a caller can reference. */
 export interface ClipServer {
   urlOf(name: string): string;
-  /** How often anything at all was asked for. */
+  /** Requests so far, whatever for. */
   requests(): number;
   close(): Promise<void>;
 }
 
-/** Serves files by their names, in ranges where it is asked for one; anything else is 404. */
+/** Serves files by name, with range requests; anything else is 404. */
 export const startClipServer = async (files: Record<string, Buffer | string>): Promise<ClipServer> => {
   let requests = 0;
   const server = createServer((request, response) => {

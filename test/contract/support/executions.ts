@@ -14,7 +14,7 @@ export interface EndedExecution {
   states: string[];
 }
 
-/** The execution of a request, once it has ended: a way to wait for a request without reading it. */
+/** Waits for the execution of a request to end. Unlike a read, it triggers nothing. */
 export const endedExecution = (service: LocalService, requestId: string): Promise<EndedExecution> =>
   withStepFunctions(service, async (client) => {
     const { generation } = service.stateMachines;
@@ -30,7 +30,7 @@ export const endedExecution = (service: LocalService, requestId: string): Promis
     return { status: status ?? '', states };
   });
 
-/** Undefined before it was started: a creation that could not do so itself leaves that to the reconciler. */
+/** Undefined before the start: the reconciler starts what a creation could not. */
 const statusOf = async (client: SFNClient, executionArn: string): Promise<string | undefined> => {
   try {
     return (await client.send(new DescribeExecutionCommand({ executionArn }))).status;

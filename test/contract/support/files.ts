@@ -7,7 +7,7 @@ export interface FetchedFile {
   bytes: Buffer;
 }
 
-/** Fetches a file to its end: a body that nobody reads would hold its connection, and the process, open. */
+/** Fetches a whole file: an unread body would keep its connection, and the process, open. */
 export const fetchFile = async (url: string | URL | undefined): Promise<FetchedFile> => {
   const response = await fetch(url ?? '');
   const bytes = Buffer.from(await response.arrayBuffer());

@@ -34,7 +34,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
     known = { key: caller.key, emails, requestIds: records.map(({ requestId }) => requestId), callbackPaths };
   });
 
-  /** Sends a request; `send` itself looks at the shape of the answer, its headers, and whether code and status agree. */
+  /** Sends a request; `send` checks the shape of the answer, its headers, and that code and status agree. */
   const check = async ({ method, path, headers, body }: FuzzedRequest): Promise<void> => {
     const { status, body: answer } = await send<Partial<AnyRecord>>(caller.service, method, path, {
       headers,
@@ -51,7 +51,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
       async () => {
         const requests = fc.array(fuzzedRequests(known), { minLength: TOGETHER, maxLength: TOGETHER });
 
-        // A failure is told with the seed and the path that lead to it again.
+        // A failure is reported with the seed and path that reproduce it.
         await fc.assert(
           fc.asyncProperty(requests, async (batch) => {
             await Promise.all(batch.map(check));

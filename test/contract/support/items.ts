@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { LocalService } from './local-service.ts';
 
-/** Does some work while an item of the table has other attributes than it should, and puts it right again. */
+/** Changes attributes of an item while `work` runs, then restores it. */
 export const changingItem = async <T>(
   service: LocalService,
   Key: { PK: string; SK: string },

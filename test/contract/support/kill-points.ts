@@ -3,7 +3,7 @@ import { aGeneration, unique } from './client.ts';
 import { uniqueEmail } from './resources.ts';
 import { aVideo } from './videos.ts';
 
-/** What a caller wants made, and asks for under the same key until they are answered. */
+/** A creation that a caller repeats under the same idempotency key until it is answered. */
 export interface Wish {
   path: '/v1/generations' | '/v1/videos';
   body: Record<string, unknown>;
@@ -37,7 +37,7 @@ const wish = (path: Wish['path'], ending: Wish['ending'], body: Record<string, u
   ending,
 });
 
-/** Answered by its upstream at once. */
+/** Made by its provider at once. */
 export const aPicture = (): Wish => wish('/v1/generations', 'whole', aGeneration({ size: '256x256' }));
 
 /** A task of two images, one of which cannot be had: half of the price comes back. */
@@ -49,10 +49,10 @@ const halfOfTwo = (): Wish => {
 const refused = (): Wish =>
   wish('/v1/generations', 'refused', aGeneration({ prompt: unique('[fail=content_policy]') }));
 
-/** A task that its upstream is asked for. */
+/** A task that is polled. */
 const video = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0s' }));
 
-/** A task whose upstream calls back, to an address that is gone with the run. */
+/** A task whose provider calls back, to an address that is gone with the run. */
 const calledBackVideo = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0sPro' }));
 
 /** What else is in flight at each kill: no videos, so that a fault in the creation of one is met by the wish. */

@@ -29,7 +29,7 @@ export interface LocalService {
 /** A local run that a test started for itself. */
 export interface RunningService extends LocalService {
   process: ChildProcess;
-  /** Ends it, as a service manager does unless told otherwise, and waits until it is gone; gives the exit code. */
+  /** Sends a signal, by default SIGTERM, and waits for the exit; returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -38,7 +38,7 @@ export interface StartOptions {
   /** CDK context, as with `-c`. */
   context?: Record<string, string | number>;
   reset?: boolean;
-  /** Told of each line it prints, up to the `ready` line. */
+  /** Called with each line it prints, up to the `ready` line. */
   onLine?: (line: string) => void;
 }
 
@@ -85,35 +85,35 @@ export const startLocalService = async (
   return { ...service, process: child, stop };
 };
 
-/** Stops a local run, if it was started at all, and removes its data. */
+/** Stops a local run, if it was started, and removes its data. */
 export const discard = async (service: RunningService | undefined): Promise<void> => {
   if (!service) return;
   await service.stop();
   await rm(service.dataDir, { recursive: true, force: true });
 };
 
-/** Starts a local run that is expected to be refused, and gives everything it said. */
+/** Starts a local run that is expected to fail, and returns what it printed. */
 export const failToStart = (dataDir: string, options: StartOptions = {}): Promise<Said> =>
   run(startArguments(dataDir, options));
 
-/** What `local.json` of a running service says. */
+/** Reads `local.json` of a running service. */
 export const readLocalService = async (dataDir: string): Promise<LocalService> => ({
   ...JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')),
   dataDir,
 });
 
-/** Runs an operators' command on a local run and gives its JSON. Rejects when the command fails. */
+/** Runs an operators' command on a local run and returns its JSON. Rejects when the command fails. */
 export const ops = async <T>(service: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<T> => {
   const { stdout, code, stderr } = await runOps(service, ...args);
   if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as T;
 };
 
-/** Runs an operators' command with `--json` and gives everything it printed. */
+/** Runs an operators' command with `--json` and returns what it printed. */
 export const runOps = ({ dataDir }: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<Said> =>
   callFixtures('/ops', { dataDir, args: [...args, '--json'] });
 
-/** Calls the server that global set-up started. Rejects with what it says when it fails. */
+/** Calls the fixture server that global set-up started. Rejects with the error it reports. */
 export const callFixtures = async <T>(path: '/ops' | '/runs', body: object): Promise<T> => {
   const url = process.env[FIXTURES_URL];
   if (!url) throw new Error('Contract tests run under their own jest project, which starts their server.');
@@ -122,7 +122,7 @@ export const callFixtures = async <T>(path: '/ops' | '/runs', body: object): Pro
   return (await response.json()) as T;
 };
 
-/** What a process said until it ended. */
+/** What a command or process printed, and its exit code. */
 export interface Said {
   stdout: string;
   stderr: string;

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 
 const REFUSAL = /AccessDenied|is not authorized to perform/;
 
-/**
- * Every line in which a local run noted that a role of the template did not allow a call: in the logs of its
- * functions and in the histories of its executions.
- */
+/** Every line of a local run's function logs and execution histories that reports a call denied to its role. */
 export const refusedCalls = async (dataDir: string): Promise<string[]> => {
   const refused: string[] = [];
   for (const folder of ['logs', 'executions']) {

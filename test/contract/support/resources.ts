@@ -29,7 +29,7 @@ export interface EndUser {
   blockedAt: string | null;
 }
 
-/** What deleting a request, an end-user or several requests answers. */
+/** The answer to deleting a request or an end-user. */
 export interface Removal {
   requestId?: string;
   email?: string;
@@ -56,18 +56,18 @@ export const bulkRemove = (caller: Caller, requestIds: unknown): Promise<Answer<
 /** The path of an end-user, their address encoded. */
 export const endUserPath = (email: string): string => `/v1/end-users/${encodeURIComponent(email)}`;
 
-/** An address nobody else uses; it contains `name`. */
+/** An address used nowhere else; it contains `name`. */
 export const uniqueEmail = (name = 'user'): string =>
   `${name}.${Math.random().toString(36).slice(2)}@example.com`;
 
-/** The end-user of an address as the list shows them now; undefined when there is none. */
+/** The end-user with this address as the list shows them now, if any. */
 export const endUserOf = async (caller: Caller, email: string): Promise<EndUser | undefined> => {
   const query = new URLSearchParams({ email, pageSize: '50' });
   const { body } = await caller.get<ListPage<EndUser>>(`/v1/end-users?${query}`);
   return body.items.find((item) => item.email === email);
 };
 
-/** Sets how many requests each key of an account may make. */
+/** Sets the rate limit of each key of an account. */
 export const setLimits = (
   { service, accountId }: Pick<Caller, 'service' | 'accountId'>,
   requestsPerSecond: number,
@@ -79,26 +79,26 @@ export const setLimits = (
     ...['--requests-per-second', String(requestsPerSecond), '--burst', String(burst)],
   );
 
-/** A caller whose key takes as many requests as a test sends. */
+/** A caller whose rate limit no test reaches. */
 export const newBusyCaller = async (service: LocalService, xTokens?: number): Promise<Caller> => {
   const caller = await newCaller(service, xTokens);
   await setLimits(caller, 10_000, 100_000);
   return caller;
 };
 
-/** A small picture, made. */
+/** A succeeded request for a small image. */
 export const succeeded = async (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> => {
   const { requestId } = await accepted(caller, { size: '256x256', ...body });
   return settled(caller, requestId);
 };
 
-/** A request that the upstream refused. */
+/** A request that the provider refused. */
 export const failed = async (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> => {
   const { requestId } = await accepted(caller, { prompt: unique('[fail=content_policy]'), ...body });
   return settled(caller, requestId);
 };
 
-/** A request the upstream works on for a while, once it is processing; the time is in seconds. */
+/** A request in `processing`, which its provider takes `delaySeconds` for. */
 export const processing = async (
   caller: Caller,
   delaySeconds: number,
@@ -112,12 +112,12 @@ export const processing = async (
   );
 };
 
-/** A record without its URLs, which are signed anew for each answer. */
+/** A record without its URLs, which are signed afresh for each answer. */
 export const withoutUrls = ({ images, ...record }: AnyRecord) => ({
   ...record,
   ...(images ? { images: images.map(({ url, ...image }) => ({ ...image, hasUrl: url !== undefined })) } : {}),
 });
 
-/** Status and code of a refusal, or the status alone of what was no refusal. */
+/** The status of an answer and, for a refusal, its code. */
 export const outcome = (answer: Answer<unknown>): [number, string] | [number] =>
   answer.status < 400 ? [answer.status] : refusal(answer);

@@ -5,7 +5,7 @@ export interface Route {
   scope: string;
 }
 
-/** The routes as the contract lists them; what a path names stands in braces. */
+/** The routes of the API; path parameters stand in braces. */
 export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/generations', scope: 'generations:write' },
   { method: 'GET', path: '/v1/generations', scope: 'generations:read' },
@@ -23,7 +23,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/v1/balance/history', scope: 'balance:read' },
 ];
 
-/** The path with a text in place of what it names; by default something that does not exist. */
+/** The path with its parameter replaced; by default by an id that does not exist. */
 export const filled = (path: string, value?: string): string =>
   path
     .replace('{requestId}', value ?? 'img_01ARZ3NDEKTSV4RRFFQ69G5FAV')

@@ -5,16 +5,16 @@ import { createInterface } from 'node:readline';
 
 const program = createRequire(import.meta.url).resolve('@generation-service/sandbox/main');
 
-/** Sandbox providers in a process of their own: unlike those of a local run they outlive it, as real ones do. */
+/** Sandbox providers in their own process: like real ones, they outlive a local run. */
 export interface SandboxProcess {
   sandboxUrl: string;
-  /** The context that sends a local run's calls to them. */
+  /** CDK context that points a local run at them. */
   context: Record<string, string>;
-  /** Ends them and waits until they are gone. */
+  /** Stops them and waits for their exit. */
   stop(): Promise<void>;
 }
 
-/** Starts sandbox providers on a free port. Rejects when they end before they serve. */
+/** Starts sandbox providers on a free port. Rejects when they exit before they are ready. */
 export const startSandboxProcess = async (): Promise<SandboxProcess> => {
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -13,7 +13,7 @@ type Machine = keyof LocalService['stateMachines'];
 const arnOf = (service: LocalService, machine: Machine, name: string): string =>
   `${service.stateMachines[machine].replace(':stateMachine:', ':execution:')}:${name}`;
 
-/** How an execution stands; undefined when there is none of this name. */
+/** The status of an execution; undefined when none has this name. */
 export const executionStatus = (
   service: LocalService,
   machine: Machine,
@@ -29,7 +29,7 @@ export const executionStatus = (
     }
   });
 
-/** The state that an execution entered last. */
+/** The state an execution entered last. */
 export const currentState = (
   service: LocalService,
   machine: Machine,
@@ -50,7 +50,7 @@ export const stopExecution = (service: LocalService, machine: Machine, name: str
     client.send(new StopExecutionCommand({ executionArn: arnOf(service, machine, name) })),
   );
 
-/** The executions whose names begin like this, with how they stand, in the order of their names. */
+/** The names and statuses of all executions whose names start with `start`, sorted by name. */
 export const executionsNamed = (
   service: LocalService,
   machine: Machine,

@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { settingsOf } from './aws.ts';
 import type { LocalService } from './local-service.ts';
 
-/** A request's item of the table, as far as the tests look into it. */
+/** The attributes of a request's item that the tests read. */
 export interface StoredRequest {
   requestId: string;
   status: 'queued' | 'processing' | 'succeeded' | 'failed';
@@ -13,7 +13,7 @@ export interface StoredRequest {
   expiredAt?: string;
 }
 
-/** Every request of every account: a way to look at them that sets nothing off, as reads do. */
+/** Every request of every account. Unlike a read through the API, it triggers nothing. */
 export const storedRequests = async (service: LocalService): Promise<StoredRequest[]> => {
   const client = new DynamoDBClient(settingsOf(service));
   const pages = paginateScan(
@@ -33,7 +33,7 @@ export const storedRequests = async (service: LocalService): Promise<StoredReque
   return found;
 };
 
-/** The keys of all objects in the bucket that have a text in them, in text order. There are at most 1,000 objects. */
+/** The keys of all objects whose key contains `text`, sorted. Reads at most 1,000 objects. */
 export const storedKeys = async (service: LocalService, text = ''): Promise<string[]> => {
   const client = new S3Client({ ...settingsOf(service), forcePathStyle: true });
   try {

@@ -12,7 +12,7 @@ export interface VideoItem {
   error?: { code: string };
 }
 
-/** A record of a request for a video, as far as the tests look into it. */
+/** The fields of a video's record that the tests read. */
 export interface VideoRecord extends Omit<AnyRecord, 'images'> {
   videos?: VideoItem[];
 }
@@ -20,14 +20,14 @@ export interface VideoRecord extends Omit<AnyRecord, 'images'> {
 export const VIDEO_MODELS = ['xW2.7S', 'xW3.0s', 'xW3.0sPro'] as const;
 export type VideoModel = (typeof VIDEO_MODELS)[number];
 
-/** What each model takes least work for, beside the two seconds they all take. */
+/** The cheapest settings of each model, besides a duration of two seconds. */
 const SMALLEST: Record<VideoModel, Record<string, unknown>> = {
   'xW2.7S': { resolution: '720p', image: 'https://example.com/first.png' },
   'xW3.0s': { resolution: '480p' },
   'xW3.0sPro': { resolution: '1080p' },
 };
 
-/** The smallest body that creates a video with a model; its task is done when it is first asked for. */
+/** The smallest body that creates a video; its task is done at the first query. */
 export const aVideo = ({
   model = 'xW3.0sPro',
   ...body
@@ -40,7 +40,7 @@ export const aVideo = ({
   ...body,
 });
 
-/** One that is accepted and then refused by the upstream: for tests of acceptance, which need no film. */
+/** A body that is accepted and then refused by the provider, for tests that need no video. */
 export const anUnfilmedVideo = (body: Record<string, unknown> = {}): Record<string, unknown> =>
   aVideo({ prompt: unique('[delay=0][fail=content_policy]'), ...body });
 
@@ -51,7 +51,7 @@ export const createVideo = (
   headers?: Record<string, string>,
 ): Promise<Answer<VideoRecord>> => caller.post<VideoRecord>('/v1/videos', body, headers);
 
-/** Creates a video and gives the accepted record. Throws with the refusal when it is not accepted. */
+/** Creates a video and returns the accepted record. Throws with the refusal otherwise. */
 export const acceptedVideo = async (
   caller: Caller,
   body: Record<string, unknown> = {},
@@ -70,14 +70,14 @@ export const readVideo = async (caller: Caller, requestId: string): Promise<Vide
 
 const UNFINISHED = new Set(['queued', 'processing']);
 
-/** The record of a video once it is terminal. Its reads ask the provider, as every caller's do. */
+/** The record of a video in its terminal state. Like a caller's, its reads query the provider. */
 export const settledVideo = (caller: Caller, requestId: string): Promise<VideoRecord> =>
   eventually(
     () => readVideo(caller, requestId),
     ({ status }) => !UNFINISHED.has(status),
   );
 
-/** A video, from its creation to its end. */
+/** Creates a video and waits for its terminal state. */
 export const finishedVideo = async (
   caller: Caller,
   body: Record<string, unknown> = {},
@@ -86,19 +86,19 @@ export const finishedVideo = async (
   return settledVideo(caller, requestId);
 };
 
-/** What became of an upstream's task, as the sandbox noted it. */
+/** A provider's task as the sandbox recorded it. */
 export interface UpstreamTask {
   id: string;
   upstream: string;
-  /** What it was asked to call back at. */
+  /** Where it was asked to call back. */
   callbackUrl?: string;
-  /** How often the service asked for it. */
+  /** How often the service queried it. */
   queries: number;
-  /** The callbacks that were answered or failed: the status each told of, and the answer to it. */
+  /** Its callbacks so far: the status each reported, and the answer or failure. */
   callbacks: { status: string; answer: number | string }[];
 }
 
-/** The only task of the upstreams whose prompt ends like this; undefined before there is one. */
+/** The only task whose prompt ends with this one; undefined before there is one. */
 export const findUpstreamTask = async (
   { sandboxUrl }: Pick<LocalService, 'sandboxUrl'>,
   { prompt = '' }: { prompt?: string },
@@ -109,7 +109,7 @@ export const findUpstreamTask = async (
   return tasks[0];
 };
 
-/** The task of a request, once the upstream has it and `done` holds. */
+/** The task of a request, once its provider has it and `done` holds. */
 export const upstreamTask = async (
   caller: Caller,
   record: { prompt?: string },

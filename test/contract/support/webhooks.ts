@@ -5,14 +5,14 @@ import { withStepFunctions } from './aws.ts';
 import { type AnyRecord, eventually } from './client.ts';
 import { type LocalService, ops } from './local-service.ts';
 
-/** What a receiver is told. */
+/** The body of a webhook delivery. */
 export interface WebhookEvent {
   type: string;
   timestamp: string;
   data: AnyRecord & { videos?: AnyRecord['images'] };
 }
 
-/** One try of a delivery, as `requests show` tells it. */
+/** One attempt of a delivery, as `requests show` prints it. */
 export interface ShownTry {
   delivery: string;
   number: number;
@@ -22,13 +22,13 @@ export interface ShownTry {
   error?: string;
 }
 
-/** What the official library makes of a delivery: its event. Throws when it does not accept it. */
+/** The event of a delivery, verified by the official library. Throws when the signature is wrong. */
 export const verified = (webhook: ReceivedWebhook | undefined, secret: string): WebhookEvent => {
   if (!webhook) throw new Error('Nothing was received.');
   return new Webhook(secret).verify(webhook.body, signatureOf(webhook)) as WebhookEvent;
 };
 
-/** How a request's own delivery ended, which begins when the request has. */
+/** Waits for a request's webhook delivery to end and returns its status. */
 export const deliveryEnded = async (
   service: LocalService,
   requestId: string,
@@ -50,6 +50,6 @@ export const deliveryEnded = async (
   );
 };
 
-/** Every try of a request's webhook, in time order. */
+/** Every attempt of a request's webhook delivery, in time order. */
 export const shownTries = async (service: LocalService, requestId: string): Promise<ShownTry[]> =>
   (await ops<{ webhooks: ShownTry[] }>(service, 'requests', 'show', '--id', requestId)).webhooks;
