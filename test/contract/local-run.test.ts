@@ -220,6 +220,8 @@ describe('After a new start on the same data directory', () => {
 });
 
 describe('A start with --reset', () => {
+  beforeAll(() => running().stop());
+
   test('begins with nothing of what was there', async () => {
     const previous = running();
     const foreign = join(dataDir, 'mine.txt');
