@@ -1,4 +1,4 @@
 import { testFuzzed } from './support/fuzz-suite.ts';
 
-// Three times as many rounds are in test/long/fuzz.test.ts.
-testFuzzed(80, 0);
+// Twice as many rounds are in test/long/fuzz.test.ts.
+testFuzzed(120, 0);
