@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Path of the project's folder. */
@@ -8,6 +10,9 @@ export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export class ChildFailedError extends Error {
   override name = 'ChildFailedError';
 }
+
+/** Where Node.js keeps compiled code: a script that has run before starts in about half the time. */
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
 
 /** The message of an uncaught error, without its stack; else all of the text. */
 const errorMessageIn = (stderr: string): string =>
@@ -24,7 +29,7 @@ export const runScript = async (
 ): Promise<string> => {
   const child = spawn(process.execPath, [script, ...args], {
     cwd: PROJECT_ROOT,
-    env: { ...process.env, ...options.environment },
+    env: { ...COMPILE_CACHE, ...process.env, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(options.signal && { signal: options.signal }),
   });

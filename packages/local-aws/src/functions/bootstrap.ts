@@ -3,6 +3,7 @@
  * Node's own modules, so that a cold start costs only the bundle.
  */
 import { openSync, writeSync } from 'node:fs';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FunctionErrorPayload, InvocationMessage, WorkerMessage, WorkerSettings } from './messages.ts';
@@ -47,7 +48,10 @@ const report = (label: string, thrown: unknown, errorType?: string): FunctionErr
 };
 
 const loadHandler = async (): Promise<Handler> => {
+  // Compiling a bundle is most of a cold start: keep the result for the next thread and the next run.
+  enableCompileCache();
   const loaded = await import(pathToFileURL(settings.entryFile).href);
+  flushCompileCache();
   // Exports of a CommonJS bundle that Node.js cannot detect are under `default`.
   const handler = loaded[settings.handlerExport] ?? loaded.default?.[settings.handlerExport];
   if (typeof handler !== 'function') {

@@ -7,7 +7,12 @@ export const synthesizeFixture = (directory: string, context: Record<string, unk
     process.execPath,
     [fileURLToPath(new URL('./fixtures/stack.ts', import.meta.url))],
     {
-      env: { ...process.env, CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify(context) },
+      env: {
+        ...process.env,
+        CDK_OUTDIR: directory,
+        CDK_CONTEXT_JSON: JSON.stringify(context),
+        CDK_VALIDATION: 'false',
+      },
       encoding: 'utf8',
     },
   );
