@@ -25,9 +25,15 @@ export default {
   testTimeout: 120_000,
   projects: [
     ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
-    project('packages', { testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'] }),
+    project('packages', {
+      testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/test/long/'],
+    }),
     project('contract', sharedServices),
     // What takes minutes by nature; `npm run test:long`.
-    project('long', sharedServices),
+    project('long', {
+      ...sharedServices,
+      testMatch: ['<rootDir>/{test,packages/*/test}/long/**/*.test.ts'],
+    }),
   ],
 };

@@ -25,7 +25,7 @@ export interface KillPoint {
   acceptedUnheard?: boolean;
   /** Whether its outputs have been made and stored by then: no kill takes them away any more. */
   madeByThen?: boolean;
-  /** One of the few that `npm test` kills at. */
+  /** The one that `npm test` kills at. */
   isQuick?: boolean;
 }
 
@@ -83,7 +83,6 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after an image is written and paid, before its execution is started',
-    isQuick: true,
     wish: unstarted,
     fault: inTransaction('CreateGeneration', unstarted, 'kill-after'),
     acceptedUnheard: true,
@@ -135,7 +134,6 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after expired files are removed, before their record is marked',
-    isQuick: true,
     wish: aPicture(),
     fault: { call: 's3:DeleteObjects', principal: '*ExpireRequest*', effect: 'kill-after' },
     context: { outputTtlSeconds: 1 },

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { armFault } from '../../src/aws/fault-control.ts';
 import type { Fault } from '../../src/aws/faults.ts';
-import { type EndpointProcess, startEndpointProcess } from './an-endpoint-process.ts';
+import { type EndpointProcess, startEndpointProcess } from '../aws/an-endpoint-process.ts';
 import {
   aDirectory,
   BUCKET,
@@ -16,7 +16,7 @@ import {
   OPERATOR,
   removeDirectory,
   TABLE,
-} from './support.ts';
+} from '../aws/support.ts';
 
 const directories: string[] = [];
 const processes: EndpointProcess[] = [];
