@@ -8,6 +8,9 @@ export const toInstant = (date: Date): Instant => date.toISOString();
 export const addSeconds = (instant: Instant, seconds: number): Instant =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString();
 
+/** The later of two instants. */
+export const later = (one: Instant, other: Instant): Instant => (one > other ? one : other);
+
 /** Whole epoch seconds of an instant, rounded down. */
 export const toEpochSeconds = (instant: Instant): number => Math.floor(Date.parse(instant) / 1000);
 

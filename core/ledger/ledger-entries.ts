@@ -4,8 +4,8 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { ledgerEntryKey, ledgerEntrySort, ledgerPartition, MAX_ENTRY_NUMBER } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
-import { addSeconds, type Instant } from '../time.ts';
-import { LedgerEntry } from './ledger.ts';
+import type { Instant } from '../time.ts';
+import { LedgerEntry, type LedgerReason } from './ledger.ts';
 
 /**
  * Access pattern 47: ledger entries from number `first` to `last`, oldest first, strongly consistent.
@@ -31,33 +31,33 @@ export const readLedgerEntries = async function* (
   for await (const item of queryAll(query, expected)) yield LedgerEntry.parse(item);
 };
 
-/**
- * How far entry order and time order can disagree. A writer takes the time before it contends for the
- * account, at most about 4 s earlier, from its own clock.
- */
-const SKEW_SECONDS = 60;
-/** Entries read in the first call: usually more than an account makes in twice the skew. */
-const EXPECTED_ENTRIES = 200;
+/** Entries read in the first call: more than usually contend for an account at once. */
+const EXPECTED_ENTRIES = 50;
 
 /**
- * Access pattern 48: the entries about a request, oldest first, strongly consistent. There is no index for
- * them: searches the ledger around the request's creation and its end, which binary search over the entry
- * numbers finds.
+ * Access pattern 48: the debit of a request and, once it has ended with one, its refund, strongly consistent.
+ * There is no index for them: an entry is dated by its request's creation or end, or by an entry before it,
+ * and instants never decrease along the numbers. So binary search finds where to read on from.
  */
 export const listEntriesOfRequest = async (
   { accountId, ledgerEntries }: Pick<Account, 'accountId' | 'ledgerEntries'>,
-  { requestId, createdAt, finishedAt }: Pick<StoredRequest, 'requestId' | 'createdAt' | 'finishedAt'>,
+  {
+    requestId,
+    createdAt,
+    finishedAt,
+    refundThousandths = 0,
+  }: Pick<StoredRequest, 'requestId' | 'createdAt' | 'finishedAt' | 'refundThousandths'>,
 ): Promise<LedgerEntry[]> => {
-  const found = new Map<number, LedgerEntry>();
-  for (const instant of finishedAt === undefined ? [createdAt] : [createdAt, finishedAt]) {
-    const first = await firstEntrySince(accountId, ledgerEntries, addSeconds(instant, -SKEW_SECONDS));
-    const until = addSeconds(instant, SKEW_SECONDS);
+  const findEntry = async (reason: LedgerReason, instant: Instant): Promise<LedgerEntry[]> => {
+    const first = await firstEntrySince(accountId, ledgerEntries, instant);
     for await (const entry of readLedgerEntries(accountId, first, undefined, EXPECTED_ENTRIES)) {
-      if (entry.createdAt > until) break;
-      if (entry.reference === requestId) found.set(entry.number, entry);
+      if (entry.reference === requestId && entry.reason === reason) return [entry];
     }
-  }
-  return [...found.values()].sort((a, b) => a.number - b.number);
+    return [];
+  };
+  const debit = await findEntry('generation', createdAt);
+  if (finishedAt === undefined || refundThousandths === 0) return debit;
+  return [...debit, ...(await findEntry('refund', finishedAt))];
 };
 
 /**

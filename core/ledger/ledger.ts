@@ -14,7 +14,7 @@ import {
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { type Instant, later, toInstant } from '../time.ts';
 
 /** Why a balance changed. */
 export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;
@@ -68,21 +68,27 @@ export interface BalanceChange {
 }
 
 /** The account's state that a balance change expects to find. */
-export type LedgerHead = Pick<Account, 'accountId' | 'balanceThousandths' | 'ledgerEntries'>;
+export type LedgerHead = Pick<
+  Account,
+  'accountId' | 'balanceThousandths' | 'ledgerEntries' | 'balanceUpdatedAt'
+>;
 
 /**
  * Access pattern 44: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
  * counter means an equal balance, and no number is used twice.
+ *
+ * The entry's instant is `now` or the previous entry's, whichever is later: attempts and clocks differ, and
+ * instants never decrease along the numbers.
  */
 export const balanceChangeWrites = (
   head: LedgerHead,
   change: BalanceChange,
   now: Date,
 ): { entry: LedgerEntry; writes: [TransactItem, TransactItem] } => {
-  const createdAt = toInstant(now);
+  const createdAt = later(toInstant(now), head.balanceUpdatedAt);
   const entry: LedgerEntry = {
-    id: newLedgerEntryId(now),
+    id: newLedgerEntryId(new Date(createdAt)),
     accountId: head.accountId,
     number: head.ledgerEntries + 1,
     type: change.amountThousandths < 0 ? 'debit' : 'credit',

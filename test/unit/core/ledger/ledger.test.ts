@@ -2,11 +2,12 @@ import '../../builders/environment.ts';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { decodeTime } from 'ulid';
 import { ConflictError, NotFoundError, RateLimitedError } from '../../../../core/errors.ts';
 import { type BalanceChange, balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
 import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { NOW } from '../../builders/clocks.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -27,7 +28,12 @@ const aTopUp = (amountThousandths: number): BalanceChange => ({
 });
 
 describe('the writes of a balance change', () => {
-  const head = { accountId: ACCOUNT_ID, balanceThousandths: 10_000, ledgerEntries: 3 };
+  const head = {
+    accountId: ACCOUNT_ID,
+    balanceThousandths: 10_000,
+    ledgerEntries: 3,
+    balanceUpdatedAt: atSeconds(-1).toISOString(),
+  };
 
   test('move balance and counter together, only from the head they build on', () => {
     const { entry, writes } = balanceChangeWrites(head, aTopUp(2_500), NOW);
@@ -69,6 +75,20 @@ describe('the writes of a balance change', () => {
         },
       },
     ]);
+  });
+
+  test.each([
+    ['the instant of the change', -0.001, 0],
+    ['the previous entry, written by a clock that is ahead', 2, 2],
+  ])('are dated by %s', (_, previous, expected) => {
+    const balanceUpdatedAt = atSeconds(previous).toISOString();
+    const createdAt = atSeconds(expected).toISOString();
+
+    const { entry, writes } = balanceChangeWrites({ ...head, balanceUpdatedAt }, aTopUp(1), NOW);
+
+    expect(entry.createdAt).toBe(createdAt);
+    expect(writes[0].Update?.ExpressionAttributeValues).toMatchObject({ ':now': createdAt });
+    expect(decodeTime(entry.id.slice('led_'.length))).toBe(Date.parse(createdAt));
   });
 
   test('of a guarded debit hold only for an account that is not blocked and has the funds', () => {

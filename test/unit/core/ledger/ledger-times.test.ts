@@ -1,0 +1,108 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createRequest } from '../../../../core/creation/create-request.ts';
+import { changeBalance, LedgerEntry } from '../../../../core/ledger/ledger.ts';
+import { listEntriesOfRequest } from '../../../../core/ledger/ledger-entries.ts';
+import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
+import { getRequest } from '../../../../core/requests/requests.ts';
+import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { failRequest } from '../../../../core/workflow/fail-request.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putRequest,
+} from '../../builders/entities.ts';
+import { anImageSubmission } from '../../builders/submissions.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => executions.reset());
+
+const WRITERS = ['creation', 'refund', 'operator'] as const;
+const EARLY = atSeconds(-3600).toISOString();
+
+const account = () => anAccount({ ledgerEntries: 0, balanceUpdatedAt: EARLY });
+const refundedId = (index: number): string => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`;
+
+/** Changes the balance the way this writer does, by a clock that is `skew` seconds off; returns its request. */
+const write = async (writer: (typeof WRITERS)[number], skew: number, index: number): Promise<string[]> => {
+  const now = atSeconds(skew);
+  if (writer === 'operator') {
+    await changeBalance(ACCOUNT_ID, { amountThousandths: 500, reason: 'topup', reference: 'invoice 7' }, now);
+    return [];
+  }
+  if (writer === 'refund') {
+    await failRequest(
+      refundedId(index),
+      { code: 'provider_error', message: 'It broke.' },
+      new StoppedClock(now),
+    );
+    return [refundedId(index)];
+  }
+  const { request } = await createRequest(account(), anImageSubmission({}, { now }), {
+    endUser: undefined,
+    settings: undefined,
+    credentials: new Set<ProviderId>(['modelstudio']),
+    pausedSeconds: undefined,
+    idempotencyRecord: undefined,
+  });
+  return [request.requestId];
+};
+
+describe('the instants of a ledger', () => {
+  test('never decrease along its numbers, whoever writes at once and by whatever clock', async () => {
+    const writer = fc.record({
+      writer: fc.constantFrom(...WRITERS),
+      skew: fc.integer({ min: -90, max: 90 }),
+      pauses: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(writer, { minLength: 2, maxLength: 8 }), async (writers) => {
+        memory.reset();
+        memory.put(accountKey(ACCOUNT_ID), account());
+        memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ activeRequests: 8 }));
+        for (const [index, { writer: kind }] of writers.entries()) {
+          if (kind !== 'refund') continue;
+          const createdAt = EARLY;
+          putRequest(
+            memory,
+            anImageRequest({ requestId: refundedId(index), status: 'processing', createdAt }),
+          );
+        }
+        const pauses = writers.flatMap(({ pauses: own }) => own);
+        let calls = 0;
+        memory.beforeCall = async () => {
+          const pause = pauses[calls++ % pauses.length] ?? 0;
+          for (let turn = 0; turn < pause; turn++) await new Promise(setImmediate);
+        };
+
+        const requestIds = (
+          await Promise.all(writers.map(({ writer: kind, skew }, index) => write(kind, skew, index)))
+        ).flat();
+
+        const entries = memory.partition(ledgerPartition(ACCOUNT_ID)).map((item) => LedgerEntry.parse(item));
+        const instants = entries.map(({ createdAt }) => createdAt);
+        expect(entries.map(({ number }) => number)).toEqual(writers.map((_, index) => index + 1));
+        expect(instants).toEqual(instants.toSorted());
+        expect(memory.get(accountKey(ACCOUNT_ID))?.balanceUpdatedAt).toBe(instants.at(-1));
+        for (const requestId of requestIds) {
+          const found = await listEntriesOfRequest(
+            { accountId: ACCOUNT_ID, ledgerEntries: entries.length },
+            await getRequest(requestId),
+          );
+          expect(found).toEqual(entries.filter(({ reference }) => reference === requestId));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
