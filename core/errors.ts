@@ -120,3 +120,14 @@ export class RateLimitedError extends ServiceError {
     super('rate_limited', 'Too many requests in a short window.', { retryAfterSeconds, cause });
   }
 }
+
+/**
+ * A change whose answer was lost and that could not be found afterwards: it may still have been made. The
+ * message says how to repeat it without making it twice.
+ */
+export class OutcomeUnknownError extends ServiceError {
+  override name = 'OutcomeUnknownError';
+  constructor(message: string, cause: unknown) {
+    super('internal_error', message, { cause });
+  }
+}

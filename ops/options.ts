@@ -16,6 +16,17 @@ export const text = (value: string): string => {
   return anyText(value);
 };
 
+/** Most characters in an idempotency key. */
+const MAX_KEY_CHARACTERS = 255;
+
+/** An idempotency key: 1 to 255 characters, taken as they are. */
+export const idempotencyKey = (value: string): string => {
+  anyText(value);
+  const characters = [...value].length;
+  if (characters >= 1 && characters <= MAX_KEY_CHARACTERS) return value;
+  throw new InvalidArgumentError(`It must hold 1 to ${MAX_KEY_CHARACTERS} characters.`);
+};
+
 const amount = (value: string): Thousandths => {
   const problem = 'It must be a number of xTokens with at most 3 decimals.';
   if (!/^[+-]?\d+(\.\d{1,3})?$/.test(value)) throw new InvalidArgumentError(problem);

@@ -1,7 +1,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, getAccount, toAccount } from '../accounts/accounts.ts';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, OutcomeUnknownError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import {
@@ -11,10 +11,12 @@ import {
   ledgerPartition,
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { type Instant, later, toInstant } from '../time.ts';
+import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
 
 /** Why a balance changed. */
 export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;
@@ -65,6 +67,8 @@ export interface BalanceChange {
   reference: string;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
+  /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
+  entryId?: string;
 }
 
 /** The account's state that a balance change expects to find. */
@@ -88,7 +92,7 @@ export const balanceChangeWrites = (
 ): { entry: LedgerEntry; writes: [TransactItem, TransactItem] } => {
   const createdAt = later(toInstant(now), head.balanceUpdatedAt);
   const entry: LedgerEntry = {
-    id: newLedgerEntryId(new Date(createdAt)),
+    id: change.entryId ?? newLedgerEntryId(new Date(createdAt)),
     accountId: head.accountId,
     number: head.ledgerEntries + 1,
     type: change.amountThousandths < 0 ? 'debit' : 'credit',
@@ -136,42 +140,94 @@ export const balanceChangeWrites = (
 export const accountFoundInstead = (refusal: Refusal | undefined): Account | undefined =>
   refusal?.item ? toAccount(refusal.item) : undefined;
 
+/** A balance change by an operator. */
+export interface OperatorChange {
+  amountThousandths: Thousandths;
+  reason: 'topup' | 'admin_adjustment';
+  reference: string;
+  /** Any text. Given again in the same account, it makes no second change. */
+  idempotencyKey?: string | undefined;
+}
+
 /**
- * Access pattern 45: applies an operator's balance change. Throws `NotFoundError` for an unknown account, and
- * `ConflictError` when the balance would fall below 0 or exceed exact integer arithmetic.
+ * Access pattern 45: applies an operator's balance change once and returns its entry; a change repeated under
+ * its idempotency key returns the first entry.
+ *
+ * Throws `NotFoundError` for an unknown account; `ConflictError` when the balance would fall below 0 or exceed
+ * exact integer arithmetic, or when the key made a change of another amount or kind; `OutcomeUnknownError`
+ * when the answer was lost and the entry is not in the ledger (yet).
  */
 export const changeBalance = async (
   accountId: string,
-  change: Omit<BalanceChange, 'guardFunds'>,
+  { idempotencyKey, ...change }: OperatorChange,
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
-  let written: LedgerEntry | undefined;
-  await transact(async (refusals) => {
-    if (written && (await isWritten(written))) return [];
-    head = accountFoundInstead(refusals[0]) ?? head;
-    const after = head.balanceThousandths + change.amountThousandths;
-    if (after < 0) {
-      throw new ConflictError(`The balance is ${toXTokens(head.balanceThousandths)}: it cannot go below 0.`);
-    }
-    if (!Number.isSafeInteger(after)) {
-      throw new ConflictError(
-        `The balance is ${toXTokens(head.balanceThousandths)}: more could not be counted exactly.`,
-      );
-    }
-    const { entry, writes } = balanceChangeWrites(head, change, now);
-    written = entry;
-    return writes;
-  });
-  if (!written) throw new Error('The balance change was committed without an entry.');
-  return written;
+  const entryId = newLedgerEntryId(now);
+  let attempted: LedgerEntry | undefined;
+  let found: LedgerEntry | undefined;
+  // All attempts have one id, and a number is only left once it is taken: so the place of the last attempt shows
+  // whether any of them was committed.
+  const findMade = async (): Promise<LedgerEntry | undefined> => {
+    if (idempotencyKey !== undefined) return findEntryOfKey(accountId, idempotencyKey, change);
+    const entry = attempted && (await findEntry(accountId, attempted.number));
+    return entry?.id === entryId ? entry : undefined;
+  };
+  try {
+    await transact(async (refusals) => {
+      found = attempted && (await findMade());
+      if (found) return [];
+      head = accountFoundInstead(refusals[0]) ?? head;
+      const problem = balanceProblem(head, change);
+      if (problem !== undefined) {
+        found = await findMade();
+        if (found) return [];
+        throw new ConflictError(problem);
+      }
+      const { entry, writes } = balanceChangeWrites(head, { ...change, entryId }, now);
+      attempted = entry;
+      if (idempotencyKey === undefined) return writes;
+      return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number)];
+    });
+  } catch (error) {
+    if (!attempted || error instanceof ConflictError) throw error;
+    const unknown = (cause: unknown) => outcomeUnknown(entryId, idempotencyKey, cause);
+    found = await findMade().catch((cause: unknown) => {
+      throw cause instanceof ConflictError ? cause : unknown(cause);
+    });
+    if (!found) throw leavesOutcomeOpen(error) ? unknown(error) : error;
+  }
+  const made = found ?? attempted;
+  if (!made) throw new Error('The balance change was committed without an entry.');
+  return made;
 };
 
-/**
- * Whether this entry is in the ledger: an attempt whose response was lost may have been committed. Strongly
- * consistent.
- */
-const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolean> => {
+/** Why a change cannot be applied to a balance; undefined when it can. */
+const balanceProblem = (
+  { balanceThousandths }: LedgerHead,
+  { amountThousandths }: Pick<BalanceChange, 'amountThousandths'>,
+): string | undefined => {
+  const after = balanceThousandths + amountThousandths;
+  if (after < 0) return `The balance is ${toXTokens(balanceThousandths)}: it cannot go below 0.`;
+  if (Number.isSafeInteger(after)) return undefined;
+  return `The balance is ${toXTokens(balanceThousandths)}: more could not be counted exactly.`;
+};
+
+/** The entry that an idempotency key made. Throws `ConflictError` when it is of another amount or kind. */
+const findEntryOfKey = async (
+  accountId: string,
+  idempotencyKey: string,
+  { amountThousandths, reason }: Pick<OperatorChange, 'amountThousandths' | 'reason'>,
+): Promise<LedgerEntry | undefined> => {
+  const number = await findEntryNumberOfKey(accountId, idempotencyKey);
+  const entry = number === undefined ? undefined : await findEntry(accountId, number);
+  if (!entry) return undefined;
+  const made = entry.type === 'debit' ? -entry.amountThousandths : entry.amountThousandths;
+  if (made === amountThousandths && entry.reason === reason) return entry;
+  throw new ConflictError(`This idempotency key was used for another change: entry ${entry.id}.`);
+};
+
+const findEntry = async (accountId: string, number: number): Promise<LedgerEntry | undefined> => {
   const { Item } = await table.send(
     new GetCommand({
       TableName: tableName(),
@@ -179,7 +235,19 @@ const isWritten = async ({ accountId, number, id }: LedgerEntry): Promise<boolea
       ConsistentRead: true,
     }),
   );
-  return Item?.id === id;
+  return Item && toLedgerEntry(Item);
+};
+
+const outcomeUnknown = (
+  entryId: string,
+  idempotencyKey: string | undefined,
+  cause: unknown,
+): OutcomeUnknownError => {
+  const remedy =
+    idempotencyKey === undefined
+      ? `Wait a minute, then repeat it only if the account's history has no entry ${entryId}.`
+      : 'Repeat it with the same idempotency key: it is made once.';
+  return new OutcomeUnknownError(`No answer came, so the balance may have changed or not. ${remedy}`, cause);
 };
 
 /**

@@ -54,7 +54,7 @@ export const apiKeyListing = (accountId: string, createdAt: Instant, keyId: stri
 });
 export const apiKeyListingPartition = (accountId: string): string => `ACCOUNT#${accountId}#KEYS`;
 
-/** The partition of an account's ledger entries and deleted-request marks. */
+/** The partition of an account's ledger entries, deleted-request marks and operators' idempotency keys. */
 export const ledgerPartition = (accountId: string): string => `LEDGER#${accountId}`;
 /** Entry numbers count from 1; padding to 12 digits makes text order number order. */
 export const ledgerEntrySort = (number: number): string => `ENTRY#${String(number).padStart(12, '0')}`;
@@ -62,6 +62,12 @@ export const MAX_ENTRY_NUMBER = 999_999_999_999;
 export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
   PK: ledgerPartition(accountId),
   SK: ledgerEntrySort(number),
+});
+
+/** The balance change that an operator's idempotency key made. Takes the key's digest: a key can be any text. */
+export const balanceChangeKey = (accountId: string, digest: string): ItemKey => ({
+  PK: ledgerPartition(accountId),
+  SK: `CHANGE#${digest}`,
 });
 
 /** An end-user of an account; `email` is normalized. */

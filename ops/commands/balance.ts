@@ -8,9 +8,19 @@ import {
 } from '../../core/ledger/ledger.ts';
 import type { Thousandths } from '../../core/money.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
-import { anyText, pageNumber, pageSize, positiveAmount, signedAmount, text } from '../options.ts';
+import {
+  anyText,
+  idempotencyKey,
+  pageNumber,
+  pageSize,
+  positiveAmount,
+  signedAmount,
+  text,
+} from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
+
+const KEY_HELP = 'given again in the same account, the first entry is printed and nothing changes';
 
 /** `balance topup|adjust|history` */
 export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
@@ -20,6 +30,7 @@ export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
     .requiredOption('--account <id>', 'the account', text)
     .requiredOption('--amount <xTokens>', 'the amount, with at most 3 decimals', positiveAmount)
     .option('--note <text>', 'reference of the ledger entry', anyText)
+    .option('--idempotency-key <text>', KEY_HELP, idempotencyKey)
     .action(perform(changeWith('topup')));
   balance
     .command('adjust')
@@ -27,6 +38,7 @@ export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
     .requiredOption('--account <id>', 'the account', text)
     .requiredOption('--amount <xTokens>', 'the amount; negative to deduct', signedAmount)
     .option('--note <text>', 'reference of the ledger entry', anyText)
+    .option('--idempotency-key <text>', KEY_HELP, idempotencyKey)
     .action(perform(changeWith('admin_adjustment')));
   balance
     .command('history')
@@ -41,13 +53,14 @@ interface Change {
   account: string;
   amount: Thousandths;
   note?: string;
+  idempotencyKey?: string;
 }
 
 const changeWith =
   (reason: 'topup' | 'admin_adjustment'): Verb<Change> =>
-  async ({ account, amount, note = '' }, connected) => {
+  async ({ account, amount, note = '', idempotencyKey }, connected) => {
     await connected();
-    const change = { amountThousandths: amount, reason, reference: note };
+    const change = { amountThousandths: amount, reason, reference: note, idempotencyKey };
     const entry = await changeBalance(account, change, new Date());
     const value = renderLedgerEntry(entry);
     return { value, text: formatFields({ ...value }) };

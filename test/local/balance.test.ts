@@ -96,6 +96,31 @@ describe('balance', () => {
     });
   });
 
+  test('a change given again under its idempotency key prints the first entry, even many at once', async () => {
+    const keyed = (verb: 'topup' | 'adjust', amount: string) =>
+      service.ops(
+        ...['balance', verb, '--account', accountId, `--amount=${amount}`, '--json'],
+        ...['--idempotency-key', 'invoice 7'],
+      );
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => keyed('topup', '5')));
+
+    expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(1);
+    for (const other of [
+      await keyed('topup', '6'),
+      await keyed('adjust', '5'),
+      await keyed('adjust', '-5'),
+    ]) {
+      expect(other).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^This idempotency key was used for another change: entry led_\w+\.\n$/,
+        ),
+      });
+    }
+    expect((await history()).items).toMatchObject([{ amount: 5, balanceAfter: 5 }]);
+  });
+
   test('history pages through the ledger, newest first', async () => {
     const first = await change('topup', '1');
     const second = await change('topup', '2');

@@ -1,10 +1,16 @@
 import '../../builders/environment.ts';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { InternalServerError, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeTime } from 'ulid';
-import { ConflictError, NotFoundError, RateLimitedError } from '../../../../core/errors.ts';
-import { type BalanceChange, balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
+import {
+  ConflictError,
+  NotFoundError,
+  OutcomeUnknownError,
+  RateLimitedError,
+} from '../../../../core/errors.ts';
+import { balanceChangeWrites, changeBalance, type OperatorChange } from '../../../../core/ledger/ledger.ts';
 import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -21,7 +27,7 @@ beforeEach(() => {
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
-const aTopUp = (amountThousandths: number): BalanceChange => ({
+const aTopUp = (amountThousandths: number): OperatorChange => ({
   amountThousandths,
   reason: 'topup',
   reference: 'invoice 7',
@@ -190,6 +196,80 @@ describe('a change of a balance', () => {
       { TableName: 'table', Key: accountKey(ACCOUNT_ID), ConsistentRead: true },
       { TableName: 'table', Key: ledgerEntryKey(ACCOUNT_ID, 4), ConsistentRead: true },
     ]);
+  });
+
+  const answered: [string, Error][] = [
+    ['a time-out', Object.assign(new Error('socket'), { name: 'TimeoutError' })],
+    ['a fault of the service', new InternalServerError({ message: 'broken', $metadata: {} })],
+    ['a transaction that never finished', tableError('TransactionInProgressException')],
+  ];
+
+  test.each(answered)('is found in the ledger after %s, even when others followed it', async (_, lost) => {
+    memory.afterTransaction = () => {
+      const head = { ...anAccount(), balanceThousandths: 100_500, ledgerEntries: 4 };
+      const next = balanceChangeWrites(head, aTopUp(7), NOW);
+      memory.put(ledgerEntryKey(ACCOUNT_ID, 5), next.entry);
+      memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 100_507, ledgerEntries: 5 });
+      throw lost;
+    };
+
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
+
+    expect(entry).toMatchObject({ number: 4, balanceAfterThousandths: 100_500 });
+    expect(entries()[0]).toEqual({ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry });
+    expect(memory.transactions).toHaveLength(1);
+  });
+
+  test.each(answered.slice(0, 2))(
+    'says that its outcome is unknown when %s left no entry',
+    async (_, lost) => {
+      memory.beforeTransaction = () => {
+        throw lost;
+      };
+
+      const change = changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
+
+      await expect(change).rejects.toThrow(OutcomeUnknownError);
+      await expect(change).rejects.toThrow(/only if the account's history has no entry led_[0-9A-Z]{26}\.$/);
+    },
+  );
+
+  test('says that its outcome is unknown when it cannot be looked up', async () => {
+    memory.afterTransaction = () => {
+      memory.client.on(GetCommand).rejects(tableError('TimeoutError'));
+      throw tableError('TimeoutError');
+    };
+
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(500), NOW)).rejects.toThrow(OutcomeUnknownError);
+  });
+
+  test('is refused as the table refused it when that leaves nothing open', async () => {
+    const refused = new ResourceNotFoundException({ message: 'no table', $metadata: {} });
+    memory.client.on(TransactWriteCommand).rejects(refused);
+
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(500), NOW)).rejects.toThrow(refused);
+  });
+
+  test('is applied once when the first attempt commits after the second was sent', async () => {
+    const late: TransactWriteCommandInput[] = [];
+    memory.beforeTransaction = async (attempt) => {
+      const input = memory.transactions.at(-1);
+      if (attempt === 1 && input) {
+        late.push(input);
+        throw tableError('TransactionInProgressException');
+      }
+      if (attempt === 2) {
+        const [update, put] = late[0]?.TransactItems ?? [];
+        memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 100_500, ledgerEntries: 4 });
+        expect(update?.Update?.ExpressionAttributeValues).toMatchObject({ ':after': 100_500, ':number': 4 });
+        memory.put(ledgerEntryKey(ACCOUNT_ID, 4), put?.Put?.Item ?? {});
+      }
+    };
+
+    const entry = await changeBalance(ACCOUNT_ID, aTopUp(500), NOW);
+
+    expect(account()).toMatchObject({ balanceThousandths: 100_500, ledgerEntries: 4 });
+    expect(entries()).toEqual([{ ...ledgerEntryKey(ACCOUNT_ID, 4), ...entry }]);
   });
 
   test('of an account that does not exist is not made', async () => {
