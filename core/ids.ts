@@ -39,5 +39,8 @@ export const newAccountId = (now: Date): string => `acc_${ulid(now.getTime())}`;
 /** A new ledger entry id. Ids sort by creation time, to the millisecond. */
 export const newLedgerEntryId = (now: Date): string => `led_${ulid(now.getTime())}`;
 
+/** A new id of a deletion, by which a call recognizes its own. */
+export const newDeletionId = (now: Date): string => `del_${ulid(now.getTime())}`;
+
 /** A new signing secret of the Standard Webhooks scheme: 32 random bytes in base64, after `whsec_`. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

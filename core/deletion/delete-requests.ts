@@ -1,5 +1,8 @@
-import { isRemoved, isTerminal, statusAt } from '../requests/request-rules.ts';
+import { newDeletionId } from '../ids.ts';
+import { logger } from '../observability.ts';
+import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';
+import { waitForTable } from '../table/retries.ts';
 import { finishDeletion } from './finish-deletion.ts';
 
 /** The outcome of a deletion: done by this call, refused because the request is unfinished, or nothing to delete. */
@@ -8,44 +11,82 @@ export type Deletion =
   | { outcome: 'conflict' }
   | { outcome: 'not_found' };
 
+/** The outcome of one of many deletions; `failed` when it could not be done now and may be repeated. */
+export type DeletionOfMany = Deletion | { outcome: 'failed' };
+
 /**
  * Deletes one request of an account with its files and everything else stored for it.
  *
  * 1. Refuse a request that is absent, another account's, or unfinished.
  * 2. Replace the record by a mark that names its files. Of concurrent calls, one removes the record and counts it.
- * 3. Remove the files and the operators' traces. If this is interrupted, the reconciler resumes it.
+ * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
  */
-export const deleteRequest = async (accountId: string, requestId: string, now: Date): Promise<Deletion> => {
-  const request = await findRequest(requestId);
-  if (request?.accountId !== accountId) return { outcome: 'not_found' };
-  if (!isTerminal(request)) return { outcome: 'conflict' };
+export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
+  deletionOf(accountId, requestId, now)();
 
-  const deleted = await removeRequest(request, now);
-  if (!deleted) return { outcome: 'not_found' };
-  const removed = await finishDeletion(deleted);
-  // A request past its retention already reads as absent.
-  if (isRemoved(request, now)) return { outcome: 'not_found' };
-  // The files of an expired request count as removed already.
-  return { outcome: 'deleted', removedObjects: statusAt(request, now) === 'expired' ? 0 : removed };
+/**
+ * The deletion of a request. It can be run again after it threw: it counts the record that an earlier run removed
+ * without learning of it. `note` is called with what is deleted before the files are removed.
+ */
+const deletionOf = (
+  accountId: string,
+  requestId: string,
+  now: Date,
+  note: (deletion: Deletion) => void = () => undefined,
+): (() => Promise<Deletion>) => {
+  const deletionId = newDeletionId(now);
+  let request: StoredRequest | undefined;
+  return async () => {
+    request = (await findRequest(requestId)) ?? request;
+    if (request?.accountId !== accountId) return { outcome: 'not_found' };
+    if (!isTerminal(request)) return { outcome: 'conflict' };
+
+    const deleted = await removeRequest(request, now, deletionId);
+    if (!deleted) return { outcome: 'not_found' };
+    // A request past its retention already reads as absent.
+    const isAbsent = isRemoved(request, now);
+    // The files of an expired request count as removed already.
+    const isExpired = statusAt(request, now) === 'expired';
+    let deletion: Deletion = isAbsent ? { outcome: 'not_found' } : { outcome: 'deleted', removedObjects: 0 };
+    note(deletion);
+    try {
+      await finishDeletion(deleted, (removedObjects) => {
+        if (isAbsent || isExpired) return;
+        deletion = { outcome: 'deleted', removedObjects };
+        note(deletion);
+      });
+    } catch (error) {
+      logger.warn('a deletion is left to the reconciler', { requestId, error: error as Error });
+    }
+    return deletion;
+  };
 };
 
 const CONCURRENT_DELETIONS = 16;
+/** Attempts at one deletion, of which each has retried its calls to the table: they outlast a few busy seconds. */
+const MAX_ATTEMPTS = 10;
 
 /**
- * Deletes requests, 16 at a time, until all are done or `keepGoing` returns false. Returns the outcome of each
- * request it took, in the order of the ids, and whether it took all.
+ * Deletes requests, 16 at a time, until all are done or `keepGoing` returns false. One that throws is attempted
+ * again, then logged and given up as `failed`. Returns the outcome of each request it took, in the order of the
+ * ids, and whether it did all. `note` is called with each outcome as soon as it is known.
  */
 export const deleteRequests = async (
   accountId: string,
   requestIds: AsyncIterable<string> | Iterable<string>,
   now: Date,
   keepGoing: () => boolean = () => true,
-): Promise<{ deletions: Map<string, Deletion>; complete: boolean }> => {
-  const deletions = new Map<string, Deletion>();
+  note: (requestId: string, deletion: DeletionOfMany) => void = () => undefined,
+): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
+  const deletions = new Map<string, DeletionOfMany>();
   const queue = (async function* () {
     yield* requestIds;
   })();
   let complete = true;
+  const record = (requestId: string, deletion: DeletionOfMany): void => {
+    deletions.set(requestId, deletion);
+    note(requestId, deletion);
+  };
   const worker = async (): Promise<void> => {
     for (;;) {
       if (!keepGoing()) {
@@ -54,10 +95,31 @@ export const deleteRequests = async (
       }
       const { value: requestId, done } = await queue.next();
       if (done) return;
-      deletions.set(requestId, { outcome: 'not_found' });
-      deletions.set(requestId, await deleteRequest(accountId, requestId, now));
+      record(requestId, { outcome: 'failed' });
+      const run = deletionOf(accountId, requestId, now, (deletion) => record(requestId, deletion));
+      const deletion = await attemptDeletion(requestId, run, keepGoing);
+      record(requestId, deletion);
+      if (deletion.outcome === 'failed') complete = false;
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_DELETIONS }, worker));
   return { deletions, complete };
+};
+
+const attemptDeletion = async (
+  requestId: string,
+  run: () => Promise<Deletion>,
+  keepGoing: () => boolean,
+): Promise<DeletionOfMany> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !keepGoing()) {
+        logger.error('a request could not be deleted', { requestId, error: error as Error });
+        return { outcome: 'failed' };
+      }
+      await waitForTable(attempt);
+    }
+  }
 };

@@ -3,13 +3,17 @@ import { closeDeletion, type DeletedRequest } from '../requests/deleted-requests
 import { removeTraces } from '../requests/request-traces.ts';
 
 /**
- * Removes the files and the operators' traces of a deleted request, then closes the deletion. Returns the number
- * of files removed. If a file could not be removed, the deletion stays open work for the reconciler.
+ * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files
+ * were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays open
+ * work for the reconciler.
  */
-export const finishDeletion = async (deleted: DeletedRequest): Promise<number> => {
+export const finishDeletion = async (
+  deleted: DeletedRequest,
+  onFilesRemoved: (count: number) => void = () => undefined,
+): Promise<void> => {
   const { files = [], requestId } = deleted;
   const { removed, complete } = await removeFilesOf(deleted, files);
+  onFilesRemoved(removed);
   await removeTraces(requestId);
   if (complete) await closeDeletion(deleted);
-  return removed;
 };

@@ -6,13 +6,14 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
 
 /**
- * The record of a deleted request, kept because ledger entries still refer to it. `files` are those not yet
- * known to be removed.
+ * The record of a deleted request, kept because ledger entries still refer to it. Until the deletion is closed,
+ * `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
   requestId: z.string(),
   deletedAt: z.string(),
+  deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
 });
 export type DeletedRequest = z.infer<typeof DeletedRequest>;
@@ -68,7 +69,7 @@ export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): P
     new UpdateCommand({
       TableName: tableName(),
       Key: deletedRequestKey(accountId, requestId),
-      UpdateExpression: 'REMOVE files, GSI1PK, GSI1SK',
+      UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
     }),
   );
 };

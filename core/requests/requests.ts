@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
+import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
@@ -8,7 +9,7 @@ import { openWorkListing, requestKey, requestListing, requestStatusListing } fro
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { type Instant, toInstant } from '../time.ts';
-import { type DeletedRequest, markDeletedWrite } from './deleted-requests.ts';
+import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
@@ -151,30 +152,39 @@ export const closeWork = (requestId: string): Promise<boolean> =>
 
 /**
  * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
- * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal.
+ * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
+ * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
   { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
   now: Date,
+  deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
   const files = outputs.flatMap(({ objectKey }) => objectKey ?? []);
-  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), files };
-  let removed = true;
-  await transact((refusals) => {
-    removed = !refusedBy(refusals, 0);
-    if (!removed) return [];
-    return [
-      {
-        Delete: {
-          TableName: tableName(),
-          Key: requestKey(requestId),
-          ConditionExpression: '#status IN (:succeeded, :failed)',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
+  const isDone = async (): Promise<boolean> =>
+    (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
+  let isRefused = false;
+  try {
+    await transact((refusals) => {
+      isRefused = refusedBy(refusals, 0);
+      if (isRefused) return [];
+      return [
+        {
+          Delete: {
+            TableName: tableName(),
+            Key: requestKey(requestId),
+            ConditionExpression: '#status IN (:succeeded, :failed)',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':succeeded': 'succeeded', ':failed': 'failed' },
+          },
         },
-      },
-      markDeletedWrite(deletion),
-    ];
-  });
-  return removed ? deletion : undefined;
+        markDeletedWrite(deletion),
+      ];
+    });
+  } catch (error) {
+    if (await isDone()) return deletion;
+    throw error;
+  }
+  return !isRefused || (await isDone()) ? deletion : undefined;
 };

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { deleteRequests } from '../../core/deletion/delete-requests.ts';
+import { bulkDelete } from '../../core/deletion/bulk-delete.ts';
+import type { DeletionOfMany } from '../../core/deletion/delete-requests.ts';
 import { ValidationError } from '../../core/errors.ts';
 import { parseFields } from '../../core/fields.ts';
-import { requestKindOf } from '../../core/ids.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -36,22 +36,16 @@ export const handler = apiHandler(async (request) => {
     () => readRequestIds(request),
     () => request.query({}),
   );
-  const { deletions } = await deleteRequests(
-    account.accountId,
-    requestIds.filter(requestKindOf),
-    request.now,
-  );
-  const outcomes = requestIds.map((id) => ({
-    id,
-    ...(deletions.get(id) ?? { outcome: 'not_found' as const }),
-  }));
-  const deleted = outcomes.flatMap((outcome) => (outcome.outcome === 'deleted' ? [outcome] : []));
-  const idsOf = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
+  const outcomes = await bulkDelete(account.accountId, requestIds, request.now);
+  const deleted = [...outcomes.values()].flatMap((found) => (found.outcome === 'deleted' ? [found] : []));
+  const idsOf = (...wanted: DeletionOfMany['outcome'][]) =>
+    requestIds.filter((id) => wanted.includes(outcomes.get(id)?.outcome ?? 'not_found'));
   return json(200, {
     requested: requestIds.length,
     deleted: deleted.length,
     removedObjects: deleted.reduce((sum, { removedObjects }) => sum + removedObjects, 0),
-    conflicts: idsOf('conflict'),
+    // One that failed is still there, and the remedy is the same: repeat the call.
+    conflicts: idsOf('conflict', 'failed'),
     notFound: idsOf('not_found'),
   });
 });

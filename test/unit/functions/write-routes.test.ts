@@ -1,5 +1,5 @@
 import '../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
@@ -22,11 +22,13 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { cancelled, tableError } from '../builders/table-errors.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const bucket = new MemoryBucket();
+jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
   memory.reset();
   bucket.reset();
@@ -144,6 +146,71 @@ describe('POST /v1/generations/bulk-delete', () => {
       notFound: ['x', idOf(9), idOf(4), ''],
     });
     expect(memory.get(requestKey(idOf(4)))).toBeDefined();
+  });
+
+  /** Runs before the transactions that delete this request, with the number of the attempt, from 1. */
+  const onDeletion = (of: string, act: (attempt: number) => void, when: 'before' | 'after' = 'before') => {
+    let attempts = 0;
+    const hook = () => {
+      const items = memory.transactions.at(-1)?.TransactItems ?? [];
+      if (items.some(({ Delete }) => Delete?.Key?.PK === requestKey(of).PK)) act(++attempts);
+    };
+    if (when === 'before') memory.beforeTransaction = hook;
+    else memory.afterTransaction = hook;
+  };
+
+  test.each([
+    ['the table stays busy', cancelled('ThrottlingError', 'None')],
+    ['the table does not answer', tableError('TimeoutError')],
+  ])('lists an id among the conflicts when %s, and deletes the others', async (_, error) => {
+    for (const index of [1, 2, 3]) given(idOf(index));
+    onDeletion(idOf(2), () => {
+      throw error;
+    });
+
+    const { status, body } = await remove({ requestIds: [idOf(1), idOf(2), idOf(3)] });
+
+    expect(status).toBe(200);
+    expect(body).toStrictEqual({
+      requested: 3,
+      deleted: 2,
+      removedObjects: 2,
+      conflicts: [idOf(2)],
+      notFound: [],
+    });
+    expect(memory.get(requestKey(idOf(2)))).toBeDefined();
+  });
+
+  test('deletes an id that failed at first', async () => {
+    given(idOf(1));
+    onDeletion(idOf(1), (attempt) => {
+      if (attempt < 3) throw tableError('TimeoutError');
+    });
+
+    expect((await remove({ requestIds: [idOf(1)] })).body).toMatchObject({ deleted: 1, removedObjects: 1 });
+  });
+
+  test('counts what it removed when the answer was lost, and not what another call removed', async () => {
+    given(idOf(1));
+    given(idOf(2));
+    onDeletion(
+      idOf(1),
+      () => {
+        throw tableError('TimeoutError');
+      },
+      'after',
+    );
+    memory.beforeTransaction = () => memory.remove(requestKey(idOf(2)));
+
+    const { body } = await remove({ requestIds: [idOf(1), idOf(2)] });
+
+    expect(body).toStrictEqual({
+      requested: 2,
+      deleted: 1,
+      removedObjects: 1,
+      conflicts: [],
+      notFound: [idOf(2)],
+    });
   });
 
   test('does not look up malformed ids, however long', async () => {

@@ -24,6 +24,7 @@ import {
   putRequest,
 } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -215,6 +216,22 @@ describe('a cascade too large for one call', () => {
 
     expect(await remove().catch(({ code }) => code)).toEqual(expected);
     expect(left(ids)).toEqual(count === 0 ? [] : [ids[0]]);
+  });
+
+  test('answers 503 while a request of theirs could not be deleted, and can be repeated', async () => {
+    const ids = many(3);
+    memory.beforeTransaction = () => {
+      const [item] = memory.transactions.at(-1)?.TransactItems ?? [];
+      if (item?.Delete?.Key?.PK === requestKey(ids[1] ?? '').PK) throw tableError('TimeoutError');
+    };
+
+    expect(await remove().catch(({ code }) => code)).toBe(refusal.code);
+    expect(left(ids)).toEqual([ids[1]]);
+    expect(endUser()).toHaveProperty('deletingAt');
+
+    memory.beforeTransaction = () => undefined;
+    expect(await remove()).toEqual({ removedRequests: 1, removedObjects: 1 });
+    expect(endUser()).toBeUndefined();
   });
 
   test('can be repeated after an error of the table', async () => {

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteRequest, deleteRequests } from '../../../../core/deletion/delete-requests.ts';
 import { logger } from '../../../../core/observability.ts';
@@ -23,16 +23,20 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const bucket = new MemoryBucket();
 const warn = jest.spyOn(logger, 'warn');
+const error = jest.spyOn(logger, 'error');
+jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
   memory.reset();
   bucket.reset();
   warn.mockReset();
+  error.mockReset();
 });
 
 /** A succeeded request with two files and one output that was not stored. */
@@ -131,12 +135,15 @@ describe('deleting a request', () => {
     expect(left()).toEqual({ attempts: 0, files: 2 });
   });
 
-  test('that is interrupted stays open work, and is gone for its caller', async () => {
+  test('whose record is removed is done for its caller, and what fails after that stays open work', async () => {
     given();
     memory.client.on(BatchWriteCommand).rejects(new Error('no table'));
 
-    await expect(remove(atSeconds(5))).rejects.toThrow('no table');
+    expect(await remove(atSeconds(5))).toEqual({ outcome: 'deleted', removedObjects: 2 });
 
+    expect(warn.mock.calls).toEqual([
+      ['a deletion is left to the reconciler', { requestId: REQUEST_ID, error: new Error('no table') }],
+    ]);
     expect(memory.get(requestKey(REQUEST_ID))).toBeUndefined();
     expect(mark()).toMatchObject(open);
     expect(await remove()).toEqual({ outcome: 'not_found' });
@@ -293,10 +300,57 @@ describe('deleting many requests', () => {
     expect(ids(40).filter((id) => memory.get(requestKey(id)))).toEqual(ids(40).slice(20));
   });
 
-  test('throws errors of the table', async () => {
-    given();
-    memory.client.rejects(new Error('no table'));
+  const failOn = (requestId: string, fail: (attempt: number) => void) => {
+    let attempts = 0;
+    memory.beforeTransaction = () => {
+      const [item] = memory.transactions.at(-1)?.TransactItems ?? [];
+      if (item?.Delete?.Key?.PK === requestKey(requestId).PK) fail(++attempts);
+    };
+  };
 
-    await expect(deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW)).rejects.toThrow('no table');
+  test('gives up one that fails ten times, reports it as failed and does the others', async () => {
+    for (const requestId of ids(3)) given(aSucceeded({ requestId }));
+    let attempts = 0;
+    failOn(idOf(1), (attempt) => {
+      attempts = attempt;
+      throw tableError('TimeoutError');
+    });
+
+    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(3), NOW);
+
+    expect([...deletions.values()].map(({ outcome }) => outcome)).toEqual(['deleted', 'failed', 'deleted']);
+    expect(complete).toBe(false);
+    expect(attempts).toBe(10);
+    expect(error.mock.calls).toEqual([
+      ['a request could not be deleted', { requestId: idOf(1), error: tableError('TimeoutError') }],
+    ]);
+  });
+
+  test('does not repeat one that failed once keepGoing returns false', async () => {
+    given();
+    let attempts = 0;
+    failOn(REQUEST_ID, (attempt) => {
+      attempts = attempt;
+      throw tableError('TimeoutError');
+    });
+
+    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW, () => attempts < 2);
+
+    expect(deletions.get(REQUEST_ID)).toEqual({ outcome: 'failed' });
+    expect(attempts).toBe(2);
+  });
+
+  test('counts one that committed although neither its answer nor the look-up came', async () => {
+    given();
+    memory.afterTransaction = () => {
+      memory.client.on(GetCommand).rejectsOnce(tableError('TimeoutError')).callsFake(readAgain);
+      throw tableError('TimeoutError');
+    };
+    const readAgain = ({ Key }: { Key: { PK: string; SK: string } }) => ({ Item: memory.get(Key) });
+
+    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW);
+
+    expect(deletions.get(REQUEST_ID)).toEqual({ outcome: 'deleted', removedObjects: 2 });
+    expect(left()).toEqual({ attempts: 0, files: 0 });
   });
 });

@@ -21,6 +21,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -33,7 +34,13 @@ describe('removing a request', () => {
   const outputs = [aStoredOutput(0), { index: 1 }, aStoredOutput(2)];
   const files = [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey];
   const remove = () => removeRequest({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, outputs }, NOW);
-  const MARK = { accountId: ACCOUNT_ID, requestId: REQUEST_ID, deletedAt: NOW.toISOString(), files };
+  const MARK = {
+    accountId: ACCOUNT_ID,
+    requestId: REQUEST_ID,
+    deletedAt: NOW.toISOString(),
+    deletionId: expect.stringMatching(/^del_[0-9A-Z]{26}$/),
+    files,
+  };
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
 
   test.each(['succeeded', 'failed'] as const)(
@@ -94,6 +101,19 @@ describe('removing a request', () => {
     expect(removals.filter(Boolean)).toHaveLength(1);
     expect(await remove()).toBeUndefined();
     expect(mark()).toMatchObject(MARK);
+  });
+
+  test.each([
+    ['reported as in progress', 'TransactionInProgressException', 1],
+    ['lost', 'TimeoutError', 1],
+  ])('whose answer was %s is known by its own mark', async (_, name, lost) => {
+    given({ status: 'failed' });
+    memory.afterTransaction = (attempt) => {
+      if (attempt === lost) throw tableError(name);
+    };
+
+    expect(await remove()).toEqual(MARK);
+    expect(await remove()).toBeUndefined();
   });
 
   test('lets errors of the table through', async () => {
