@@ -5,6 +5,7 @@ import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
+import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeItem } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
@@ -53,7 +54,10 @@ export const getAccount = async (accountId: string): Promise<Account> => {
   return account;
 };
 
-/** Access pattern 1: creates an account with a balance of 0. */
+/**
+ * Access pattern 1: creates an account with a balance of 0. Throws `OutcomeUnknownError` when the answer was lost
+ * and the account is not found.
+ */
 export const insertAccount = async (name: string, now: Date): Promise<Account> => {
   const createdAt = toInstant(now);
   const account: Account = {
@@ -66,12 +70,15 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
     webhookSecret: newWebhookSecret(),
     limits: DEFAULT_LIMITS,
   };
-  await writeItem(
+  const { accountId } = account;
+  await insertNew(
     new PutCommand({
       TableName: tableName(),
-      Item: { ...accountKey(account.accountId), ...accountListing(account.accountId, createdAt), ...account },
+      Item: { ...accountKey(accountId), ...accountListing(accountId, createdAt), ...account },
       ConditionExpression: 'attribute_not_exists(PK)',
     }),
+    () => findAccount(accountId),
+    `No answer came, so account ${accountId} may exist. Look for it among the accounts before creating another.`,
   );
   return account;
 };
@@ -111,18 +118,38 @@ export const setAccountLimits = (accountId: string, limits: RequestLimits): Prom
 const ROTATION_SECONDS = SECONDS_PER_DAY;
 
 /**
- * Access pattern 7: replaces the account's webhook secret; the old one stays valid for 24 h. Throws
- * `NotFoundError`.
+ * Access pattern 7: replaces the account's webhook secret once; the old one stays valid for 24 h. Throws
+ * `NotFoundError`, and `OutcomeUnknownError` when the answer was lost and the new secret is not found.
  */
-export const rotateWebhookSecret = (accountId: string, now: Date): Promise<Account> =>
-  updateAccount(accountId, {
-    UpdateExpression:
-      'SET previousWebhookSecret = webhookSecret, previousValidUntil = :until, webhookSecret = :secret',
-    ExpressionAttributeValues: {
-      ':until': addSeconds(toInstant(now), ROTATION_SECONDS),
-      ':secret': newWebhookSecret(),
-    },
-  });
+export const rotateWebhookSecret = async (accountId: string, now: Date): Promise<Account> => {
+  const secret = newWebhookSecret();
+  try {
+    return await updateAccount(
+      accountId,
+      {
+        UpdateExpression:
+          'SET previousWebhookSecret = webhookSecret, previousValidUntil = :until, webhookSecret = :secret',
+        ExpressionAttributeValues: {
+          ':until': addSeconds(toInstant(now), ROTATION_SECONDS),
+          ':secret': secret,
+        },
+      },
+      // The client repeats an update whose answer was lost: once more would replace the previous secret too.
+      ' AND webhookSecret <> :secret',
+    );
+  } catch (error) {
+    if (!(error instanceof NotFoundError) && !leavesOutcomeOpen(error)) throw error;
+    const findRotated = async (): Promise<Account | undefined> => {
+      const account = await findAccount(accountId);
+      return account?.webhookSecret === secret ? account : undefined;
+    };
+    return findOutcome(error, findRotated, ROTATION_UNKNOWN);
+  }
+};
+
+const ROTATION_UNKNOWN =
+  'No answer came, so the webhook secret may have been replaced. A repeat may replace it twice: then the secret in ' +
+  'use before is no longer valid.';
 
 const updateAccount = async (
   accountId: string,
@@ -130,6 +157,7 @@ const updateAccount = async (
     UpdateCommandInput,
     'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
   >,
+  furtherCondition = '',
 ): Promise<Account> => {
   try {
     const { Attributes } = await writeItem(
@@ -137,7 +165,7 @@ const updateAccount = async (
         TableName: tableName(),
         Key: accountKey(accountId),
         ...update,
-        ConditionExpression: 'attribute_exists(PK)',
+        ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
         ReturnValues: 'ALL_NEW',
       }),
     );

@@ -1,9 +1,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
+import { insertNew } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
@@ -49,6 +50,7 @@ export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
 
 /**
  * Access pattern 8: creates a key of an account. Only this call ever returns its text, which is not stored.
+ * Throws `OutcomeUnknownError` when the answer was lost and the key is not found.
  */
 export const insertApiKey = async (
   accountId: string,
@@ -66,16 +68,16 @@ export const insertApiKey = async (
     createdAt: toInstant(now),
     ...bucketOf(options.limits),
   };
-  await table.send(
+  const Key = apiKeyKey(apiKey.keyId);
+  await insertNew(
     new PutCommand({
       TableName: tableName(),
-      Item: {
-        ...apiKeyKey(apiKey.keyId),
-        ...apiKeyListing(accountId, apiKey.createdAt, apiKey.keyId),
-        ...apiKey,
-      },
+      Item: { ...Key, ...apiKeyListing(accountId, apiKey.createdAt, apiKey.keyId), ...apiKey },
       ConditionExpression: 'attribute_not_exists(PK)',
     }),
+    async () =>
+      (await table.send(new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }))).Item,
+    `No answer came, so ${apiKey.keyId} may exist, but its text is lost: revoke it and create another.`,
   );
   return { apiKey, text };
 };

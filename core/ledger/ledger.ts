@@ -1,7 +1,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Account, getAccount, toAccount } from '../accounts/accounts.ts';
-import { ConflictError, OutcomeUnknownError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import {
@@ -11,7 +11,7 @@ import {
   ledgerPartition,
   MAX_ENTRY_NUMBER,
 } from '../table/keys.ts';
-import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
@@ -191,11 +191,7 @@ export const changeBalance = async (
     });
   } catch (error) {
     if (!attempted || error instanceof ConflictError) throw error;
-    const unknown = (cause: unknown) => outcomeUnknown(entryId, idempotencyKey, cause);
-    found = await findMade().catch((cause: unknown) => {
-      throw cause instanceof ConflictError ? cause : unknown(cause);
-    });
-    if (!found) throw leavesOutcomeOpen(error) ? unknown(error) : error;
+    found = await findOutcome(error, findMade, outcomeUnknown(entryId, idempotencyKey));
   }
   const made = found ?? attempted;
   if (!made) throw new Error('The balance change was committed without an entry.');
@@ -238,16 +234,12 @@ const findEntry = async (accountId: string, number: number): Promise<LedgerEntry
   return Item && toLedgerEntry(Item);
 };
 
-const outcomeUnknown = (
-  entryId: string,
-  idempotencyKey: string | undefined,
-  cause: unknown,
-): OutcomeUnknownError => {
+const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): string => {
   const remedy =
     idempotencyKey === undefined
       ? `Wait a minute, then repeat it only if the account's history has no entry ${entryId}.`
       : 'Repeat it with the same idempotency key: it is made once.';
-  return new OutcomeUnknownError(`No answer came, so the balance may have changed or not. ${remedy}`, cause);
+  return `No answer came, so the balance may have changed or not. ${remedy}`;
 };
 
 /**

@@ -1,4 +1,5 @@
 import '../../builders/environment.ts';
+import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
@@ -8,11 +9,12 @@ import {
   listAccounts,
   toAccount,
 } from '../../../../core/accounts/accounts.ts';
-import { NotFoundError } from '../../../../core/errors.ts';
+import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -43,6 +45,46 @@ describe('an account', () => {
       },
       ConditionExpression: 'attribute_not_exists(PK)',
     });
+  });
+
+  test.each<[string, () => void]>([
+    [
+      'to an attempt that the client repeated',
+      () =>
+        memory.client.on(PutCommand).callsFake(({ Item }) => {
+          memory.put(Item, Item);
+          throw new ConditionalCheckFailedException({ message: 'taken', $metadata: {} });
+        }),
+    ],
+    [
+      'altogether',
+      () =>
+        memory.client.on(PutCommand).callsFake(({ Item }) => {
+          memory.put(Item, Item);
+          throw tableError('TimeoutError');
+        }),
+    ],
+  ])('is created when the answer was lost %s', async (_, lose) => {
+    lose();
+
+    const account = await insertAccount('demo', NOW);
+
+    expect(await getAccount(account.accountId)).toStrictEqual(account);
+  });
+
+  test('may exist when no answer came and it is not found, and its creation says which', async () => {
+    memory.client.on(PutCommand).rejects(tableError('TimeoutError'));
+    const creation = insertAccount('demo', NOW);
+
+    await expect(creation).rejects.toThrow(OutcomeUnknownError);
+    await expect(creation).rejects.toThrow(/account acc_[0-9A-Z]{26} may exist/);
+
+    memory.client.on(GetCommand).rejects(tableError('TimeoutError'));
+    await expect(insertAccount('demo', NOW)).rejects.toThrow(OutcomeUnknownError);
+
+    const refused = new ResourceNotFoundException({ message: 'no table', $metadata: {} });
+    memory.client.on(PutCommand).rejects(refused);
+    await expect(insertAccount('demo', NOW)).rejects.toThrow(refused);
   });
 
   test('is read by id, strongly consistent, without its table keys', async () => {

@@ -1,16 +1,19 @@
 import '../../builders/environment.ts';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ParsedKey, parseKey } from '../../../../core/accounts/api-key-text.ts';
 import { insertApiKey, listApiKeys, revokeApiKey, SCOPES } from '../../../../core/accounts/api-keys.ts';
-import { NotFoundError } from '../../../../core/errors.ts';
+import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { newAccountId } from '../../../../core/ids.ts';
 import { apiKeyKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -30,6 +33,32 @@ const parse = (text: string): ParsedKey => {
   if (!parsed) throw new Error('The key is malformed.');
   return parsed;
 };
+
+describe('creating a key', () => {
+  test.each<[string, Error]>([
+    [
+      'to an attempt that the client repeated',
+      new ConditionalCheckFailedException({ message: 'taken', $metadata: {} }),
+    ],
+    ['altogether', tableError('TimeoutError')],
+  ])('returns it when the answer was lost %s', async (_, error) => {
+    memory.client.on(PutCommand).callsFake(({ Item }) => {
+      memory.put(Item, Item);
+      throw error;
+    });
+
+    const { keyId } = parse(await issue());
+
+    expect(memory.get(apiKeyKey(keyId))).toBeDefined();
+  });
+
+  test('names the key that may exist when no answer came and it is not found', async () => {
+    memory.client.on(PutCommand).rejects(tableError('TimeoutError'));
+
+    await expect(issue()).rejects.toThrow(OutcomeUnknownError);
+    await expect(issue()).rejects.toThrow(/key_[0-9a-f]{32} may exist.* revoke it/);
+  });
+});
 
 describe('the text of a key', () => {
   test('names its account and carries a secret and a checksum', async () => {

@@ -1,4 +1,5 @@
 import '../../builders/environment.ts';
+import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
@@ -11,11 +12,12 @@ import {
 import { parseKey } from '../../../../core/accounts/api-key-text.ts';
 import { insertApiKey, setKeyLimits } from '../../../../core/accounts/api-keys.ts';
 import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
-import { NotFoundError } from '../../../../core/errors.ts';
+import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -47,8 +49,9 @@ describe('an operation on an account', () => {
     await expect(operate()).rejects.toThrow(NotFoundError);
     expect(stored()).toBeUndefined();
 
-    memory.client.on(UpdateCommand).rejects(new Error('no table'));
-    await expect(operate()).rejects.toThrow('no table');
+    const refused = new ResourceNotFoundException({ message: 'no table', $metadata: {} });
+    memory.client.on(UpdateCommand).rejects(refused);
+    await expect(operate()).rejects.toThrow(refused);
   });
 });
 
@@ -94,12 +97,52 @@ describe('rotating the webhook secret', () => {
     expect(updates()).toStrictEqual([
       {
         ...update,
+        ConditionExpression: 'attribute_exists(PK) AND webhookSecret <> :secret',
         UpdateExpression:
           'SET previousWebhookSecret = webhookSecret, previousValidUntil = :until, webhookSecret = :secret',
         ExpressionAttributeValues: { ':until': previousValidUntil, ':secret': account.webhookSecret },
       },
     ]);
     expect(stored()).toEqual({ ...accountKey(ACCOUNT_ID), ...account });
+  });
+
+  /** Applies the update by hand and answers with this error. */
+  const answerWith = (error: Error) =>
+    memory.client.on(UpdateCommand).callsFake(({ ExpressionAttributeValues: values }) => {
+      const account = anAccount({
+        webhookSecret: values[':secret'],
+        previousWebhookSecret: anAccount().webhookSecret,
+        previousValidUntil: values[':until'],
+      });
+      memory.put(accountKey(ACCOUNT_ID), account);
+      throw error;
+    });
+
+  test.each<[string, Error]>([
+    [
+      'to an attempt that the client repeated',
+      new ConditionalCheckFailedException({ message: 'refused', $metadata: {} }),
+    ],
+    ['altogether', tableError('TimeoutError')],
+  ])('is done once when the answer was lost %s', async (_, error) => {
+    answerWith(error);
+
+    const account = await rotateWebhookSecret(ACCOUNT_ID, NOW);
+
+    expect(account).toMatchObject({
+      webhookSecret: SECRET,
+      previousWebhookSecret: anAccount().webhookSecret,
+    });
+    expect(stored()).toEqual({ ...accountKey(ACCOUNT_ID), ...account });
+  });
+
+  test('warns of repeating it when no answer came and the old secret is found', async () => {
+    memory.client.on(UpdateCommand).rejects(tableError('TimeoutError'));
+
+    const rotation = rotateWebhookSecret(ACCOUNT_ID, NOW);
+
+    await expect(rotation).rejects.toThrow(OutcomeUnknownError);
+    await expect(rotation).rejects.toThrow(/A repeat may replace it twice/);
   });
 
   test('twice keeps the one before the last', async () => {
