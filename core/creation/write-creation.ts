@@ -3,10 +3,11 @@ import { countCreationWrite, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { insertRequestWrite } from '../requests/requests.ts';
+import { findRequest, insertRequestWrite } from '../requests/requests.ts';
 import { batchGet } from '../table/batches.ts';
 import { idempotencyKey } from '../table/keys.ts';
-import { refusedBy, transact } from '../table/transactions.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
+import { type Refusal, refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import {
   type Idempotency,
   insertIdempotencyRecordWrite,
@@ -36,7 +37,7 @@ export const writeCreation = async (
   const { accountId, endUserEmail: email, debitThousandths, requestId } = request;
   let head: LedgerHead = account;
   let earlierId: string | undefined;
-  await transact(async (refusals) => {
+  const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
     // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
     if (refusedBy(refusals, REQUEST_WRITE)) return [];
     if (idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE)) {
@@ -67,7 +68,13 @@ export const writeCreation = async (
       insertRequestWrite(request),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
     ];
-  });
+  };
+  try {
+    await transact(plan);
+  } catch (error) {
+    // The request is debited and accepted when only the answer was lost.
+    if (!leavesOutcomeOpen(error) || !(await findRequest(requestId))) throw error;
+  }
   return earlierId;
 };
 

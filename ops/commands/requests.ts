@@ -105,7 +105,10 @@ const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected
   const request = await getReadableRequest(id, systemClock.now());
   if (isTerminal(request)) throw new ConflictError(`Request ${id} has already ${request.status}.`);
   const error = { code: 'internal_error', message: ENDED_BY_OPERATOR } as const;
-  await failStoredRequest(id, error, systemClock, note);
+  await failStoredRequest(id, error, systemClock, note).catch(async (cause: unknown) => {
+    // The request may have ended and only the answer been lost; the reconciler does the rest.
+    if (!isTerminal(await getRequest(id))) throw cause;
+  });
   const ended = await getRequest(id);
   if (ended.error?.message !== ENDED_BY_OPERATOR) {
     throw new ConflictError(`Request ${id} ${ended.status} before it could be failed.`);

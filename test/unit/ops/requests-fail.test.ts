@@ -23,6 +23,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { tableError } from '../builders/table-errors.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -73,6 +74,25 @@ describe('requests fail', () => {
       expect(entries()).toEqual([expect.objectContaining({ reason: 'refund', amountThousandths: 8_000 })]);
     },
   );
+
+  test('is done when the answer of the table was lost', async () => {
+    memory.afterTransaction = () => {
+      throw tableError('TimeoutError');
+    };
+
+    expect(await json(...fail)).toMatchObject(FAILED);
+    expect(stops()).toHaveLength(1);
+    expect(entries()).toHaveLength(1);
+  });
+
+  test('fails as the table does when it ended nothing', async () => {
+    memory.beforeTransaction = () => {
+      throw tableError('TimeoutError');
+    };
+
+    expect(await ops(...fail)).toMatchObject({ status: 1, stderr: expect.stringMatching(/TimeoutError/) });
+    expect(stops()).toEqual([]);
+  });
 
   test('needs no note', async () => {
     expect(await json(...fail)).toMatchObject({ ...FAILED, operatorNote: null });

@@ -109,6 +109,30 @@ describe('a creation that races another process', () => {
     expect(starts()).toHaveLength(1);
   });
 
+  test.each(['TimeoutError', 'InternalServerError'])(
+    'is accepted when its only attempt was committed and answered %s',
+    async (name) => {
+      memory.afterTransaction = () => {
+        throw tableError(name);
+      };
+
+      const { requestId } = (await create()).request;
+
+      expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+      expect(starts()).toHaveLength(1);
+      expect(memory.transactions).toHaveLength(1);
+    },
+  );
+
+  test('fails as the table does when nothing was committed', async () => {
+    memory.beforeTransaction = () => {
+      throw tableError('TimeoutError');
+    };
+
+    await expect(create()).rejects.toThrow(tableError('TimeoutError'));
+    nothingKept();
+  });
+
   test('answers 429 and writes nothing while the account stays contended', async () => {
     let others = 3;
     memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
