@@ -6,7 +6,7 @@ export interface CallLimits {
   connectMs: number;
   /** Longest wait for an answer to begin, the wait for a connection and the sending included. */
   answerMs: number;
-  /** Longest silence on the connection, also within an answer. */
+  /** Longest silence on the connection, also within an answer. Under 6 s: the SDK watches for a longer one only later. */
   silenceMs: number;
 }
 
@@ -23,10 +23,10 @@ export const CALL_LIMITS = {
   // Lists, removals, and reads of a video's index.
   files: { maxAttempts: 3, connectMs: 1_000, answerMs: 3_000, silenceMs: 3_000 },
   // Parts of 5 MiB, eight at a time: 23 Mbit/s suffice.
-  upload: { maxAttempts: 3, connectMs: 1_000, answerMs: 15_000, silenceMs: 10_000 },
+  upload: { maxAttempts: 3, connectMs: 1_000, answerMs: 15_000, silenceMs: 5_000 },
   contentFilter: { maxAttempts: 3, connectMs: 1_000, answerMs: 5_000, silenceMs: 2_500 },
   // The operators' command line only.
-  stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 10_000 },
+  stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },
 } satisfies Record<string, CallLimits>;
 export type CallKind = keyof typeof CALL_LIMITS;
 

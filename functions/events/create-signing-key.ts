@@ -36,6 +36,7 @@ const createPrivateKeyIn = async (SecretId: string): Promise<string> => {
 const publicKeyOf = (privateKeyPem: string): string =>
   createPublicKey(createPrivateKey(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
 
+/** Answers CloudFormation. Throws when no attempt got through; Lambda then runs the function again. */
 const answer = async (url: string, body: Record<string, unknown>): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -59,27 +60,26 @@ const answer = async (url: string, body: Record<string, unknown>): Promise<void>
  * the stack.
  */
 export const handler = async (event: CloudFormationCustomResourceEvent, context: Context): Promise<void> => {
-  const respond = (body: Record<string, unknown>) =>
-    answer(event.ResponseURL, {
-      StackId: event.StackId,
-      RequestId: event.RequestId,
-      LogicalResourceId: event.LogicalResourceId,
-      PhysicalResourceId: 'delivery-key-pair',
-      ...body,
-    });
+  await answer(event.ResponseURL, {
+    StackId: event.StackId,
+    RequestId: event.RequestId,
+    LogicalResourceId: event.LogicalResourceId,
+    PhysicalResourceId: 'delivery-key-pair',
+    ...(await outcomeOf(event, context)),
+  });
+};
+
+const outcomeOf = async (
+  { RequestType }: CloudFormationCustomResourceEvent,
+  { logStreamName }: Context,
+): Promise<Record<string, unknown>> => {
+  if (RequestType === 'Delete') return { Status: 'SUCCESS', Data: {} };
   try {
     const secretArn = requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN');
-    const Data =
-      event.RequestType === 'Delete'
-        ? {}
-        : {
-            PublicKey: publicKeyOf(
-              (await findPrivateKey(secretArn)) ?? (await createPrivateKeyIn(secretArn)),
-            ),
-          };
-    await respond({ Status: 'SUCCESS', Data });
+    const privateKey = (await findPrivateKey(secretArn)) ?? (await createPrivateKeyIn(secretArn));
+    return { Status: 'SUCCESS', Data: { PublicKey: publicKeyOf(privateKey) } };
   } catch (error) {
     logger.error('the delivery key pair could not be made', { error: error as Error });
-    await respond({ Status: 'FAILED', Reason: `See the logs: ${context.logStreamName}` });
+    return { Status: 'FAILED', Reason: `See the logs: ${logStreamName}` };
   }
 };
