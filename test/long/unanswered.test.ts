@@ -1,10 +1,15 @@
 import { armFault, disarmFaults, faultsLeft } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { accepted, type Caller, callerWith, eventually, settled, unique } from './support/client.ts';
-import { endedExecution } from './support/executions.ts';
-import { entriesOf } from './support/ledger.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
-import { acceptedVideo, settledVideo } from './support/videos.ts';
+import { accepted, type Caller, callerWith, eventually, settled } from '../contract/support/client.ts';
+import { endedExecution } from '../contract/support/executions.ts';
+import { entriesOf } from '../contract/support/ledger.ts';
+import {
+  discard,
+  newDataDir,
+  type RunningService,
+  startLocalService,
+} from '../contract/support/local-service.ts';
+import { acceptedVideo, settledVideo } from '../contract/support/videos.ts';
 
 /** Longer than all attempts of the table's client, so that the state machine has to retry too. */
 const SILENCE_MS = 14_000;
