@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { clientOptions } from '../core/aws-clients.ts';
 import type { EnvironmentName } from '../core/environment.ts';
 
 /** Data directory of the local run when `--data-dir` is not given. */
@@ -128,7 +129,7 @@ const useOutputs = (outputs: Outputs): void => {
 const readStackOutputs = async (stackName: string): Promise<Outputs> => {
   // Imported on demand: most runs are local.
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const { Stacks = [] } = await new CloudFormationClient({}).send(
+  const { Stacks = [] } = await new CloudFormationClient(clientOptions('stack')).send(
     new DescribeStacksCommand({ StackName: stackName }),
   );
   const outputs = Stacks[0]?.Outputs ?? [];

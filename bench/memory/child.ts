@@ -4,7 +4,7 @@
  */
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../../core/environment.ts';
-import { bucket } from '../../core/files/bucket.ts';
+import { uploads } from '../../core/files/bucket.ts';
 import { storeVideo } from '../../core/files/store-files.ts';
 import { openFile } from '../../core/outbound/http-files.ts';
 import type { WayFigures } from './report.ts';
@@ -21,7 +21,7 @@ const WAYS: Record<string, (url: string, key: string) => Promise<number>> = {
     const chunks: Uint8Array[] = [];
     for await (const chunk of await openFile(url, AbortSignal.timeout(TIMEOUT_MS))) chunks.push(chunk);
     const Body = Buffer.concat(chunks);
-    await bucket.send(new PutObjectCommand({ Bucket: requiredEnv('BUCKET_NAME'), Key: key, Body }));
+    await uploads.send(new PutObjectCommand({ Bucket: requiredEnv('BUCKET_NAME'), Key: key, Body }));
     return Body.byteLength;
   },
 };

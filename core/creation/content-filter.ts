@@ -1,3 +1,4 @@
+import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { ServiceError } from '../errors.ts';
 
@@ -21,9 +22,11 @@ const loadGuardrail = async () => {
     import('@aws-sdk/client-bedrock-runtime'),
     import('@smithy/node-http-handler'),
   ]);
-  // The client defaults to HTTP/2, which one small request at a time does not need.
-  const requestHandler = new NodeHttpHandler({ connectionTimeout: 1000, requestTimeout: 10_000 });
-  const client = new BedrockRuntimeClient({ maxAttempts: 3, requestHandler });
+  const client = new BedrockRuntimeClient({
+    ...clientOptions('contentFilter'),
+    // The client defaults to HTTP/2, which one small request at a time does not need.
+    requestHandler: new NodeHttpHandler(clientOptions('contentFilter').requestHandler),
+  });
   return (prompt: string) =>
     client.send(
       new ApplyGuardrailCommand({

@@ -1,4 +1,8 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import { clientOptions } from '../aws-clients.ts';
 
-/** The S3 client. A call is attempted up to 4 times. */
-export const bucket = new S3Client({ maxAttempts: 4 });
+/** The S3 client of every call but uploads. */
+export const bucket = new S3Client(clientOptions('files'));
+
+/** The S3 client of uploads, which take longer. */
+export const uploads = new S3Client(clientOptions('upload'));

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Upload } from '@aws-sdk/lib-storage';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
-import { bucket } from './bucket.ts';
+import { uploads } from './bucket.ts';
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
@@ -38,7 +38,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
       }
     };
     await new Upload({
-      client: bucket,
+      client: uploads,
       params: {
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,

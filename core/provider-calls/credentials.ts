@@ -1,5 +1,7 @@
-import { getSecret } from '@aws-lambda-powertools/parameters/secrets';
+import { DEFAULT_PROVIDERS } from '@aws-lambda-powertools/parameters/base';
+import { getSecret, SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { clientOptions } from '../aws-clients.ts';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
@@ -15,14 +17,34 @@ export const PROVIDER_ENVIRONMENT: Record<
   modelstudio: { baseUrl: 'MODELSTUDIO_BASE_URL', secretArn: 'MODELSTUDIO_SECRET_ARN' },
 };
 
-/** A secret's text, cached for 5 min. Throws when the secret has no value. */
+const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
+// `getSecret` would make a client without limits.
+DEFAULT_PROVIDERS.secrets = new SecretsProvider({ awsSdkV3Client: secretsManager });
+
+/** A secret could not be read. `cause` is the error of Secrets Manager, and says whether repeating helps. */
+export class SecretUnreadableError extends Error {
+  override name = 'SecretUnreadableError';
+}
+
+/** A secret's text, cached for 5 min. Throws `SecretUnreadableError`, also when the secret has no value. */
 export const readSecret = async (arn: string): Promise<string> => {
-  const value = await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS });
-  if (value === undefined) throw new Error(`Secret ${arn} has no value.`);
+  const value = await getSecretValue(arn);
+  if (value === undefined) throw new SecretUnreadableError(`Secret ${arn} has no value.`);
   return String(value);
 };
 
-const secretsManager = new SecretsManagerClient({ maxAttempts: 3 });
+const getSecretValue = async (arn: string): Promise<string | Uint8Array | undefined> => {
+  try {
+    return await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS });
+  } catch (error) {
+    // Powertools wraps every error in one of its own, which hides the name.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
+    throw new SecretUnreadableError(`Secret ${arn} could not be read: ${cause.name}: ${cause.message}`, {
+      cause,
+    });
+  }
+};
+
 let cached: { credentials: ReadonlySet<ProviderId>; readAtMs: number } | undefined;
 
 /**

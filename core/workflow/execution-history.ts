@@ -3,12 +3,12 @@ import {
   ExecutionDoesNotExist,
   type ExecutionStatus,
   paginateGetExecutionHistory,
-  SFNClient,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { requiredEnv } from '../environment.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { executionArnOf } from './executions.ts';
+import { stepFunctions } from './step-functions.ts';
 
 /** The state machines that run for a request, each with the variable that holds its ARN. */
 const MACHINES = {
@@ -31,8 +31,6 @@ export interface ExecutionHistory {
   /** In time order. */
   states: { state: string; enteredAt: Instant }[];
 }
-
-const stepFunctions = new SFNClient({ maxAttempts: 4 });
 
 const unlessAbsent = async <T>(send: () => Promise<T>): Promise<T | undefined> => {
   try {

@@ -1,7 +1,5 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { clientOptions } from '../aws-clients.ts';
 
-/** Each attempt of a call takes at most 5 s. */
-export const stepFunctions = new SFNClient({
-  maxAttempts: 4,
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 5000 },
-});
+/** The Step Functions client. */
+export const stepFunctions = new SFNClient(clientOptions('stepFunctions'));

@@ -6,6 +6,7 @@ import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
 import { reconcileAll, reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
+import { endsEarly } from '../time-limit.ts';
 
 /** The schedule's input: the interval between two passes, in seconds. */
 const Scheduled = z.object({ everySeconds: z.number().check(z.positive()) });
@@ -23,9 +24,9 @@ const RUN_MS = 55_000;
 
 /**
  * Repairs requests that lost their execution or never had one: all of them on a schedule, one when its execution
- * failed, timed out or was stopped.
+ * failed, timed out or was stopped. A run that is not done in time logs and ends: the next one goes on.
  */
-export const handler = middy<unknown, void>()
+export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
   .use(injectLambdaContext(logger, { resetKeys: true }))
   .handler(async (event) => {
     const ended = ExecutionEnded.safeParse(event);

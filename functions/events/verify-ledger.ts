@@ -3,13 +3,14 @@ import middy from '@middy/core';
 import { listAccounts } from '../../core/accounts/accounts.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { countMetric, logger, METRIC } from '../../core/observability.ts';
+import { endsEarly } from '../time-limit.ts';
 
 /**
  * Verifies every account's ledger on a schedule. Each problem is logged and counted. A run without problems is
  * counted too, so that an alarm notices when none completes. Problems do not fail the run: a retry would only
- * find them again.
+ * find them again. A run that is not done in time logs and ends, without being counted.
  */
-export const handler = middy<unknown, void>()
+export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
   .use(injectLambdaContext(logger, { resetKeys: true }))
   .handler(async () => {
     const { accounts, entries, problems } = await verifyLedger(await listAccounts());

@@ -81,7 +81,8 @@ const twoPictures = (): Promise<AnyRecord> =>
 const storing = async (delayMilliseconds: number): Promise<string> => {
   const { requestId } = await twoPictures();
   const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
-  await arm({ ...second, principal: '*StoreOutputs*' });
+  // Every attempt: the client does not wait for so long.
+  await arm({ ...second, principal: '*StoreOutputs*', times: 10 });
   await eventually(
     () => filesOf(requestId),
     (files) => files.length === 1,
@@ -135,7 +136,7 @@ describe('An execution that is stopped in the console', () => {
     // The settlement that is under way then comes too late.
     await arm({
       ...{ call: 'dynamodb:TransactWriteItems', principal: '*SettleRequest*', contains: endUserEmail },
-      delayMilliseconds: 5_000,
+      ...{ delayMilliseconds: 5_000, times: 4 },
     });
     const { requestId } = await accepted(caller, { size: '256x256', endUserEmail });
     await eventually(

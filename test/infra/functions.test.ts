@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { codeIn, readDocument, tableRows } from '../unit/docs/documents.ts';
 import { codeOf, environmentNames, variablesNamedIn } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
@@ -59,6 +60,25 @@ const variablesOf = (name: string): Record<string, unknown> =>
 test('these are all the functions of the service', () => {
   expect(Object.keys(service.functions).toSorted()).toEqual(NAMES.toSorted());
   expect(ofType(service.resources, 'AWS::Lambda::Function')).toHaveLength(NAMES.length);
+});
+
+test('the guide to reliability has their time limits, and when each ends itself', () => {
+  const documented = tableRows(readDocument('docs/reliability.md'), 'functions', 'time limit').flatMap(
+    ([names = '', limit, end]) => names.split(', ').map((name) => [codeIn(name), limit, end]),
+  );
+
+  // The margins of `functions/http/api-handler.ts`, `functions/workflow-task.ts` and the functions of events.
+  const endOf = (name: string): string => {
+    const seconds = TIMEOUT_SECONDS[name] ?? 0;
+    if (name === 'events/create-signing-key') return 'its calls take less';
+    return `${seconds - (name.startsWith('api/') ? 2 : 1)} s`;
+  };
+  const expected = NAMES.map((name) => [
+    name.startsWith('api/') ? 'api/*' : name,
+    `${TIMEOUT_SECONDS[name]} s`,
+    endOf(name),
+  ]);
+  expect(new Set(documented.map(String))).toEqual(new Set(expected.map(String)));
 });
 
 describe.each(NAMES)('%s', (name) => {

@@ -72,6 +72,20 @@ describe('the delivery key pair', () => {
     expect(secrets.client.calls()).toHaveLength(0);
   });
 
+  test('answers again when the answer got lost, three times at most', async () => {
+    server.respond = (_, response) => {
+      if (server.requests.length < 3) response.destroy();
+      else response.writeHead(200).end();
+    };
+    await run('Create');
+    expect(server.requests).toHaveLength(3);
+
+    server.reset();
+    server.respond = (_, response) => response.destroy();
+    await expect(run('Create')).rejects.toThrow();
+    expect(server.requests).toHaveLength(3);
+  });
+
   test('that cannot be created fails the deployment with a pointer to the logs and nothing else', async () => {
     secrets.client.on(GetSecretValueCommand).rejects(new Error('no rights on arn:delivery-key'));
     await run('Create');

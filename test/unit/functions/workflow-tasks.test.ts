@@ -1,4 +1,5 @@
 import '../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
 import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
@@ -24,13 +25,17 @@ import {
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
 const bucket = new MemoryBucket();
+const secrets = new MemorySecrets();
 beforeEach(() => {
   executions.reset();
   bucket.reset();
+  secrets.reset();
+  clearCaches();
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
@@ -80,6 +85,19 @@ describe('a task of the workflow', () => {
       name: 'TransientError',
       message: `${error.name}: ${error.message}`,
       cause: error,
+    });
+  });
+
+  test.each([
+    ['dispatchRequest', dispatchRequest],
+    ['queryProvider', queryProvider],
+  ])('throws TransientError for a secret that %s cannot read for now', async (_, task) => {
+    putRequest(memory, anImageRequest({ createdAt: new Date().toISOString() }));
+    secrets.client.rejects(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' }));
+
+    await expect(task(input, aLambdaContext())).rejects.toMatchObject({
+      name: 'TransientError',
+      message: expect.stringContaining('could not be read: ThrottlingException: Rate exceeded'),
     });
   });
 

@@ -4,14 +4,16 @@ import { AwsError } from './errors.ts';
 
 /**
  * What happens to a call: throttled (`throttle`), refused with a 500 (`error`), carried out but its connection dropped before the answer
- * (`drop`), or the whole process killed by SIGKILL just before or after the call is carried out.
+ * (`drop`), accepted but neither carried out nor ever answered (`hang`), or the whole process killed by SIGKILL just before or after the call
+ * is carried out.
  */
-export type FaultEffect = 'throttle' | 'error' | 'drop' | 'kill-before' | 'kill-after';
+export type FaultEffect = 'throttle' | 'error' | 'drop' | 'hang' | 'kill-before' | 'kill-after';
 
 const EFFECTS: readonly string[] = [
   'throttle',
   'error',
   'drop',
+  'hang',
   'kill-before',
   'kill-after',
 ] satisfies FaultEffect[];
@@ -56,7 +58,7 @@ export type Aftermath = 'drop' | 'kill' | undefined;
 export interface Faults {
   /** Throws `ValidationException` for an invalid fault. */
   arm(fault: Fault): void;
-  /** Removes every fault. */
+  /** Removes every fault. Calls that hang stay so. */
   disarm(): void;
   /** How many calls each armed fault has left, in the order they were armed. A used-up fault stays, with 0. */
   left(): number[];
@@ -158,6 +160,8 @@ export const createFaults = (): Faults => {
           throw throttleOf(call.name);
         case 'error':
           throw serverErrorOf(call.name);
+        case 'hang':
+          return new Promise(() => undefined);
         case 'kill-before':
           killProcess();
           return undefined;

@@ -154,6 +154,24 @@ describe('calls to the endpoint', () => {
     await put(`order-${effect}`);
   });
 
+  test('that hang are not carried out, and answered never, also once the fault is gone', async () => {
+    local.endpoint.faults.arm({ call: 'dynamodb:PutItem', contains: 'order-hang', effect: 'hang' });
+    const { dynamodb } = clientsOf(local.endpoint);
+    const abort = new AbortController();
+    const hanging = dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf('order-hang') }), {
+      abortSignal: abort.signal,
+    });
+    const ended = rejectionOf(hanging);
+    while (local.endpoint.faults.left()[0] !== 0) await put('unharmed');
+
+    local.endpoint.faults.disarm();
+    await put('unharmed');
+    abort.abort();
+
+    expect((await ended).name).toBe('AbortError');
+    expect(await isThere('order-hang')).toBe(false);
+  });
+
   test('that are dropped fail like a lost connection, on S3 too', async () => {
     const { s3 } = clientsOf(local.endpoint);
     local.endpoint.faults.arm({ call: 's3:PutObject', contains: '/files/a', effect: 'drop' });

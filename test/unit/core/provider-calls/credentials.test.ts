@@ -3,6 +3,7 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listCredentials, readSecret } from '../../../../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
+import { isTransient } from '../../../../core/transient-errors.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
 import { stopTime } from '../../builders/api-events.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -65,7 +66,25 @@ describe('a secret', () => {
   });
 
   test('without a value is an error', async () => {
-    await expect(readSecret('arn:none')).rejects.toThrow();
+    await expect(readSecret('arn:none')).rejects.toMatchObject({ name: 'SecretUnreadableError' });
+  });
+
+  test.each<[string, boolean, Error]>([
+    ['throttled', true, Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' })],
+    ['not answered', true, Object.assign(new Error('too late'), { name: 'TimeoutError' })],
+    ['broken', true, Object.assign(new Error('oops'), { $metadata: { httpStatusCode: 500 } })],
+    ['refused', false, Object.assign(new Error('no'), { name: 'AccessDeniedException' })],
+  ])('whose read is %s keeps the cause, transient: %s', async (_, transient, cause) => {
+    secrets.client.rejects(cause);
+
+    const error = await readSecret('arn:x').catch((reason: unknown) => reason);
+
+    expect(error).toMatchObject({
+      name: 'SecretUnreadableError',
+      message: `Secret arn:x could not be read: ${cause.name}: ${cause.message}`,
+      cause,
+    });
+    expect(isTransient(error)).toBe(transient);
   });
 });
 

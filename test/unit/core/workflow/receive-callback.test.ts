@@ -1,5 +1,6 @@
 import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -36,6 +37,7 @@ const receive = (provider: Provider, callback: Record<string, string> = {}, seco
     leadingTo(provider),
     clockAt(seconds),
   );
+const THROTTLED = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
 
 describe('a callback', () => {
@@ -153,6 +155,19 @@ describe('a callback', () => {
 
     await receive(answering(aDone('a')), {}, 65);
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+  });
+
+  test.each([
+    ['the table', () => memory.client.rejects(THROTTLED)],
+    ['its secret', () => secrets.client.rejects(THROTTLED)],
+  ])('is refused while %s is throttled, so that it is sent again', async (_, throttle) => {
+    clearCaches();
+    throttle();
+
+    await expect(receive(answering(aDone('a')))).rejects.toMatchObject({
+      code: 'temporarily_unavailable',
+      retryAfterSeconds: 5,
+    });
   });
 
   test('that comes before the task id is stored is noted, and read once the execution waits', async () => {

@@ -1,0 +1,49 @@
+/** Limits of one kind of call to AWS, in milliseconds. The SDK's own limit on an answer only logs. */
+export interface CallLimits {
+  /** Attempts in all; the SDK retries throttling, server errors and time-outs. */
+  maxAttempts: number;
+  /** Longest wait for a connection. */
+  connectMs: number;
+  /** Longest wait for an answer to begin, the wait for a connection and the sending included. */
+  answerMs: number;
+  /** Longest silence on the connection, also within an answer. Under 6 s: the SDK watches for a longer one only later. */
+  silenceMs: number;
+}
+
+/**
+ * The limits of every AWS client, by kind of call. Calls that an API function makes end within its 27 s, attempts
+ * and back-off included; `upload` is for `store-outputs` alone. A test holds the sums, and `docs/reliability.md`
+ * shows the same table.
+ */
+export const CALL_LIMITS = {
+  // DynamoDB answers in single-digit milliseconds; a longer wait is a lost packet or a bad host.
+  table: { maxAttempts: 4, connectMs: 1_000, answerMs: 2_500, silenceMs: 2_500 },
+  stepFunctions: { maxAttempts: 4, connectMs: 1_000, answerMs: 2_500, silenceMs: 2_500 },
+  secrets: { maxAttempts: 3, connectMs: 1_000, answerMs: 2_500, silenceMs: 2_500 },
+  // Lists, removals, and reads of a video's index.
+  files: { maxAttempts: 3, connectMs: 1_000, answerMs: 3_000, silenceMs: 3_000 },
+  // Parts of 5 MiB, eight at a time: 23 Mbit/s suffice.
+  upload: { maxAttempts: 3, connectMs: 1_000, answerMs: 15_000, silenceMs: 5_000 },
+  contentFilter: { maxAttempts: 3, connectMs: 1_000, answerMs: 5_000, silenceMs: 2_500 },
+  // The operators' command line only.
+  stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },
+} satisfies Record<string, CallLimits>;
+export type CallKind = keyof typeof CALL_LIMITS;
+
+/**
+ * The options of a client for one kind of call. An attempt beyond its limits is aborted with `TimeoutError`, which
+ * the SDK retries. Tests divide the limits by `speedup`.
+ */
+export const clientOptions = (kind: CallKind, speedup = 1) => {
+  const { maxAttempts, connectMs, answerMs, silenceMs } = CALL_LIMITS[kind];
+  return {
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: connectMs / speedup,
+      requestTimeout: answerMs / speedup,
+      socketTimeout: silenceMs / speedup,
+      // Without this, `requestTimeout` only logs.
+      throwOnRequestTimeout: true,
+    },
+  };
+};

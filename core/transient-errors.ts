@@ -1,0 +1,26 @@
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { RateLimitedError } from './errors.ts';
+
+type SdkError = Parameters<typeof isServerError>[0];
+
+/** How many causes are followed: errors are wrapped once or twice. */
+const MAX_CAUSES = 5;
+
+/**
+ * Whether repeating what threw this may help: an AWS service was throttled, failed or did not answer through the
+ * SDK's own attempts, or the account's items stayed contended. AWS errors have many names, so the SDK's own
+ * classification decides. Looks through wrapping errors at their causes.
+ */
+export const isTransient = (error: unknown): error is Error => {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++, cause = cause.cause) {
+    const sdkError = cause as SdkError;
+    const found =
+      cause instanceof RateLimitedError ||
+      isTransientError(sdkError) ||
+      isThrottlingError(sdkError) ||
+      isServerError(sdkError);
+    if (found) return true;
+  }
+  return false;
+};

@@ -1,0 +1,54 @@
+import { armFault, disarmFaults, faultsLeft } from '@generation-service/local-aws/faults';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { accepted, type Caller, callerWith, eventually, settled } from '../contract/support/client.ts';
+import { endedExecution } from '../contract/support/executions.ts';
+import { entriesOf } from '../contract/support/ledger.ts';
+import {
+  discard,
+  newDataDir,
+  type RunningService,
+  startLocalService,
+} from '../contract/support/local-service.ts';
+import { acceptedVideo, settledVideo } from '../contract/support/videos.ts';
+
+/** Longer than all attempts of the table's client, so that the state machine has to retry too. */
+const SILENCE_MS = 14_000;
+const MANY = 1_000;
+
+let service: RunningService;
+let caller: Caller;
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir(), { context: { pollIntervalSeconds: 1 } });
+  caller = callerWith(service, service.accountId, service.apiKey);
+});
+afterAll(() => discard(service));
+
+/** How many calls have met each armed fault. */
+const met = async (): Promise<number[]> => (await faultsLeft(service)).map((left) => MANY - left);
+
+test('A table that does not answer while a video is polled and an image is stored costs both only time', async () => {
+  const hang = { call: 'dynamodb:*', effect: 'hang', times: MANY } as const;
+  await armFault(service, { ...hang, principal: '*QueryProvider*' });
+  await armFault(service, { ...hang, principal: '*StoreOutputs*' });
+  const [video, image] = await Promise.all([
+    acceptedVideo(caller, { model: 'xW3.0s' }),
+    accepted(caller, { size: '256x256' }),
+  ]);
+
+  // No read until then: it would query the provider itself.
+  await eventually(met, (calls) => calls.every((count) => count > 0));
+  await new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
+  const attempts = await met();
+  await disarmFaults(service);
+
+  // The four of the client, and the first of the next run.
+  for (const count of attempts) expect(count).toBeGreaterThanOrEqual(5);
+  const execution = await endedExecution(service, video.requestId);
+  expect(execution.status).toBe('SUCCEEDED');
+  expect(execution.states.filter((state) => state === 'Query provider')).toHaveLength(1);
+  expect(await settledVideo(caller, video.requestId)).toMatchObject({ status: 'succeeded' });
+  expect(await settled(caller, image.requestId)).toMatchObject({ status: 'succeeded', cost: 1 });
+  for (const { requestId } of [image, video]) {
+    expect((await entriesOf(caller, requestId)).map(([kind]) => kind)).toEqual(['generation']);
+  }
+});

@@ -1,0 +1,23 @@
+import { CALL_LIMITS, type CallKind } from '../../../core/aws-clients.ts';
+
+/** Every kind of call. */
+export const CALL_KINDS = Object.keys(CALL_LIMITS) as CallKind[];
+
+/**
+ * The longest that a call to AWS can take, in milliseconds: each attempt's answer begins at the last moment, and then
+ * stalls or is a throttling. The SDK backs off with full jitter: 1 s doubling after throttling, else 50 ms doubling.
+ */
+export const longestCallMs = (kind: CallKind): number => {
+  const { maxAttempts, answerMs, silenceMs } = CALL_LIMITS[kind];
+  let total = answerMs + silenceMs;
+  for (let retry = 0; retry < maxAttempts - 1; retry++) {
+    total += answerMs + Math.max(silenceMs + 50 * 2 ** retry, 1_000 * 2 ** retry);
+  }
+  return total;
+};
+
+/** The longest that a call can take when nothing answers, in milliseconds. */
+export const silentCallMs = (kind: CallKind): number => {
+  const { maxAttempts, answerMs, silenceMs } = CALL_LIMITS[kind];
+  return maxAttempts * Math.min(answerMs, silenceMs) + 50 * (2 ** (maxAttempts - 1) - 1);
+};

@@ -1,0 +1,86 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../core/observability.ts';
+import { table } from '../../../core/table/table.ts';
+import { handler as reconcile } from '../../../functions/events/reconcile.ts';
+import { handler as verifyLedger } from '../../../functions/events/verify-ledger.ts';
+import { apiHandler } from '../../../functions/http/api-handler.ts';
+import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
+import { handler as deliverWebhook } from '../../../functions/workflow/deliver-webhook.ts';
+import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
+import { handler as expireRequest } from '../../../functions/workflow/expire-request.ts';
+import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
+import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
+import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
+import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+import { REQUEST_ID } from '../builders/entities.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const logged = jest.spyOn(logger, 'error');
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  logged.mockClear();
+  // A table that never answers.
+  memory.client.callsFake(() => new Promise(() => undefined));
+});
+
+/** A function's context with this time left when it begins. */
+const withLeft = (milliseconds: number) => ({
+  ...aLambdaContext(),
+  getRemainingTimeInMillis: () => milliseconds,
+});
+const OUT_OF_TIME = 'the function ran out of time';
+
+describe('a task of a workflow that is not done 1 s before its time limit', () => {
+  const tasks = {
+    dispatchRequest,
+    awaitProvider,
+    queryProvider,
+    storeOutputs,
+    settleRequest,
+    failRequest,
+    expireRequest,
+    deliverWebhook,
+  };
+  const input = { requestId: REQUEST_ID, taskToken: 'token-1', delivery: 'delivery-1' };
+
+  test.each(Object.entries(tasks))('is logged and thrown as TransientError: %s', async (_, task) => {
+    await expect(task(input, withLeft(1_010))).rejects.toMatchObject({
+      name: 'TransientError',
+      message: 'The function ran out of time.',
+    });
+
+    expect(logged).toHaveBeenLastCalledWith(OUT_OF_TIME);
+  });
+});
+
+describe('a route that is not done 2 s before its time limit', () => {
+  test('is answered in the format of the API', async () => {
+    const never = apiHandler(() => new Promise(() => undefined));
+
+    expect(read(await never(anApiEvent(), withLeft(2_010)))).toEqual({
+      status: 500,
+      headers: { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' },
+      body: {
+        error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
+      },
+    });
+    expect(logged.mock.calls).toEqual([[OUT_OF_TIME]]);
+  });
+});
+
+describe('a function of an event that is not done 1 s before its time limit', () => {
+  test.each([
+    ['reconcile', () => reconcile({ everySeconds: 60 }, withLeft(1_010))],
+    ['verify-ledger', () => verifyLedger({}, withLeft(1_010))],
+  ])('is logged and ends, for the next run to go on: %s', async (_, run) => {
+    await expect(run()).resolves.toBeUndefined();
+
+    expect(logged.mock.calls).toEqual([[OUT_OF_TIME]]);
+  });
+});
