@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await sharedService();
 });
 
-/** What a POST to a path takes; one that takes no body does not mind it. */
+/** A valid body for a POST to this path; paths without a body ignore it. */
 const bodyFor = (path: string) => {
   if (path === '/v1/generations') return anUndrawnGeneration();
   return path === '/v1/videos' ? anUnfilmedVideo() : { requestIds: [] };
@@ -43,13 +43,13 @@ const keyWith = async (caller: Caller, scopes: string[]) => {
 describe('A blocked account', () => {
   let caller: Caller;
   let pictureUrl: string | undefined;
-  let underWay: string;
+  let unfinishedId: string;
   let blocked: { accountId: string; blockedAt: string };
   beforeAll(async () => {
     caller = await newBusyCaller(service);
     pictureUrl = (await succeeded(caller)).images?.[0]?.url;
     const prompt = `[delay=2] a picture ${Math.random()}`;
-    underWay = (await accepted(caller, aGeneration({ size: '256x256', prompt }))).requestId;
+    unfinishedId = (await accepted(caller, aGeneration({ size: '256x256', prompt }))).requestId;
     blocked = await account('block', caller);
   });
 
@@ -57,28 +57,28 @@ describe('A blocked account', () => {
     expect(refusal(await call(route, caller))).toEqual([401, 'account_blocked']);
   });
 
-  test('is refused with every key, before its scope is looked at', async () => {
+  test('is refused with every key, before its scope is checked', async () => {
     const limited = await keyWith(caller, ['models:read']);
 
     expect(refusal(await limited.get('/v1/balance'))).toEqual([401, 'account_blocked']);
     expect(refusal(await limited.post('/v1/generations', 'no JSON'))).toEqual([401, 'account_blocked']);
   });
 
-  test('is shown as such to operators, and blocking it again is harmless', async () => {
+  test('is shown as blocked to operators, and can be blocked again', async () => {
     expect(blocked).toEqual({ accountId: caller.accountId, blockedAt: expect.stringMatching(/Z$/) });
     expect(await account('show', caller)).toMatchObject({ blockedAt: blocked.blockedAt });
     expect(await account('block', caller)).toMatchObject({ blockedAt: expect.stringMatching(/Z$/) });
   });
 
-  test('leaves files, which have URLs of their own, and others alone', async () => {
+  test('keeps its signed file URLs, and other accounts are not affected', async () => {
     expect((await fetchFile(pictureUrl)).status).toBe(200);
     expect((await (await newBusyCaller(service, 0)).get('/v1/balance')).status).toBe(200);
   });
 
-  test('is let in again, its work done meanwhile and nothing lost', async () => {
+  test('keeps its work while blocked, and can read it once unblocked', async () => {
     expect(await account('unblock', caller)).toEqual({ accountId: caller.accountId, blockedAt: null });
 
-    expect((await settled(caller, underWay)).status).toBe('succeeded');
+    expect((await settled(caller, unfinishedId)).status).toBe('succeeded');
     expect(await history(caller)).toHaveLength(3);
     const statuses = await Promise.all(ROUTES.map(async (route) => (await call(route, caller)).status));
     expect(statuses.filter((status) => status === 401)).toEqual([]);
@@ -88,7 +88,7 @@ describe('A blocked account', () => {
 describe('A key with one scope', () => {
   const scopes = [...new Set(ROUTES.map(({ scope }) => scope))];
 
-  test.each(scopes)('%s opens exactly the routes that need it', async (scope) => {
+  test.each(scopes)('%s opens exactly the routes that require it', async (scope) => {
     const limited = await keyWith(await newBusyCaller(service), [scope]);
 
     for (const route of ROUTES) {
@@ -111,7 +111,7 @@ test('A revoked key is refused on every route from the next request on', async (
 });
 
 test.each(ROUTES)(
-  'Without a key $method $path is 401 unauthorized, whatever else is wrong',
+  'Without a key $method $path is 401 unauthorized, even if the request is invalid in other ways',
   async ({ method, path }) => {
     for (const target of [
       filled(path),

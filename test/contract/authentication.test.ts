@@ -25,7 +25,7 @@ const SCOPES = [
   'models:read',
 ];
 
-/** Every endpoint with the scope it needs, and what it answers to a key that has it. */
+/** Every endpoint with the scope it requires and its status for a key with that scope. */
 const ENDPOINTS: [method: string, path: string, scope: string, status: number][] = [
   ['POST', '/v1/generations', 'generations:write', 202],
   ['GET', '/v1/generations/img_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'generations:read', 404],
@@ -46,9 +46,9 @@ const issue = (scopes: string[]) =>
     ...['keys', 'create', '--account', caller.accountId, '--scopes', scopes.join(',')],
   );
 
-/** The key with its last character, which belongs to the checksum, replaced. */
+/** The key with the last character of its checksum replaced. */
 const withWrongChecksum = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-/** The key with a character of its secret replaced: the checksum no longer fits. */
+/** The key with a character of its secret replaced, so its checksum is wrong. */
 const withWrongSecret = (key: string) =>
   key.slice(0, -10) + (key.at(-10) === '0' ? '1' : '0') + key.slice(-9);
 
@@ -63,9 +63,9 @@ describe('A request without a valid key is refused with 401 unauthorized', () =>
     ['only the key', () => caller.key],
     ['another scheme', () => `Basic ${caller.key}`],
     ['two keys', () => `Bearer ${caller.key} ${caller.key}`],
-    ['a text that is no key', () => 'Bearer secret'],
-    ['a key cut short', () => `Bearer ${caller.key.slice(0, -1)}`],
-    ['a key with more behind it', () => `Bearer ${caller.key}0`],
+    ['a string that is not a key', () => 'Bearer secret'],
+    ['a truncated key', () => `Bearer ${caller.key.slice(0, -1)}`],
+    ['a key followed by another character', () => `Bearer ${caller.key}0`],
     ['a wrong checksum', () => `Bearer ${withWrongChecksum(caller.key)}`],
     ['a wrong secret', () => `Bearer ${withWrongSecret(caller.key)}`],
     ['a key in capitals', () => `Bearer ${caller.key.toUpperCase()}`],
@@ -73,7 +73,7 @@ describe('A request without a valid key is refused with 401 unauthorized', () =>
     expect(refusal(await call('GET', '/v1/balance', authorization()))).toEqual([401, 'unauthorized']);
   });
 
-  test('before anything else is looked at', async () => {
+  test('before anything else is checked', async () => {
     const answers = [
       await send(caller.service, 'POST', '/v1/generations', { body: 'no JSON' }),
       await send(caller.service, 'GET', '/v1/balance/history?page=0'),
@@ -107,7 +107,7 @@ describe('A key without the scope an endpoint needs is refused with 403 forbidde
     }
   });
 
-  test('before its body and its query are looked at', async () => {
+  test('before its body and query are checked', async () => {
     const { key } = await issue(['models:read']);
     const limited = callerWith(caller.service, caller.accountId, key);
 
@@ -122,7 +122,7 @@ test('A new key may use every endpoint', async () => {
   }
 });
 
-test('A key looks as documented and is nowhere stored', async () => {
+test('A key has the documented format and is stored nowhere', async () => {
   const { key } = await issue(SCOPES);
 
   expect(key).toMatch(new RegExp(`^gsk_${caller.accountId}_[0-9A-Za-z]+$`));

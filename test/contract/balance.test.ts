@@ -12,7 +12,7 @@ beforeAll(async () => {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('GET /v1/balance', () => {
-  test('answers xTokens and updatedAt, and nothing else', async () => {
+  test('returns exactly xTokens and updatedAt', async () => {
     const { status, body } = await caller.get('/v1/balance');
 
     expect(status).toBe(200);
@@ -25,7 +25,7 @@ describe('GET /v1/balance', () => {
 });
 
 describe('GET /v1/balance/history', () => {
-  test('answers a page of 20 unless told otherwise', async () => {
+  test('returns pages of 20 by default', async () => {
     const { status, body } = await caller.get<Page>('/v1/balance/history');
 
     expect(status).toBe(200);
@@ -82,7 +82,7 @@ describe('GET /v1/balance/history', () => {
     expect(wrongFields(await caller.get(`/v1/balance/history?${query}`))).toEqual(fields);
   });
 
-  test("shows an operator's adjustment, its amount positive whatever its direction", async () => {
+  test("shows an operator's adjustment with a positive amount, up or down", async () => {
     const adjust = (amount: string) =>
       ops(caller.service, 'balance', 'adjust', '--account', caller.accountId, `--amount=${amount}`);
     await adjust('-2.345');

@@ -15,7 +15,7 @@ import {
 } from './support/videos.ts';
 
 let caller: Caller;
-/** Two that succeeded, each with the path at which its provider calls back. */
+/** Two succeeded requests, each with its callback path. */
 let done: { request: VideoRecord; path: string };
 let other: { request: VideoRecord; path: string };
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   [done, other] = await Promise.all([finished(), finished()]);
 });
 
-/** Where the provider was asked to call back for a request, once it has been asked. */
+/** The callback path the provider was given for a request; waits until it has it. */
 const callbackPath = async (request: VideoRecord): Promise<string> => {
   const { callbackUrl = '' } = await upstreamTask(caller, request);
   expect(callbackUrl.startsWith(`${caller.service.baseUrl}/callbacks/modelark/${request.requestId}/`)).toBe(
@@ -39,7 +39,7 @@ const callbackPath = async (request: VideoRecord): Promise<string> => {
 /** Calls back as a provider does: without a key. */
 const callBack = (path: string, body: unknown = {}) => send(caller.service, 'POST', path, { body });
 
-/** What a provider might say, true or not. */
+/** Bodies a provider might send, true or not. */
 const CLAIMS = [
   { status: 'queued' },
   { status: 'running' },
@@ -49,7 +49,7 @@ const CLAIMS = [
   { status: 'succeeded', content: { video_url: 'https://example.com/another.mp4' } },
 ];
 
-/** Everything that could tell of a change to a request, but for the URLs, which are signed anew. */
+/** Everything a change to a request would show in, without URLs, which are signed afresh on each read. */
 const stateOf = async ({ requestId, endUserEmail = '' }: VideoRecord) => {
   const { videos = [], ...record } = await readVideo(caller, requestId);
   return {
@@ -61,7 +61,7 @@ const stateOf = async ({ requestId, endUserEmail = '' }: VideoRecord) => {
 };
 
 describe('A callback for a request that has ended changes nothing and is answered with 200', () => {
-  test.each(CLAIMS)('whatever it says: %j', async (claim) => {
+  test.each(CLAIMS)('with the body %j', async (claim) => {
     const before = await stateOf(done.request);
 
     const answers = await Promise.all(Array.from({ length: 3 }, () => callBack(done.path, claim)));
@@ -75,13 +75,13 @@ describe('A callback for a request that has ended changes nothing and is answere
     ['not JSON', 'status=failed'],
     ['an array', [1]],
     ['large', { padding: 'x'.repeat(300_000) }],
-  ])('also when its body is %s', async (_what, body) => {
+  ])('even if its body is %s', async (_what, body) => {
     expect((await send(caller.service, 'POST', done.path, body === undefined ? {} : { body })).status).toBe(
       200,
     );
   });
 
-  test('and asks the provider nothing', async () => {
+  test('and does not query the provider', async () => {
     const { queries } = await upstreamTask(caller, done.request);
 
     await callBack(done.path);
@@ -90,7 +90,7 @@ describe('A callback for a request that has ended changes nothing and is answere
   });
 });
 
-/** The record of a request that is called back for until it has ended. */
+/** Sends callbacks for a request until it ends, and returns its record. */
 const calledBack = ({ requestId }: VideoRecord, path: string): Promise<VideoRecord> =>
   eventually(
     async () => {
@@ -100,8 +100,8 @@ const calledBack = ({ requestId }: VideoRecord, path: string): Promise<VideoReco
     ({ status }) => status === 'succeeded' || status === 'failed',
   );
 
-describe('A callback for a request that is under way is a hint, not the truth', () => {
-  /** Lets a task of an upstream that does not call back be called back for with every claim. */
+describe('A callback for an unfinished request only triggers a query of its provider', () => {
+  /** Sends every kind of callback for a task whose provider sends none. */
   const claimAllAbout = async (directives: string) => {
     const request = await acceptedVideo(caller, {
       prompt: unique(`[callback=off]${directives}`),
@@ -115,7 +115,7 @@ describe('A callback for a request that is under way is a hint, not the truth', 
   test.each([
     ['fails', '[delay=1][fail=content_policy]', ['failed', 'content_policy']],
     ['succeeds', '[delay=1]', ['succeeded', undefined]],
-  ])('a task that %s does so, whatever the callbacks before it said', async (_what, directives, ending) => {
+  ])('a task that %s does so, whatever earlier callbacks claimed', async (_what, directives, ending) => {
     const { request, path, statuses } = await claimAllAbout(directives);
 
     const { status, error } = await calledBack(request, path);
@@ -127,7 +127,7 @@ describe('A callback for a request that is under way is a hint, not the truth', 
     expect(refunds).toEqual(status === 'failed' ? [['refund', 24]] : []);
   });
 
-  test('callbacks of every kind at once, over a task that is done, end it once', async () => {
+  test('concurrent callbacks of every kind for a finished task end its request once', async () => {
     const { request, path } = await claimAllAbout('[delay=0]');
 
     await Promise.all(
@@ -142,7 +142,7 @@ describe('A callback for a request that is under way is a hint, not the truth', 
 describe('A forged callback is 404', () => {
   const partsOf = (path: string) => path.split('/').slice(2);
 
-  test('with a token that is not that of the request', async () => {
+  test('with the token of another request', async () => {
     const [provider = '', requestId = '', token = ''] = partsOf(done.path);
     const [, , othersToken = ''] = partsOf(other.path);
     const wrong = [
@@ -161,18 +161,18 @@ describe('A forged callback is 404', () => {
   });
 
   test.each([
-    ['a provider there is none of', (id: string, token: string) => `/callbacks/acme/${id}/${token}`],
+    ['an unknown provider', (id: string, token: string) => `/callbacks/acme/${id}/${token}`],
     ['another request', (_id: string, token: string) => `/callbacks/modelark/img_x/${token}`],
-    ['a request without a token', (id: string) => `/callbacks/modelark/${id}/`],
-    ['a request and nothing else', (id: string) => `/callbacks/modelark/${id}`],
-    ['a version of the API', (id: string, token: string) => `/v1/callbacks/modelark/${id}/${token}`],
+    ['an empty token', (id: string) => `/callbacks/modelark/${id}/`],
+    ['a missing token', (id: string) => `/callbacks/modelark/${id}`],
+    ['a path under /v1', (id: string, token: string) => `/v1/callbacks/modelark/${id}/${token}`],
   ])('for %s', async (_what, pathOf) => {
     const [, requestId = '', token = ''] = partsOf(done.path);
 
     expect(refusal(await callBack(pathOf(requestId, token)))).toEqual([404, 'not_found']);
   });
 
-  test('and changes nothing about a task that is done but not known to be', async () => {
+  test('and does not end a request whose task has finished', async () => {
     const prompt = unique('[delay=0][callback=off]');
     const request = await acceptedVideo(caller, { prompt });
     const path = await callbackPath(request);
@@ -191,7 +191,7 @@ describe('A forged callback is 404', () => {
     expect((await settledVideo(caller, request.requestId)).status).toBe('succeeded');
   });
 
-  test('and so is one for a request that exists nowhere, in another account or as an image', async () => {
+  test('for an unknown video, an unknown image or __proto__', async () => {
     const [, , token = ''] = partsOf(done.path);
     const before = await history(caller);
 
@@ -202,13 +202,13 @@ describe('A forged callback is 404', () => {
   });
 });
 
-test('Only a POST is a callback', async () => {
+test('A callback must be a POST', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
     expect(refusal(await send(caller.service, method, done.path))).toEqual([405, 'not_found']);
   }
 });
 
-test('A callback for a request that was deleted is answered, and brings nothing back', async () => {
+test('A callback for a deleted request is answered with 200 and restores nothing', async () => {
   const { requestId } = other.request;
   await remove(caller, `/v1/generations/${requestId}`);
 

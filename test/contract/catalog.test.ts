@@ -33,11 +33,11 @@ const REFERENCE_INPUTS = {
   maxCombinedSeconds: 30,
 };
 
-test('The catalog lists exactly the models that can be dispatched, with the limits of the contract', async () => {
+test('The catalog lists exactly the available models with their documented limits', async () => {
   const { status, body } = await caller.get('/v1/models');
 
   expect(status).toBe(200);
-  // `toEqual` refuses a key that is not named here: no rate is among them.
+  // `toEqual` fails on any extra key, such as a rate.
   expect(body).toEqual({
     data: [
       {
@@ -127,7 +127,7 @@ test('The catalog lists exactly the models that can be dispatched, with the limi
   });
 });
 
-test('The catalog says nothing of prices', async () => {
+test('The catalog contains no prices', async () => {
   const { body } = await caller.get('/v1/models');
 
   expect(JSON.stringify(body)).not.toMatch(/xtokens|price|cost|perImage|\brates?\b/i);

@@ -36,7 +36,7 @@ const create = (body: Record<string, unknown>, by = caller, headers: Record<stri
   by.post<AnyRecord>('/v1/generations', aGeneration({ size: '256x256', ...body }), headers);
 
 describe('A prompt the content filter blocks', () => {
-  test('is refused with 422 content_policy; nothing is debited or written', async () => {
+  test('is refused with 422 content_policy, without a debit or a write', async () => {
     const endUserEmail = uniqueEmail();
     const before = { balance: (await caller.get('/v1/balance')).body, entries: await history(caller) };
 
@@ -50,7 +50,7 @@ describe('A prompt the content filter blocks', () => {
     expect(await itemsNaming(service, endUserEmail)).toEqual([]);
   });
 
-  test('does not use its Idempotency-Key up', async () => {
+  test('does not consume its Idempotency-Key', async () => {
     const headers = { 'idempotency-key': `key ${Math.random()}` };
     expect((await create({ prompt: unique(BLOCK) }, caller, headers)).status).toBe(422);
 
@@ -60,21 +60,21 @@ describe('A prompt the content filter blocks', () => {
   });
 });
 
-test('A prompt in which it only masks something passes', async () => {
+test('A prompt the content filter would only mask is accepted', async () => {
   const { status, body } = await create({ prompt: unique(MASK) });
 
   expect(status).toBe(202);
   expect((await settled(caller, body.requestId)).status).toBe('succeeded');
 });
 
-test('Any other prompt passes', async () => {
+test('Any other prompt is accepted', async () => {
   const { status, body } = await create({ prompt: unique('[guardrail=none]') });
 
   expect(status).toBe(202);
   expect((await settled(caller, body.requestId)).status).toBe('succeeded');
 });
 
-test("A provider's own refusal is content_policy in the record, refunded", async () => {
+test("A refusal by the provider's own filter fails the request with content_policy and refunds it", async () => {
   const { requestId, status, error } = await failed(caller);
 
   expect([status, error?.code]).toEqual(['failed', 'content_policy']);
@@ -87,13 +87,13 @@ test("A provider's own refusal is content_policy in the record, refunded", async
 test.each([
   ['[fail=provider_error]', 'provider_error'],
   ['[broken=all]', 'internal_error'],
-])('Only a decision about content gets that code: %s is %s', async (directive, code) => {
+])('Other provider failures have other codes: %s gives %s', async (directive, code) => {
   const { body } = await create({ prompt: unique(directive) });
 
   expect((await settled(caller, body.requestId)).error?.code).toBe(code);
 });
 
-test('Without a content filter every prompt passes', async () => {
+test('Without a content filter every prompt is accepted', async () => {
   const elsewhere = await newBusyCaller(await sharedService());
 
   const { status, body } = await create({ prompt: unique(BLOCK) }, elsewhere);
@@ -102,7 +102,7 @@ test('Without a content filter every prompt passes', async () => {
   expect((await settled(elsewhere, body.requestId)).status).toBe('succeeded');
 });
 
-describe('Refusals come in their order, and each goes when its cause goes', () => {
+describe('Refusals have a fixed order, and each ends with its cause', () => {
   const email = uniqueEmail();
   let full: Caller;
   /** A key that may only read models. */
@@ -120,8 +120,8 @@ describe('Refusals come in their order, and each goes when its cause goes', () =
       ...['keys', 'create', '--account', full.accountId, '--scopes', 'models:read'],
     );
     scopeless = callerWith(service, full.accountId, key);
-    // Everything stands in the way at once: the end-user is paused and blocked, the money gone, the bucket
-    // empty, the account blocked.
+    // Every cause at once: the end-user is paused and blocked, the balance is zero, the rate limit's bucket is
+    // empty and the account is blocked.
     const { body } = await create({ endUserEmail: email, prompt: unique('[fail=timeout]') }, full);
     expect((await settled(full, body.requestId)).error?.code).toBe('provider_timeout');
     await full.post(`${endUserPath(email)}/block`, undefined);
@@ -144,7 +144,7 @@ describe('Refusals come in their order, and each goes when its cause goes', () =
     await account('unblock');
   });
 
-  test('403 for the scope', async () => {
+  test('403 forbidden for the scope', async () => {
     expect(await refused(invalid, scopeless)).toEqual([403, 'forbidden']);
   });
 
@@ -157,7 +157,7 @@ describe('Refusals come in their order, and each goes when its cause goes', () =
     expect(await refused(invalid)).toEqual([400, 'validation_error']);
   });
 
-  test('403 for the end-user who is blocked', async () => {
+  test('403 forbidden for the blocked end-user', async () => {
     expect(await refused(valid)).toEqual([403, 'forbidden']);
     await full.post(`${endUserPath(email)}/unblock`, undefined);
   });
@@ -171,7 +171,7 @@ describe('Refusals come in their order, and each goes when its cause goes', () =
     expect(await refused(valid)).toEqual([422, 'content_policy']);
   });
 
-  test('402 payment_required, and then it is accepted', async () => {
+  test('402 payment_required, and once topped up it is accepted', async () => {
     const clean = { ...valid, prompt: unique('[fail=content_policy]') };
     expect(await refused(clean)).toEqual([402, 'payment_required']);
     await ops(service, 'balance', 'topup', '--account', full.accountId, '--amount', '1');

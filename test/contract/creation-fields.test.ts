@@ -10,14 +10,14 @@ beforeAll(async () => {
 const create = (body: Record<string, unknown>) =>
   caller.post<{ prompt: string; endUserEmail: string }>('/v1/generations', anUndrawnGeneration(body));
 
-/** `[fail=content_policy]` keeps the upstream from drawing; the rest fills the prompt up. */
+/** A prompt of this length; `[fail=content_policy]` makes the provider refuse it without drawing. */
 const promptOf = (characters: number) => '[fail=content_policy]'.padEnd(characters, '.');
 
 describe('model', () => {
   test.each([
     ['a video model', 'xW3.0s'],
-    ['an unknown one', 'xSD9'],
-    ['one in other letters', 'xsd4.5'],
+    ['an unknown model', 'xSD9'],
+    ['in the wrong case', 'xsd4.5'],
     ['the name of an inherited property', 'toString'],
     ['empty', ''],
     ['a number', 1],
@@ -26,7 +26,7 @@ describe('model', () => {
     expect(wrongFields(await create({ model }))).toEqual(['model']);
   });
 
-  test('is judged before what only a known model can tell', async () => {
+  test('is checked before the fields whose rules depend on the model', async () => {
     expect(wrongFields(await create({ model: 'xSD9', size: '9x9', n: 99 }))).toEqual(['model']);
   });
 });
@@ -86,7 +86,7 @@ describe('n', () => {
     ['xSD5Pro', 15],
     ['xQI3Pro', 6],
     ['xZI1.0Pro', 1],
-  ])('of %s is at most %i', async (model, most) => {
+  ])('for %s is at most %i', async (model, most) => {
     expect((await create({ model, n: most })).status).toBe(202);
     expect(wrongFields(await create({ model, n: most + 1 }))).toEqual(['n']);
   });
@@ -97,7 +97,7 @@ describe('n', () => {
 });
 
 describe('sequential', () => {
-  test('is accepted where the model is capable of it', async () => {
+  test('is accepted by a model that supports it', async () => {
     expect((await create({ model: 'xSD4.5', sequential: 'auto' })).status).toBe(202);
   });
 
@@ -112,7 +112,7 @@ describe('sequential', () => {
     },
   );
 
-  test('goes with n = 1 only', async () => {
+  test('requires n = 1', async () => {
     expect((await create({ model: 'xSD4.5', sequential: 'auto', n: 1 })).status).toBe(202);
     expect(wrongFields(await create({ model: 'xSD4.5', sequential: 'auto', n: 2 }))).toEqual(['n']);
   });
@@ -132,7 +132,7 @@ describe('sequentialOptions.maxImages', () => {
     expect(wrongFields(await sequence({ maxImages }))).toEqual(['sequentialOptions.maxImages']);
   });
 
-  test('and the references together are at most maxImagesPerRequest', async () => {
+  test('plus the number of references is at most maxImagesPerRequest', async () => {
     expect((await sequence({ maxImages: 5 }, { references: references(10) })).status).toBe(202);
     expect(wrongFields(await sequence({ maxImages: 6 }, { references: references(10) }))).toEqual([
       'sequentialOptions.maxImages',
@@ -150,14 +150,14 @@ describe('sequentialOptions.maxImages', () => {
   });
 });
 
-describe('Fields that are not known', () => {
-  test('are refused by name, nested ones by their path', async () => {
+describe('Unknown fields', () => {
+  test('are refused by name, or by path when nested', async () => {
     const body = { model: 'xSD4.5', sequential: 'auto', sequentialOptions: { max: 2 }, seed: 1, N: 2 };
 
     expect(wrongFields(await create(body))).toEqual(['N', 'seed', 'sequentialOptions.max']);
   });
 
-  test('are refused when they are named as what every object inherits', async () => {
+  test('are refused when named like inherited object properties', async () => {
     const body = JSON.stringify(
       anUndrawnGeneration({ model: 'xSD4.5', sequential: 'auto', sequentialOptions: { toString: 1 } }),
     );
@@ -171,8 +171,8 @@ describe('Fields that are not known', () => {
   });
 });
 
-describe('All that is wrong is told at once', () => {
-  test('whatever the field', async () => {
+describe('Every error is reported at once', () => {
+  test('across all fields', async () => {
     const answer = await caller.post('/v1/generations', {
       model: 'xSD4.5',
       prompt: '',
@@ -204,7 +204,7 @@ describe('All that is wrong is told at once', () => {
     );
   });
 
-  test('null is not the same as absent', async () => {
+  test('for null, which is not the same as absent', async () => {
     const optional = [
       'size',
       'aspectRatio',
@@ -220,7 +220,7 @@ describe('All that is wrong is told at once', () => {
     expect(wrongFields(answer)).toEqual(optional.sort());
   });
 
-  test('nor is another type', async () => {
+  test('for values of the wrong type', async () => {
     const optional = [
       'size',
       'aspectRatio',

@@ -23,7 +23,7 @@ describe('references', () => {
     ['xSD4.5', 10],
     ['xSD5Pro', 10],
     ['xQI3Pro', 3],
-  ])('of %s are at most %i, and counted in the record', async (model, most) => {
+  ])('of %s are limited to %i, and the record shows their number', async (model, most) => {
     const { status, body } = await create({ model, references: images(most) });
 
     expect([status, body.referencesCount]).toEqual([202, most]);
@@ -34,7 +34,7 @@ describe('references', () => {
     expect((await create({ model: 'xSD4.5', references: images(10), n: 15 })).status).toBe(202);
   });
 
-  test('are refused by a model that takes none, even a single one', async () => {
+  test('are refused by a model that takes none', async () => {
     expect(wrongFields(await create({ references: images(1) }))).toEqual(['references']);
   });
 
@@ -45,13 +45,13 @@ describe('references', () => {
   });
 
   test.each([['https://example.com/a.png'], [{ 0: 'https://example.com/a.png' }], [1]])(
-    'are a list, not %j',
+    'must be a list, not %j',
     async (references) => {
       expect(wrongFields(await create({ model: 'xSD4.5', references }))).toEqual(['references']);
     },
   );
 
-  test('that are wrong are named by their index, each one', async () => {
+  test('are each named by index when wrong', async () => {
     const references = ['', 'https://example.com/a.png', null, 'http://example.com/b.png'];
 
     expect(wrongFields(await create({ model: 'xSD4.5', references }))).toEqual([
@@ -63,7 +63,7 @@ describe('references', () => {
 });
 
 const REFUSED_URLS = [
-  ['http to another machine', 'http://example.com/a.png'],
+  ['http to another host', 'http://example.com/a.png'],
   ['http to a private address', 'http://10.0.0.1/a.png'],
   ['another protocol', 'ftp://example.com/a.png'],
   ['data', 'data:image/png;base64,AAAA'],
@@ -73,7 +73,7 @@ const REFUSED_URLS = [
   ['a user name', 'https://ada@example.com/a.png'],
   ['a password', 'https://ada:secret@example.com/a.png'],
   ['more than 2,048 characters', urlOf(2049)],
-  ['no URL at all', 'https://'],
+  ['not a URL', 'https://'],
   ['empty', ''],
 ];
 const ACCEPTED_URLS = [
@@ -89,7 +89,7 @@ describe('A reference URL', () => {
     expect(wrongFields(await create({ model: 'xSD4.5', references: [url] }))).toEqual(['references[0]']);
   });
 
-  // A local run allows loopback targets, so that its users can try what they have on their machine.
+  // A local run allows loopback targets, so that developers can use servers on their own machine.
   test.each(ACCEPTED_URLS)('is accepted: %s', async (_what, url) => {
     expect((await create({ model: 'xSD4.5', references: [url] })).status).toBe(202);
   });

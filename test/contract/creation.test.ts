@@ -22,7 +22,7 @@ beforeAll(async () => {
 const create = (body: unknown) => caller.post<AnyRecord>('/v1/generations', body);
 
 describe('An accepted creation', () => {
-  test('answers 202 with the queued record, Location and Retry-After', async () => {
+  test('is answered with 202, the queued record, Location and Retry-After', async () => {
     const before = Date.now();
     const prompt = unique('[fail=content_policy]');
 
@@ -61,7 +61,7 @@ describe('An accepted creation', () => {
     expect((await caller.get<AnyRecord>(path)).body.requestId).toBe(body.requestId);
   });
 
-  test('has an id that sorts by its creation time', async () => {
+  test('has an id that sorts by creation time', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) ids.push((await create(anUndrawnGeneration())).body.requestId);
 
@@ -79,22 +79,22 @@ describe('An accepted creation', () => {
     [{ model: 'xZI1.0Pro', size: '1K', aspectRatio: 'landscape' }, 1],
     [{ model: 'xZI1.0Pro', size: '1024x1024' }, 1],
     [{ model: 'xZI1.0Pro', size: '1025x1024' }, 2],
-  ])('of %j is debited %d, the most it can deliver', async (body, debit) => {
+  ])('of %j is debited %d, the price of the most it can deliver', async (body, debit) => {
     const { requestId } = (await create(anUndrawnGeneration(body))).body;
 
     expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', debit]);
   });
 });
 
-/** A body of exactly so many bytes that would be accepted if it were not for its size. */
+/** A body of exactly this size, valid but for its size. */
 const bodyOf = (bytes: number) => JSON.stringify(anUndrawnGeneration()).padEnd(bytes, ' ');
 
 describe('A body', () => {
-  test.each(['', '{}'])('that is %j lacks every required field', async (body) => {
+  test.each(['', '{}'])('%j is refused for every required field', async (body) => {
     expect(wrongFields(await create(body))).toEqual(['endUserEmail', 'model', 'prompt']);
   });
 
-  test('that is missing counts as {}', async () => {
+  test('is read as {} when missing', async () => {
     const headers = { authorization: `Bearer ${caller.key}` };
 
     const answer = await send(caller.service, 'POST', '/v1/generations', { headers });
@@ -113,16 +113,16 @@ describe('A body', () => {
     'null',
     '1',
     'true',
-  ])('that is %s is refused', async (body) => {
+  ])('%s is refused', async (body) => {
     expect(refusal(await create(body))).toEqual([400, 'validation_error']);
   });
 
-  test('of 256 KiB is read, one of a byte more refused', async () => {
+  test('of 256 KiB is read, and one byte more is refused', async () => {
     expect((await create(bodyOf(256 * 1024))).status).toBe(202);
     expect(refusal(await create(bodyOf(256 * 1024 + 1)))).toEqual([400, 'validation_error']);
   });
 
-  test('over what the gateway takes is refused in the same shape', async () => {
+  test("over the gateway's limit is refused in the same shape", async () => {
     expect(refusal(await create(bodyOf(10 * 1024 * 1024 + 1)))).toEqual([400, 'validation_error']);
   });
 });
@@ -138,7 +138,7 @@ describe('A refused creation writes nothing', () => {
   const body = (more: Record<string, unknown> = {}) =>
     anUndrawnGeneration({ endUserEmail: refusedEmail, ...more });
 
-  test('whether it is refused with 400, 402 or 403', async () => {
+  test('with 400, 402 or 403', async () => {
     const poor = await newCaller(await sharedService(), 3.999);
     const { key } = await ops<{ key: string }>(
       poor.service,
@@ -164,14 +164,14 @@ describe('A refused creation writes nothing', () => {
     expect(await itemsNaming(poor.service, refusedEmail)).toEqual([]);
   });
 
-  test('and what is wrong with it is told before what it costs', async () => {
+  test('and validation comes before payment', async () => {
     const poor = await newCaller(await sharedService(), 0);
 
     expect(refusal(await poor.post('/v1/generations', body({ n: 0 })))).toEqual([400, 'validation_error']);
     expect(refusal(await poor.post('/v1/generations', body()))).toEqual([402, 'payment_required']);
   });
 
-  test('and money for exactly the price is enough', async () => {
+  test('and a balance of exactly the price is enough', async () => {
     const exact = await newCaller(await sharedService(), 4);
 
     expect((await exact.post('/v1/generations', body({ model: 'xSD4.5' }))).status).toBe(202);

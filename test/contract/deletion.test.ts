@@ -29,7 +29,7 @@ beforeAll(async () => {
 const pathOf = (requestId: string) => `/v1/generations/${requestId}`;
 const removeOne = (requestId: string) => remove(caller, pathOf(requestId));
 
-/** Expects that nothing of a deleted request can be had in any way. */
+/** Expects that no route, list or file URL returns anything of a deleted request. */
 const expectGone = async ({ requestId, images = [], endUserEmail = '' }: AnyRecord): Promise<void> => {
   expect(refusal(await caller.get(pathOf(requestId)))).toEqual([404, 'not_found']);
   for (const query of ['', `&endUserEmail=${encodeURIComponent(endUserEmail)}`, '&status=succeeded']) {
@@ -42,7 +42,7 @@ const expectGone = async ({ requestId, images = [], endUserEmail = '' }: AnyReco
 };
 
 describe('Deleting one request', () => {
-  test('removes it with all of its files, which are counted', async () => {
+  test('removes it with all its files and counts them', async () => {
     const record = await succeeded(caller, { model: 'xSD4.5', size: '2K', n: 2 });
     for (const { url } of record.images ?? []) expect((await fetchFile(url)).status).toBe(200);
 
@@ -65,7 +65,7 @@ describe('Deleting one request', () => {
     await expectGone(record);
   });
 
-  test('removes a failed one, which has no files', async () => {
+  test('removes a failed request, which has no files', async () => {
     const record = await failed(caller);
 
     expect((await removeOne(record.requestId)).body).toEqual({
@@ -74,7 +74,7 @@ describe('Deleting one request', () => {
     await expectGone(record);
   });
 
-  test('leaves its entries in the ledger and its place in the counters of its end-user', async () => {
+  test("keeps its ledger entries and its end-user's counters", async () => {
     const email = uniqueEmail();
     const [paid, refunded] = await Promise.all([
       succeeded(caller, { endUserEmail: email }),
@@ -89,7 +89,7 @@ describe('Deleting one request', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('leaves nothing of its prompt and its provider calls in the table', async () => {
+  test('removes its prompt and its provider calls from the table', async () => {
     const { requestId } = await failed(caller, { prompt: `[fail=content_policy] secret ${Math.random()}` });
 
     await removeOne(requestId);
@@ -98,7 +98,7 @@ describe('Deleting one request', () => {
     expect(left.filter((item) => !item.includes('LEDGER#'))).toEqual([]);
   });
 
-  test('is done once: after that it is 404', async () => {
+  test('works once; after that it is 404', async () => {
     const { requestId } = await failed(caller);
 
     const answers = await Promise.all(Array.from({ length: 5 }, () => removeOne(requestId)));
@@ -107,7 +107,7 @@ describe('Deleting one request', () => {
     expect(refusal(await removeOne(requestId))).toEqual([404, 'not_found']);
   });
 
-  test('is refused with 409 while it is processing, and nothing changes', async () => {
+  test('is refused with 409 while it is processing, without effect', async () => {
     const { requestId } = await processing(caller, 4);
 
     expect(refusal(await removeOne(requestId))).toEqual([409, 'conflict']);
@@ -120,7 +120,7 @@ describe('Deleting one request', () => {
     expect(refusal(await removeOne(id))).toEqual([404, 'not_found']);
   });
 
-  test("is 404 for another account's, which stays", async () => {
+  test('is 404 for a request of another account, which stays', async () => {
     const { requestId } = await succeeded(other);
 
     expect(refusal(await removeOne(requestId))).toEqual([404, 'not_found']);
@@ -134,7 +134,7 @@ describe('Deleting one request', () => {
 });
 
 describe('Deleting several requests', () => {
-  test('tells what became of each', async () => {
+  test('reports the outcome of each', async () => {
     const [made, refused, busy, others] = await Promise.all([
       succeeded(caller),
       failed(caller),
@@ -159,7 +159,7 @@ describe('Deleting several requests', () => {
     await settled(caller, busy.requestId);
   });
 
-  test('counts an id that is given twice once', async () => {
+  test('counts a repeated id once', async () => {
     const { requestId } = await succeeded(caller);
 
     const { body } = await bulkRemove(caller, [requestId, UNKNOWN, requestId, UNKNOWN, requestId]);
@@ -167,7 +167,7 @@ describe('Deleting several requests', () => {
     expect(body).toEqual({ requested: 2, deleted: 1, removedObjects: 1, conflicts: [], notFound: [UNKNOWN] });
   });
 
-  test('is idempotent: what is deleted already is not found', async () => {
+  test('is idempotent: deleted requests are reported as not found', async () => {
     const records = await Promise.all([failed(caller), failed(caller)]);
     const ids = records.map(({ requestId }) => requestId);
 
@@ -177,7 +177,7 @@ describe('Deleting several requests', () => {
     });
   });
 
-  test('takes 200 ids and no more', async () => {
+  test('takes at most 200 ids', async () => {
     const { requestId } = await failed(caller);
     const ids = [
       requestId,
@@ -188,7 +188,7 @@ describe('Deleting several requests', () => {
     expect(wrongFields(await bulkRemove(caller, [...ids, UNKNOWN]))).toEqual(['requestIds']);
   });
 
-  test('takes none', async () => {
+  test('takes an empty list', async () => {
     const { status, body } = await bulkRemove(caller, []);
 
     expect(status).toBe(200);
@@ -203,18 +203,18 @@ describe('Deleting several requests', () => {
     [{ requestIds: [UNKNOWN, 1, UNKNOWN, null, [UNKNOWN], {}] }, [1, 3, 4, 5].map((i) => `requestIds[${i}]`)],
     [{ requestIds: [], dryRun: true }, ['dryRun']],
     [{ requestIds: [1], ids: [] }, ['ids', 'requestIds[0]']],
-  ])('refuses %j, every wrong field named', async (body, fields) => {
+  ])('refuses %j and names every wrong field', async (body, fields) => {
     expect(wrongFields(await caller.post('/v1/generations/bulk-delete', body))).toEqual(fields);
   });
 
-  test('deletes nothing when the body is refused', async () => {
+  test('deletes nothing if the body is refused', async () => {
     const { requestId } = await failed(caller);
 
     expect(wrongFields(await bulkRemove(caller, [requestId, 1]))).toEqual(['requestIds[1]']);
     expect((await caller.get(pathOf(requestId))).status).toBe(200);
   });
 
-  test('by several calls at once is counted once in all', async () => {
+  test('by concurrent calls counts each request once in total', async () => {
     const records = await Promise.all([
       ...Array.from({ length: 10 }, () => failed(caller)),
       ...Array.from({ length: 4 }, () => succeeded(caller)),

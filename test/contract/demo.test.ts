@@ -9,7 +9,7 @@ import { measureVideoFile } from './support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const saved: string[] = [];
-/** A whole local run of its own, beside the one that the other tests share. */
+/** It starts its own local run while the shared ones keep the machine busy. */
 const DEMO_MILLISECONDS = 150_000;
 afterAll(() => Promise.all(saved.map((file) => rm(file, { force: true }))));
 

@@ -32,7 +32,7 @@ const create = (endUserEmail: string) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail }));
 
 describe('Deleting an end-user', () => {
-  test('removes them, their requests and their files, all counted', async () => {
+  test('removes and counts their requests and files', async () => {
     const email = uniqueEmail();
     const theirs = await Promise.all([
       succeeded(caller, { endUserEmail: email }),
@@ -56,7 +56,7 @@ describe('Deleting an end-user', () => {
     expect((await fetchFile(bystander.images?.[0]?.url)).status).toBe(200);
   });
 
-  test('leaves nothing with their address in the table', async () => {
+  test('leaves their address nowhere in the table', async () => {
     const email = uniqueEmail();
     await failed(caller, { endUserEmail: email });
 
@@ -65,7 +65,7 @@ describe('Deleting an end-user', () => {
     expect(await itemsNaming(caller.service, email)).toEqual([]);
   });
 
-  test('leaves what they cost in the ledger', async () => {
+  test('keeps their debits in the ledger', async () => {
     const email = uniqueEmail();
     const [paid] = await Promise.all([
       succeeded(caller, { endUserEmail: email }),
@@ -80,7 +80,7 @@ describe('Deleting an end-user', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('is done once: after that they are 404', async () => {
+  test('works once; after that it is 404', async () => {
     const email = uniqueEmail();
     await failed(caller, { endUserEmail: email });
     await remove(caller, endUserPath(email));
@@ -94,7 +94,7 @@ describe('Deleting an end-user', () => {
     expect(answers.map(refusal)).toEqual(Array(3).fill([404, 'not_found']));
   });
 
-  test('by several calls at once is done by one of them, or counted once in all', async () => {
+  test('by concurrent calls succeeds once and counts each request at most once', async () => {
     const email = uniqueEmail();
     await Promise.all(Array.from({ length: 6 }, () => failed(caller, { endUserEmail: email })));
 
@@ -107,7 +107,7 @@ describe('Deleting an end-user', () => {
     expect(await itemsNaming(caller.service, email)).toEqual([]);
   });
 
-  test('counts no request that was deleted before', async () => {
+  test('does not count requests that were deleted before', async () => {
     const email = uniqueEmail();
     const [one, two] = await Promise.all([
       succeeded(caller, { endUserEmail: email }),
@@ -120,7 +120,7 @@ describe('Deleting an end-user', () => {
     });
   });
 
-  test('is refused with 409 while a request is processing: then nothing has changed', async () => {
+  test('is refused with 409 while a request is processing, without effect', async () => {
     const email = uniqueEmail();
     const done = await succeeded(caller, { endUserEmail: email });
     const { requestId } = await processing(caller, 4, { endUserEmail: email });
@@ -134,7 +134,7 @@ describe('Deleting an end-user', () => {
     await settled(caller, requestId);
   });
 
-  test('works after block, wait and try again', async () => {
+  test('works after blocking, waiting and repeating the call', async () => {
     const email = uniqueEmail();
     const { requestId } = await processing(caller, 3, { endUserEmail: email });
     await caller.post(`${endUserPath(email)}/block`, undefined);
@@ -144,7 +144,7 @@ describe('Deleting an end-user', () => {
     expect((await remove(caller, endUserPath(email))).body).toMatchObject({ email, removedRequests: 1 });
   });
 
-  test('lets a creation with the same address begin anew, blocked or not before', async () => {
+  test('lets the next creation with the address make a new end-user, even if the old one was blocked', async () => {
     const email = uniqueEmail();
     await failed(caller, { endUserEmail: email });
     await succeeded(caller, { endUserEmail: email });
@@ -168,7 +168,7 @@ describe('Deleting an end-user', () => {
     expect(body.items.map((item) => item.requestId)).toEqual([requestId]);
   });
 
-  test("leaves another account's end-user of the same address alone", async () => {
+  test("keeps another account's end-user with the same address", async () => {
     const email = uniqueEmail();
     const other = await newBusyCaller(caller.service);
     const [, theirs] = await Promise.all([
@@ -182,7 +182,7 @@ describe('Deleting an end-user', () => {
     expect((await fetchFile(theirs.images?.[0]?.url)).status).toBe(200);
   });
 
-  test('leaves one whose address begins the same alone', async () => {
+  test('keeps an end-user whose address starts with the same text', async () => {
     const email = uniqueEmail();
     const longer = `${email}.au`;
     await Promise.all([failed(caller, { endUserEmail: email }), failed(caller, { endUserEmail: longer })]);

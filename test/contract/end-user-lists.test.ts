@@ -22,7 +22,7 @@ beforeAll(async () => {
   caller = own;
   for (const endUserEmail of EMAILS) await failed(caller, { endUserEmail });
   for (const email of BLOCKED) await caller.post(`${endUserPath(email)}/block`, undefined);
-  // Being active again moves nobody up the list.
+  // A second creation does not move an end-user up the list.
   await failed(caller, { endUserEmail: 'ada@example.com' });
   await accepted(other, anUndrawnGeneration({ endUserEmail: 'ada@other.example' }));
   newestFirst = EMAILS.toReversed();
@@ -41,7 +41,7 @@ const emailsOf = async (query: Record<string, string | number>) =>
 const among = (wanted: (email: string) => boolean) => newestFirst.filter(wanted);
 
 describe('The list of end-users', () => {
-  test('has all of the account, newest first, on pages of 20', async () => {
+  test('has all end-users of the account, newest first, on pages of 20', async () => {
     const page = await list();
 
     expect(page).toEqual({ items: expect.any(Array), page: 1, pageSize: 20, hasMore: false });
@@ -79,7 +79,7 @@ describe('The list of end-users', () => {
     [{ email: 'ada', blocked: 'true' }, () => ['mallory@ada.example']],
     [{ email: 'ada', blocked: 'false' }, () => ['ada+shop@example.com', 'ada@example.com']],
     [{ email: 'zoë', blocked: 'true' }, () => []],
-  ])('narrowed down by %j has exactly what matches', async (query, expected) => {
+  ])('filtered by %j has exactly the matching end-users', async (query, expected) => {
     expect(await emailsOf(query)).toEqual(expected());
   });
 
@@ -97,7 +97,7 @@ describe('The list of end-users', () => {
 
 describe('Pages of end-users', () => {
   test.each([1, 2, 3, 5, 6, 7, 50])(
-    'of %d are without gap or repeat, with exact hasMore',
+    'of %d have no gaps, no repeats and an exact hasMore',
     async (pageSize) => {
       const found: string[] = [];
       for (let page = 1; page <= Math.ceil(6 / pageSize) + 1; page++) {
@@ -115,7 +115,7 @@ describe('Pages of end-users', () => {
     [{ blocked: 'true' }, 2],
     [{ blocked: 'false' }, 4],
     [{ email: 'example.com' }, 3],
-  ])('narrowed down by %j know exactly whether there is more', async (filter, count) => {
+  ])('filtered by %j have an exact hasMore', async (filter, count) => {
     expect((await list({ ...filter, pageSize: count })).hasMore).toBe(false);
     const first = await list({ ...filter, pageSize: count - 1 });
     const second = await list({ ...filter, pageSize: count - 1, page: 2 });
@@ -123,7 +123,7 @@ describe('Pages of end-users', () => {
     expect([second.items.length, second.hasMore]).toEqual([1, count > 2 * (count - 1)]);
   });
 
-  test('beyond the end are empty', async () => {
+  test('past the end are empty', async () => {
     expect(await list({ page: 1_000_000 })).toEqual({
       ...{ items: [], page: 1_000_000, pageSize: 20, hasMore: false },
     });
@@ -141,6 +141,6 @@ test.each([
   ['page=0&pageSize=51&blocked=x&sort=asc', ['blocked', 'page', 'pageSize', 'sort']],
   ['page=%31%00', ['page']],
   ['Email=ada', ['Email']],
-])('A list asked for with %s is refused, every wrong parameter named', async (query, fields) => {
+])('A list with %s is refused, and every wrong parameter is named', async (query, fields) => {
   expect(wrongFields(await caller.get(`/v1/end-users?${query}`))).toEqual(fields);
 });

@@ -62,7 +62,7 @@ describe('An end-user', () => {
     await settled(caller, requestId);
   });
 
-  test('does not come to be by a creation that is refused', async () => {
+  test('is not created by a refused creation', async () => {
     const email = uniqueEmail();
     const poor = await newBusyCaller(caller.service, 0.5);
 
@@ -72,7 +72,7 @@ describe('An end-user', () => {
     expect(await list('', poor)).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
   });
 
-  test('is counted with each accepted creation, their spending net of refunds', async () => {
+  test('counts each accepted creation, with spending net of refunds', async () => {
     const email = uniqueEmail();
     const first = await succeeded(caller, { endUserEmail: email });
     await failed(caller, { endUserEmail: email, model: 'xSD4.5' });
@@ -106,7 +106,7 @@ describe('An end-user', () => {
     expect((await endUserOf(caller, email))?.totalXTokensSpent).toBe(0);
   });
 
-  test('is one and the same however the address is written', async () => {
+  test('is the same for every spelling of the address', async () => {
     const email = uniqueEmail();
     for (const spelling of [email, ` ${email} `, email.toUpperCase()]) {
       expect((await create(spelling)).body).toMatchObject({ endUserEmail: email });
@@ -117,7 +117,7 @@ describe('An end-user', () => {
     expect(body).toMatchObject({ email });
   });
 
-  test('belongs to one account: the same address elsewhere is somebody else', async () => {
+  test('belongs to one account: the same address in another is another end-user', async () => {
     const email = uniqueEmail();
     const other = await newBusyCaller(caller.service);
     await create(email);
@@ -134,7 +134,7 @@ describe('An end-user', () => {
 });
 
 describe('Blocking', () => {
-  test('refuses creations with 403 until it is undone', async () => {
+  test('refuses creations with 403 until the end-user is unblocked', async () => {
     const email = uniqueEmail();
     await create(email);
     const before = Date.now();
@@ -152,7 +152,7 @@ describe('Blocking', () => {
     expect((await create(email)).status).toBe(202);
   });
 
-  test('again is at the new time', async () => {
+  test('again updates the time of the block', async () => {
     const email = uniqueEmail();
     await create(email);
     const first = await block(email);
@@ -165,7 +165,7 @@ describe('Blocking', () => {
     expect((await endUserOf(caller, email))?.blockedAt).toBe(second.body.blockedAt);
   });
 
-  test('is undone any number of times', async () => {
+  test('can be undone any number of times', async () => {
     const email = uniqueEmail();
     await create(email);
 
@@ -175,7 +175,7 @@ describe('Blocking', () => {
     }
   });
 
-  test('leaves work under way to end as it would', async () => {
+  test('does not stop unfinished requests', async () => {
     const email = uniqueEmail();
     const { requestId } = await accepted(
       caller,
@@ -188,7 +188,7 @@ describe('Blocking', () => {
     expect(await endUserOf(caller, email)).toMatchObject({ totalRequests: 1, totalXTokensSpent: 1 });
   });
 
-  test('of others leaves an end-user alone', async () => {
+  test('of one end-user does not affect others', async () => {
     const [blocked, free] = [uniqueEmail(), uniqueEmail()];
     await Promise.all([create(blocked), create(free)]);
 
@@ -205,7 +205,7 @@ describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (v
 
   test.each([
     ['with a plus sign, encoded', (mark: string) => `ada+${mark}@example.com`, encodeURIComponent],
-    ['with a plus sign as it is', (mark: string) => `ada+${mark}@example.com`, (email: string) => email],
+    ['with a plus sign unencoded', (mark: string) => `ada+${mark}@example.com`, (email: string) => email],
     ['with letters beyond ASCII', (mark: string) => `zoë.${mark}@bücher.example`, encodeURIComponent],
     ['with other scripts', (mark: string) => `用户${mark}@例え.テスト`, encodeURIComponent],
     ['with a per cent sign', (mark: string) => `50%25${mark}@example.com`, encodeURIComponent],
@@ -221,20 +221,20 @@ describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (v
   });
 
   test.each(['nobody@example.com', 'ada%2Bnobody@example.com'])(
-    'that nobody has is 404: %s',
+    'of no end-user is 404: %s',
     async (email) => {
       expect(refusal(await act(`/v1/end-users/${email}`))).toEqual([404, 'not_found']);
     },
   );
 
   test.each(['nobody', '%00@example.com', 'a@b', `${'a'.repeat(250)}@example.com`, '%E0%A4%A', '%20'])(
-    'that is no address is refused by name: %s',
+    'that is invalid is refused by name: %s',
     async (email) => {
       expect(wrongFields(await act(`/v1/end-users/${email}`))).toEqual(['email']);
     },
   );
 
-  test('comes without query parameters', async () => {
+  test('takes no query parameters', async () => {
     const path = '/v1/end-users/nobody@example.com';
     const answer =
       verb === 'DELETE' ? remove(caller, `${path}?x=1`) : caller.post(`${path}/${verb}?x=1`, undefined);
@@ -243,7 +243,7 @@ describe.each(['block', 'unblock', 'DELETE'])('An address in the path of %s', (v
   });
 });
 
-test('A request of theirs reads with the address as it was normalized', async () => {
+test('A request shows the normalized address', async () => {
   const email = uniqueEmail('Zoë+Tag');
   const { requestId } = await failed(caller, { endUserEmail: email });
 

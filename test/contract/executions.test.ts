@@ -18,7 +18,7 @@ beforeAll(async () => {
   caller = await newCaller(await sharedService());
 });
 
-/** Where an execution stands, what it was given, the states it entered, and all of its history as text. */
+/** An execution's status, input, entered states and whole history as text. */
 const executionOf = (requestId: string, machine: 'generation' | 'expiry' = 'generation') =>
   withStepFunctions(caller.service, async (client) => {
     const stateMachineArn = caller.service.stateMachines[machine];
@@ -32,19 +32,19 @@ const executionOf = (requestId: string, machine: 'generation' | 'expiry' = 'gene
     return { name, status, input, states, text: JSON.stringify([input, output, events]) };
   });
 
-/** A prompt and a reference that would be found again wherever they went. */
+/** Marks the prompt and the reference, so they can be found in any history. */
 const MARK = `mark${Math.random()}`;
 const REFERENCE = `https://example.com/${MARK}.png`;
 
 describe.each([
   [
-    'answered by the upstream at once',
+    'answered by the provider at once',
     { model: 'xZI1.0Pro', size: '256x256', prompt: MARK },
     'succeeded',
     ['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
   ],
   [
-    'taken as a task',
+    'accepted as a task',
     { model: 'xQI3Pro', size: '512x512', prompt: MARK, references: [REFERENCE] },
     'succeeded',
     [
@@ -58,7 +58,7 @@ describe.each([
     ],
   ],
   [
-    'refused by the upstream',
+    'refused by the provider',
     { model: 'xSD4.5', prompt: `${MARK} [fail=content_policy]`, references: [REFERENCE] },
     'failed',
     ['Dispatch request', 'Choose next step', 'Fail request'],
@@ -75,14 +75,14 @@ describe.each([
   beforeAll(async () => {
     const { requestId } = await accepted(caller, body);
     record = await settled(caller, requestId);
-    // The record is terminal a moment before the execution that made it so has ended.
+    // The record is terminal shortly before its execution ends.
     execution = await eventually(
       () => executionOf(requestId),
       ({ status }) => status !== 'RUNNING',
     );
   });
 
-  test(`is named by the request and succeeds, as it brought the request to its end: ${ending}`, () => {
+  test(`has the request's id as its name and succeeds: the request has ${ending}`, () => {
     expect(record.status).toBe(ending);
     expect(execution).toMatchObject({ name: record.requestId, status: 'SUCCEEDED' });
   });
@@ -91,14 +91,14 @@ describe.each([
     expect(execution.states).toEqual(states);
   });
 
-  test('carries ids only: no prompt, no email, no URL', () => {
+  test('contains no prompt, email or URL', () => {
     expect(JSON.parse(execution.input ?? '')).toEqual({ requestId: record.requestId });
     expect(execution.text).not.toContain(MARK);
     expect(execution.text).not.toContain('ada@example.com');
     expect(execution.text).not.toMatch(/https?:/);
   });
 
-  test(`is followed by ${ending === 'succeeded' ? 'one that waits until its files expire' : 'none, as there is no file to expire'}`, async () => {
+  test(`starts ${ending === 'succeeded' ? 'one that waits until its files expire' : 'none for expiry, as there are no files'}`, async () => {
     const { requestId, images: [image] = [] } = record;
     if (ending === 'failed') {
       expect(await executionStatus(caller.service, 'expiry', requestId)).toBeUndefined();
@@ -111,12 +111,12 @@ describe.each([
   });
 });
 
-test('Every call the service made was allowed by its role', async () => {
+test('Every AWS call of the service was allowed by its role', async () => {
   const calls = ['/v1/models', '/v1/balance', '/v1/balance/history'];
   expect((await Promise.all(calls.map((path) => caller.get(path)))).map(({ status }) => status)).toEqual(
     Array(calls.length).fill(200),
   );
 
-  // Looked at once more when the whole suite has run.
+  // Global teardown checks again after the whole suite.
   expect(await refusedCalls(caller.service.dataDir)).toEqual([]);
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => discard(service));
 
-/** The item a list shows for a request, if any. */
+/** The request as a list shows it, if it does. */
 const itemIn = async (
   requestId: string,
   query: { status?: string; endUserEmail?: string },
@@ -47,8 +47,8 @@ const itemIn = async (
   return body.items.find((item) => item.requestId === requestId);
 };
 
-/** What a request reads as, and what each list shows of it, all at a moment in which its status did not change. */
-const look = async (requestId: string, endUserEmail: string) => {
+/** A request's record and what each list shows of it, read while its status did not change. */
+const snapshotOf = async (requestId: string, endUserEmail: string) => {
   for (;;) {
     const before = await read(caller, requestId);
     const queries = STATUSES.flatMap((status) => [{ status }, { status, endUserEmail }]);
@@ -63,7 +63,7 @@ const look = async (requestId: string, endUserEmail: string) => {
   }
 };
 
-const expectAgreement = ({ record, plain, found, holding }: Awaited<ReturnType<typeof look>>): void => {
+const expectAgreement = ({ record, plain, found, holding }: Awaited<ReturnType<typeof snapshotOf>>): void => {
   expect(holding).toEqual([record.status, record.status]);
   for (const item of [plain, ...found]) {
     expect(withoutUrls(item as AnyRecord)).toEqual(withoutUrls(record));
@@ -72,7 +72,7 @@ const expectAgreement = ({ record, plain, found, holding }: Awaited<ReturnType<t
 };
 
 describe('Lists and their status filters agree with reads', () => {
-  test('while a request goes through processing and succeeded to expired', async () => {
+  test('from processing through succeeded to expired', async () => {
     const endUserEmail = uniqueEmail();
     const { requestId } = await accepted(caller, {
       size: '256x256',
@@ -83,7 +83,7 @@ describe('Lists and their status filters agree with reads', () => {
 
     await eventually(
       async () => {
-        const moment = await look(requestId, endUserEmail);
+        const moment = await snapshotOf(requestId, endUserEmail);
         expectAgreement(moment);
         seen.add(moment.record.status);
         return moment.record.status;
@@ -94,16 +94,16 @@ describe('Lists and their status filters agree with reads', () => {
     expect([...seen].filter((status) => status !== 'queued')).toEqual(['processing', 'succeeded', 'expired']);
   });
 
-  test('of a failed request, which does not expire', async () => {
+  test('for a failed request, which does not expire', async () => {
     const endUserEmail = uniqueEmail();
     const { requestId } = await failed(caller, { endUserEmail });
 
-    expectAgreement(await look(requestId, endUserEmail));
+    expectAgreement(await snapshotOf(requestId, endUserEmail));
   });
 });
 
 describe('An expired request', () => {
-  /** Requests that made a picture which has expired. */
+  /** Requests whose image has expired. */
   const expired = async (count: number, endUserEmail: string): Promise<AnyRecord[]> => {
     const made = await Promise.all(Array.from({ length: count }, () => succeeded(caller, { endUserEmail })));
     for (const { requestId } of made) {
@@ -115,7 +115,7 @@ describe('An expired request', () => {
     return made;
   };
 
-  test('can be deleted, with no file counted', async () => {
+  test('can be deleted, counting no file', async () => {
     const [one] = await expired(1, uniqueEmail());
     const requestId = one?.requestId ?? '';
 
@@ -126,7 +126,7 @@ describe('An expired request', () => {
     expect((await caller.get(`/v1/generations/${requestId}`)).status).toBe(404);
   });
 
-  test('adds nothing to removedObjects of a bulk delete', async () => {
+  test('adds nothing to removedObjects in a bulk delete', async () => {
     const [old] = await expired(1, uniqueEmail());
     const fresh = await failed(caller);
 
@@ -135,7 +135,7 @@ describe('An expired request', () => {
     expect(body).toEqual({ requested: 2, deleted: 2, removedObjects: 0, conflicts: [], notFound: [] });
   });
 
-  test('goes with its end-user, counted as a request but not by its file', async () => {
+  test('is deleted with its end-user, counted as a request but without a file', async () => {
     const email = uniqueEmail();
     await expired(2, email);
     await failed(caller, { endUserEmail: email });
@@ -146,7 +146,7 @@ describe('An expired request', () => {
     expect(await endUserOf(caller, email)).toBeUndefined();
   });
 
-  test('stays paid, and stays in the counters of its end-user', async () => {
+  test("stays paid and in its end-user's counters", async () => {
     const email = uniqueEmail();
     const [one] = await expired(1, email);
 
@@ -156,7 +156,7 @@ describe('An expired request', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('gives no file, whether or not it is still stored', async () => {
+  test('has no readable file, even if it is still stored', async () => {
     const { requestId } = await accepted(caller, { size: '256x256' });
     const { images = [] } = await settled(caller, requestId);
 
