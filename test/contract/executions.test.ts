@@ -98,7 +98,7 @@ describe.each([
     expect(execution.text).not.toMatch(/https?:/);
   });
 
-  test(`starts ${ending === 'succeeded' ? 'one that waits until its files expire' : 'none for expiry, as there are no files'}`, async () => {
+  test(`starts ${ending === 'succeeded' ? 'an expiry execution that waits until its files expire' : 'no expiry execution, as it has no files'}`, async () => {
     const { requestId, images: [image] = [] } = record;
     if (ending === 'failed') {
       expect(await executionStatus(caller.service, 'expiry', requestId)).toBeUndefined();

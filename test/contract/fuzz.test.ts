@@ -1,4 +1,4 @@
 import { testFuzzed } from './support/fuzz-suite.ts';
 
-// Twice as many rounds are in test/long/fuzz.test.ts.
+// test/long/fuzz.test.ts runs twice as many rounds.
 testFuzzed(120, 0);

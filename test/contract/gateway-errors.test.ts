@@ -4,7 +4,7 @@ import { type Caller, send, sharedService } from './support/client.ts';
 import { newBusyCaller } from './support/resources.ts';
 import { filled, ROUTES } from './support/routes.ts';
 
-/** Those `fetch` can send; an answer to HEAD has no body, CONNECT and TRACE are never sent. */
+/** The methods `fetch` can send. Without HEAD, whose answers have no body. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
 const methodsOf = (path: string): string[] =>
@@ -25,7 +25,7 @@ describe.each(PATHS)('%s', (path) => {
   const allowed = methodsOf(path);
 
   test.each(METHODS.filter((method) => !allowed.includes(method)))(
-    'refuses %s with 405, code not_found and the methods it takes, whoever asks',
+    'refuses %s with 405, code not_found and the allowed methods, with or without a key',
     async (method) => {
       const answers = [
         await request(method, filled(path)),
@@ -43,11 +43,11 @@ describe.each(PATHS)('%s', (path) => {
     },
   );
 
-  test('has nothing below it that is not documented', async () => {
+  test('has no undocumented paths below it', async () => {
     expect(refusal(await request('GET', `${filled(path)}/x/y`))).toEqual([404, 'not_found']);
   });
 
-  test('is spelled exactly so', async () => {
+  test('is case-sensitive', async () => {
     const wrong = filled(path).replace('/v1/', '/V1/');
 
     expect(refusal(await request('GET', wrong))).toEqual([404, 'not_found']);
@@ -79,7 +79,7 @@ describe('An unknown route is 404 not_found', () => {
 });
 
 describe.each(ROUTES.filter(({ method }) => method === 'POST'))('A body sent to POST $path', ({ path }) => {
-  test('over what the gateway takes, 10 MB, is refused', async () => {
+  test("over 10 MB, the gateway's limit, is refused", async () => {
     const answer = await request('POST', filled(path), ' '.repeat(10 * 1024 * 1024 + 1));
 
     expect(refusal(answer)).toEqual([400, 'validation_error']);
@@ -87,7 +87,7 @@ describe.each(ROUTES.filter(({ method }) => method === 'POST'))('A body sent to 
 });
 
 describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent to %s', (path) => {
-  test('of 256 KiB is read, one of a byte more refused by name', async () => {
+  test('of 256 KiB is read, and one byte more is refused by name', async () => {
     const body = (bytes: number) => '{"x":1}'.padEnd(bytes, ' ');
 
     expect(wrongFields(await request('POST', path, body(256 * 1024)))).toContain('x');
@@ -101,20 +101,20 @@ describe.each(['/v1/generations', '/v1/generations/bulk-delete'])('A body sent t
     'image/png',
     'application/octet-stream',
     'x',
-  ])('is read as JSON whatever its content type: %s', async (contentType) => {
+  ])('is read as JSON with any content type: %s', async (contentType) => {
     const answer = await request('POST', path, '{"x":1}', { 'content-type': contentType });
 
     expect(wrongFields(answer)).toContain('x');
   });
 
-  test('that is no JSON object is refused by name', async () => {
+  test('that is not a JSON object is refused by name', async () => {
     for (const body of ['x', '[]', 'null', '1', '"x"', '{', '{}{}', '\u0000']) {
       expect(wrongFields(await request('POST', path, body))).toEqual(['body']);
     }
   });
 });
 
-test("Every answer has an X-Request-Id of its own, the gateway's refusals too", async () => {
+test("Every answer has its own X-Request-Id, including the gateway's refusals", async () => {
   const answers = await Promise.all([
     ...PATHS.map((path) => request('GET', filled(path))),
     ...PATHS.map((path) => request('PUT', filled(path))),

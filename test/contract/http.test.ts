@@ -30,7 +30,7 @@ describe('An unknown route is 404 not_found, with or without a key', () => {
   });
 });
 
-describe('A known route with another method is 405 with code not_found, and says what it takes', () => {
+describe('A known route with another method is 405 with code not_found, and lists the allowed methods', () => {
   test.each([
     ['PUT', '/v1/generations', 'POST'],
     ['PATCH', '/v1/generations', 'POST'],
@@ -47,7 +47,7 @@ describe('A known route with another method is 405 with code not_found, and says
   });
 
   test.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'image/png'])(
-    'whatever the body, such as %s',
+    'with a body of type %s',
     async (contentType) => {
       const answer = await request('PUT', '/v1/generations', { 'content-type': contentType }, '{"a":1}');
 
@@ -60,7 +60,7 @@ test('A path with a broken escape is refused in the shape of every error', async
   expect(refusal(await request('GET', '/v1/generations/%E0%A4%A'))).toEqual([400, 'validation_error']);
 });
 
-test('Every answer has an X-Request-Id of its own', async () => {
+test('Every answer has its own X-Request-Id', async () => {
   const paths = ['/v1/balance', '/v1/balance', '/v1/nothing', '/v1/generations/latest'];
 
   const answers = await Promise.all(paths.map((path) => request('GET', path)));
@@ -68,7 +68,7 @@ test('Every answer has an X-Request-Id of its own', async () => {
   expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(paths.length);
 });
 
-test('An error tells the caller nothing of the inside', async () => {
+test('An error reveals no internals to the caller', async () => {
   const answers = await Promise.all([
     send(caller.service, 'GET', '/v1/balance'),
     request('GET', '/v1/nothing'),

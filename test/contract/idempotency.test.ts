@@ -24,7 +24,7 @@ const create = (key: string, body: unknown, by = caller) =>
 const isReplayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed');
 
 describe('A creation with an Idempotency-Key', () => {
-  test('sent ten times at once makes one request and one debit', async () => {
+  test('sent ten times at once creates one request and one debit', async () => {
     const email = uniqueEmail();
     const body = anUndrawnGeneration({ endUserEmail: email });
     const key = uniqueKey();
@@ -46,7 +46,7 @@ describe('A creation with an Idempotency-Key', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('gives the first 202 again when the request has ended', async () => {
+  test('is answered with the first 202 again after the request has ended', async () => {
     const body = aGeneration({ size: '256x256' });
     const key = uniqueKey();
     const first = await create(key, body);
@@ -62,7 +62,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect(await entriesOf(caller, first.body.requestId)).toEqual([['generation', 1]]);
   });
 
-  test('is the same whatever the order of its fields and the spaces between them', async () => {
+  test('is the same with its fields reordered or its whitespace changed', async () => {
     const body = anUndrawnGeneration({
       model: 'xSD4.5',
       sequential: 'auto',
@@ -78,7 +78,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect([again.status, again.body, isReplayed(again)]).toEqual([202, first.body, 'true']);
   });
 
-  test('is another when a value differs, or the order of a list: 409, nothing written', async () => {
+  test('is refused with 409 if a value or the order of a list differs, and nothing is written', async () => {
     const references = ['https://example.com/a.png', 'https://example.com/b.png'];
     const body = anUndrawnGeneration({ model: 'xSD4.5', references });
     const key = uniqueKey();
@@ -96,7 +96,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect((await create(key, body)).body).toEqual(first.body);
   });
 
-  test('by several callers of one account at once with different bodies has one winner', async () => {
+  test('sent at once with different bodies by callers of one account has one winner', async () => {
     const key = uniqueKey();
 
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(key, anUndrawnGeneration())));
@@ -106,7 +106,7 @@ describe('A creation with an Idempotency-Key', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('of another account is independent of it', async () => {
+  test('does not affect another account that uses the same key', async () => {
     const body = anUndrawnGeneration();
     const key = uniqueKey();
 
@@ -117,7 +117,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect(theirs.body.requestId).not.toBe(mine.body.requestId);
   });
 
-  test('is told from one with a similar key', async () => {
+  test('differs from one with a similar key', async () => {
     const body = anUndrawnGeneration();
     const key = uniqueKey();
 
@@ -128,7 +128,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test('is free again when it was refused', async () => {
+  test('can be repeated after it was refused', async () => {
     const email = uniqueEmail();
     const key = uniqueKey();
     const body = anUndrawnGeneration({ endUserEmail: email });
@@ -141,7 +141,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect([answer.status, isReplayed(answer)]).toEqual([202, null]);
   });
 
-  test('gives the first 202 again even to an end-user who was blocked since', async () => {
+  test('is answered with the first 202 again even if its end-user has been blocked since', async () => {
     const email = uniqueEmail();
     const key = uniqueKey();
     const body = anUndrawnGeneration({ endUserEmail: email });
@@ -154,7 +154,7 @@ describe('A creation with an Idempotency-Key', () => {
     expect(refusal(await create(uniqueKey(), body))).toEqual([403, 'forbidden']);
   });
 
-  test('whose request was deleted is 409, and makes no other', async () => {
+  test('is 409 after its request was deleted, and creates no other', async () => {
     const key = uniqueKey();
     const body = anUndrawnGeneration();
     const { requestId } = (await create(key, body)).body;
@@ -168,7 +168,7 @@ describe('A creation with an Idempotency-Key', () => {
   });
 });
 
-test('Without a key every creation is one of its own', async () => {
+test('Without a key every creation creates a request', async () => {
   const body = anUndrawnGeneration();
 
   const answers = [await caller.post<AnyRecord>('/v1/generations', body)];
@@ -186,7 +186,7 @@ describe('A key', () => {
       'with every kind of printable character',
       () => `!"#$%&'()*+,-./09:;<=>?@AZ[\\]^_\`az{|}~ ${Math.random()}`,
     ],
-  ])('%s is taken', async (_what, key) => {
+  ])('%s is accepted', async (_what, key) => {
     const fresh = await newBusyCaller(caller.service);
     const text = key();
     const body = anUndrawnGeneration();
@@ -208,7 +208,7 @@ describe('A key', () => {
   test.each([
     ['{"references":', '[', ']'],
     ['{"sequentialOptions":', '{"a":', '}'],
-  ])('on a body nested beyond measure is no matter: %s', async (start, open, close) => {
+  ])('with a deeply nested body does not crash: %s', async (start, open, close) => {
     const depth = 20_000;
     const body = `${start}${open.repeat(depth)}1${close.repeat(depth)}}`;
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   caller = await newCaller(await sharedService());
 });
 
-/** The files of a succeeded record, as a caller gets them. */
+/** Fetches the files of a succeeded record. */
 const fetchImages = (record: AnyRecord) =>
   Promise.all(
     (record.images ?? []).map(async ({ url, size }) => {
@@ -24,7 +24,7 @@ const fetchImages = (record: AnyRecord) =>
     }),
   );
 
-/** A request of each kind. They are all made at once, as most of their time is waiting. */
+/** A request of each kind. All are created at once, as they mostly wait. */
 const SINGLE: [model: string, body: Record<string, unknown>, size: string, type: string][] = [
   ['xSD4.5', {}, '2048x2048', 'image/jpeg'],
   ['xSD4.5', { size: '4K', aspectRatio: 'portrait' }, '2880x5120', 'image/jpeg'],
@@ -43,7 +43,7 @@ const SEVERAL: [model: string, body: Record<string, unknown>, count: number][] =
   ['xSD4.5', { references: ['https://example.com/a.png'], sequential: 'auto' }, 14],
 ];
 
-describe('An image is a file of the asked size', () => {
+describe('An image is a file of the requested size', () => {
   const ids = new Map<unknown, string>();
   beforeAll(async () => {
     const create = async ([model, body]: [string, Record<string, unknown>, ...unknown[]]) => {
@@ -80,11 +80,11 @@ describe('A signed URL', () => {
     url = new URL(record.images?.[0]?.url ?? '');
   });
 
-  test('gives the file', async () => {
+  test('returns the file', async () => {
     expect((await fetchFile(url)).status).toBe(200);
   });
 
-  test('expires at the second of expiresAt, never later', async () => {
+  test('expires at expiresAt, to the second and never later', async () => {
     const { requestId } = await accepted(caller, {});
     const { images = [], finishedAt = '' } = await settled(caller, requestId);
     const [image] = images;
@@ -111,7 +111,7 @@ describe('A signed URL', () => {
     expect((await fetchFile(altered)).status).toBe(403);
   });
 
-  test('is signed anew on every read while expiresAt stays', async () => {
+  test('is signed afresh on every read, with the same expiresAt', async () => {
     const { requestId } = await accepted(caller, {});
     const first = await settled(caller, requestId);
     const second = await settled(caller, requestId);

@@ -18,15 +18,15 @@ beforeAll(async () => {
   service = await sharedService();
 });
 
-const newLimited = async (requestsPerSecond: number, burst: number): Promise<Caller> => {
+const newLimitedCaller = async (requestsPerSecond: number, burst: number): Promise<Caller> => {
   const caller = await newCaller(service);
   await setLimits(caller, requestsPerSecond, burst);
   return caller;
 };
 const retryAfter = ({ headers }: Answer<unknown>): number => Number(headers.get('retry-after'));
 /**
- * The first alone, which opens the bucket, then the others at once: which of two requests came first is not certain
- * within a few milliseconds, and the last of a burst depends on it.
+ * Sends the first request alone, so that it fills the bucket, then the others at once: concurrent requests may arrive
+ * a few milliseconds out of order, and the last of a burst depends on the order.
  */
 const atOnce = async (caller: Caller, count: number, path = '/v1/balance') => [
   await caller.get(path),
@@ -34,20 +34,20 @@ const atOnce = async (caller: Caller, count: number, path = '/v1/balance') => [
 ];
 const statuses = (answers: Answer<unknown>[]) => answers.map(({ status }) => status).sort();
 
-/** So slow that nothing comes back while a test runs. */
+/** Too slow to refill anything during a test. */
 const ONE_IN_1000_SECONDS = 0.001;
 
 describe('The rate limit', () => {
-  test.each([1, 2, 5, 17])('lets a burst of exactly %d through', async (burst) => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, burst);
+  test.each([1, 2, 5, 17])('allows a burst of exactly %d', async (burst) => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, burst);
 
     const answers = await atOnce(caller, burst + 5);
 
     expect(statuses(answers)).toEqual([...Array(burst).fill(200), ...Array(5).fill(429)]);
   });
 
-  test('refuses with 429 and says, in whole seconds, when to come again', async () => {
-    const caller = await newLimited(0.05, 2);
+  test('refuses with 429 and a Retry-After in whole seconds', async () => {
+    const caller = await newLimitedCaller(0.05, 2);
     await atOnce(caller, 2);
 
     const refused = await caller.get('/v1/balance');
@@ -58,8 +58,8 @@ describe('The rate limit', () => {
     expect(retryAfter(refused)).toBeLessThanOrEqual(20);
   });
 
-  test('says at least one second, however short the wait', async () => {
-    const caller = await newLimited(1, 1);
+  test('has a Retry-After of at least one second', async () => {
+    const caller = await newLimitedCaller(1, 1);
 
     const refused = (await atOnce(caller, 20)).filter(({ status }) => status === 429);
 
@@ -67,8 +67,8 @@ describe('The rate limit', () => {
     expect(refused.map(retryAfter)).toEqual(Array(refused.length).fill(1));
   });
 
-  test('lets requests through again, one for each interval', async () => {
-    const caller = await newLimited(0.25, 2);
+  test('allows one more request each interval', async () => {
+    const caller = await newLimitedCaller(0.25, 2);
     const startedAt = Date.now();
     expect(statuses(await atOnce(caller, 2))).toEqual([200, 200]);
 
@@ -82,14 +82,14 @@ describe('The rate limit', () => {
       (status) => status === 200,
     );
 
-    // One more every four seconds: the next comes no sooner than that, and no refusal cost one.
+    // One more every four seconds: not sooner, and refused requests do not count.
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(4000);
     expect(refused.map(refusal)).toEqual(Array(refused.length).fill([429, 'rate_limited']));
     for (const seconds of refused.map(retryAfter)) expect([1, 2, 3, 4]).toContain(seconds);
   });
 
-  test('is counted for every endpoint together, whatever each answers', async () => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, 4);
+  test('counts all endpoints together, whatever their status', async () => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 4);
 
     const answers = [
       await caller.get('/v1/models'),
@@ -102,8 +102,8 @@ describe('The rate limit', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 429]);
   });
 
-  test('is counted for each key by itself', async () => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, 2);
+  test('counts each key separately', async () => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 2);
     const { key } = await ops<{ key: string }>(service, 'keys', 'create', '--account', caller.accountId);
     const second = callerWith(service, caller.accountId, key);
     await atOnce(caller, 2);
@@ -112,8 +112,8 @@ describe('The rate limit', () => {
     expect(statuses(await atOnce(second, 3))).toEqual([200, 200, 429]);
   });
 
-  test('refuses before a body is looked at, and writes nothing', async () => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+  test('refuses before the body is read, and writes nothing', async () => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 1);
     await caller.get('/v1/models');
 
     const answers = [
@@ -126,8 +126,8 @@ describe('The rate limit', () => {
     expect(await history(caller)).toHaveLength(1);
   });
 
-  test('is what the operator set, from the next request on, with a full bucket', async () => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+  test('changes with the next request after the operator sets it, starting from a full bucket', async () => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 1);
     await atOnce(caller, 2);
     expect((await caller.get('/v1/balance')).status).toBe(429);
 
@@ -139,8 +139,8 @@ describe('The rate limit', () => {
     expect(statuses(await atOnce(caller, 5))).toEqual([200, 200, 200, 429, 429]);
   });
 
-  test('is not touched by requests without a valid key', async () => {
-    const caller = await newLimited(ONE_IN_1000_SECONDS, 1);
+  test('does not count requests without a valid key', async () => {
+    const caller = await newLimitedCaller(ONE_IN_1000_SECONDS, 1);
     const wrong = { authorization: `Bearer ${caller.key.slice(0, -1)}` };
 
     for (let count = 0; count < 3; count++) {
@@ -150,7 +150,7 @@ describe('The rate limit', () => {
     expect((await caller.get('/v1/balance')).status).toBe(200);
   });
 
-  test('is 100 at once and 50 a second for a new account', async () => {
+  test('allows a new account 100 at once and 50 a second', async () => {
     const caller = await newCaller(service);
 
     const account = await ops(service, 'accounts', 'show', '--account', caller.accountId);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const service = await sharedService();
   [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
   const made: AnyRecord[] = [];
-  // One after the other: each has a creation time of its own.
+  // Created one after the other, so their creation times differ.
   for (const make of [succeeded, failed, failed, succeeded, failed]) {
     made.push(await make(caller, { endUserEmail: ADA }), await make(caller, { endUserEmail: BOB }));
   }
@@ -37,7 +37,7 @@ const list = async (query: Record<string, string | number> = {}): Promise<ListPa
   return body;
 };
 
-/** The ids of a list that is all on one page. */
+/** The ids of a list that fits on one page. */
 const listed = async (query: Record<string, string | number> = {}): Promise<string[]> => {
   const { items, hasMore } = await list({ pageSize: 50, ...query });
   expect(hasMore).toBe(false);
@@ -45,14 +45,14 @@ const listed = async (query: Record<string, string | number> = {}): Promise<stri
 };
 
 describe('The list of generations', () => {
-  test('has all of the caller, newest first, on pages of 20', async () => {
+  test('has all requests of the caller, newest first, on pages of 20', async () => {
     const page = await list();
 
     expect(page).toEqual({ items: expect.any(Array), page: 1, pageSize: 20, hasMore: false });
     expect(ids(page.items)).toEqual(ids(all));
   });
 
-  test('shows each record as a read of it does, with URLs that work', async () => {
+  test('shows each record as a read does, with working URLs', async () => {
     const { items } = await list();
 
     const reads = await Promise.all(items.map(({ requestId }) => read(caller, requestId)));
@@ -65,7 +65,7 @@ describe('The list of generations', () => {
     for (const url of urls) expect((await fetchFile(url)).status).toBe(200);
   });
 
-  test('has nothing of another account', async () => {
+  test('has no requests of another account', async () => {
     const mine = new Set(ids(all));
 
     const { body } = await other.get<ListPage<AnyRecord>>('/v1/generations');
@@ -74,7 +74,7 @@ describe('The list of generations', () => {
     expect(body.items.filter(({ requestId }) => mine.has(requestId))).toEqual([]);
   });
 
-  test('of an account without any is empty', async () => {
+  test('is empty for a new account', async () => {
     const { body } = await (await newBusyCaller(caller.service, 0)).get('/v1/generations');
 
     expect(body).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
@@ -85,11 +85,11 @@ describe('A filter', () => {
   test.each([
     ['by end-user', { endUserEmail: ADA }, () => all.filter(({ endUserEmail }) => endUserEmail === ADA)],
     [
-      'by end-user, whatever the case',
+      'by end-user, in any case',
       { endUserEmail: ' Bob@Example.COM ' },
       () => all.filter(({ endUserEmail }) => endUserEmail === BOB),
     ],
-    ['by an end-user who has none', { endUserEmail: 'nobody@example.com' }, () => []],
+    ['by an end-user without requests', { endUserEmail: 'nobody@example.com' }, () => []],
     ['by status succeeded', { status: 'succeeded' }, () => withStatus('succeeded')],
     ['by status failed', { status: 'failed' }, () => withStatus('failed')],
     ['by status queued', { status: 'queued' }, () => []],
@@ -100,11 +100,11 @@ describe('A filter', () => {
       { endUserEmail: BOB, status: 'failed' },
       () => withStatus('failed').filter(({ endUserEmail }) => endUserEmail === BOB),
     ],
-  ])('%s finds exactly what matches', async (_what, query, expected) => {
+  ])('%s finds exactly the matching requests', async (_what, query, expected) => {
     expect(await listed(query as Record<string, string>)).toEqual(ids(expected()));
   });
 
-  test('by createdAfter finds what is strictly newer', async () => {
+  test('by createdAfter finds strictly newer requests', async () => {
     for (const { createdAt = '' } of all) {
       expect(await listed({ createdAfter: createdAt })).toEqual(
         ids(all.filter((record) => timeOf(record) > Date.parse(createdAt))),
@@ -112,7 +112,7 @@ describe('A filter', () => {
     }
   });
 
-  test('takes all of them together', async () => {
+  test('can be combined with all others', async () => {
     const oldest = all.at(-1) as AnyRecord;
 
     for (const [endUserEmail, status] of [ADA, BOB].flatMap((email) =>
@@ -128,7 +128,7 @@ describe('A filter', () => {
 });
 
 describe('createdAfter', () => {
-  /** A record with newer and older ones around it, and those newer than it. */
+  /** A record in the middle of the list, and the newer ones. */
   const middle = () => all[4] as AnyRecord;
   const newer = () => ids(all.slice(0, 4));
   const orSame = () => ids(all.slice(0, 5));
@@ -151,7 +151,7 @@ describe('createdAfter', () => {
     expect(await listed({ createdAfter: at(timeOf(middle())) })).toEqual(expected());
   });
 
-  test('without a fraction stands for the whole second', async () => {
+  test('without a fraction means the start of the second', async () => {
     const second = Math.floor(timeOf(middle()) / 1000) * 1000;
     const createdAfter = isoOf(second).replace('.000Z', 'Z');
 
@@ -160,7 +160,7 @@ describe('createdAfter', () => {
 });
 
 describe('Pages', () => {
-  test.each([1, 2, 3, 4, 5, 9, 10, 11, 50])('of %d are without gap or repeat', async (pageSize) => {
+  test.each([1, 2, 3, 4, 5, 9, 10, 11, 50])('of %d have no gaps and no repeats', async (pageSize) => {
     const pages: ListPage<AnyRecord>[] = [];
     for (let page = 1; page <= Math.ceil(10 / pageSize) + 1; page++)
       pages.push(await list({ page, pageSize }));
@@ -178,7 +178,7 @@ describe('Pages', () => {
     [{ status: 'succeeded' }, 4],
     [{ endUserEmail: ADA }, 5],
     [{ endUserEmail: ADA, status: 'failed' }, 3],
-  ])('of %j know exactly whether there is more', async (filter, count) => {
+  ])('of %j have an exact hasMore', async (filter, count) => {
     const query = filter as Record<string, string>;
     expect((await list({ ...query, pageSize: count })).hasMore).toBe(false);
     expect((await list({ ...query, pageSize: count - 1 })).hasMore).toBe(true);
@@ -186,7 +186,7 @@ describe('Pages', () => {
     expect([last.items.length, last.hasMore]).toEqual([1, false]);
   });
 
-  test.each([2, 1000, 1_000_000])('beyond the end are empty: page %d', async (page) => {
+  test.each([2, 1000, 1_000_000])('past the end are empty: page %d', async (page) => {
     expect(await list({ page })).toEqual({ items: [], page, pageSize: 20, hasMore: false });
   });
 });
@@ -209,7 +209,7 @@ test.each([
   ['createdAfter=2026-01-01T00:00:00', ['createdAfter']],
   ['createdAfter=2026-02-30T00:00:00Z', ['createdAfter']],
   ['createdAfter=2026-01-01T00:00:00%2B25:00', ['createdAfter']],
-  // A plus sign that is not encoded is a space.
+  // An unencoded plus sign is a space.
   ['createdAfter=2026-01-01T00:00:00+02:00', ['createdAfter']],
   ['createdAfter=1767225600', ['createdAfter']],
   ['endUserEmail=ada%40example.com&endUserEmail=ada%40example.com', ['endUserEmail']],
@@ -221,6 +221,6 @@ test.each([
     'page=0&pageSize=51&status=x&endUserEmail=x&createdAfter=x&sort=asc',
     [...['createdAfter', 'endUserEmail', 'page', 'pageSize', 'sort', 'status']],
   ],
-])('A list asked for with %s is refused, every wrong parameter named', async (query, fields) => {
+])('A list with %s is refused, and every wrong parameter is named', async (query, fields) => {
   expect(wrongFields(await caller.get(`/v1/generations?${query}`))).toEqual(fields);
 });

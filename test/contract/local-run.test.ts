@@ -43,9 +43,9 @@ const running = (): RunningService => {
 const demoCaller = ({ accountId, apiKey }: { accountId: string; apiKey: string }) =>
   callerWith(running(), accountId, apiKey);
 
-describe('Context that cannot be used', () => {
-  // Which values cannot be used: test/unit/lib/context.test.ts.
-  test('ends the start with a line that names the key', async () => {
+describe('An invalid context value', () => {
+  // test/unit/lib/context.test.ts covers which values are invalid.
+  test('fails the start with a message that names the key', async () => {
     const { code, stdout, stderr } = await failToStart(dataDir, {
       context: { imageDeadlineSeconds: 'soon' },
     });
@@ -58,7 +58,7 @@ describe('Context that cannot be used', () => {
 });
 
 describe('A first start', () => {
-  test('says where the service is, once it takes requests', async () => {
+  test("prints the service's URL once it accepts requests", async () => {
     const lines: string[] = [];
     service = await startLocalService(dataDir, {
       context: { pollIntervalSeconds: 1 },
@@ -72,7 +72,7 @@ describe('A first start', () => {
     expect(lines.join('\n')).toMatch(/^curl .*\/v1\/generations/m);
   });
 
-  test('writes local.json, for the eyes of its owner only', async () => {
+  test('writes local.json, readable only by its owner', async () => {
     const written = JSON.parse(await readFile(runFile(), 'utf8'));
 
     const loopback = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -90,7 +90,7 @@ describe('A first start', () => {
       }),
       sandboxUrl: loopback,
       pid: running().process.pid,
-      // What the operators' command line needs besides.
+      // For the operators' command line.
       outputs: expect.objectContaining({ TableName: written.tableName, BaseUrl: written.baseUrl }),
       operatorAccessKeyId: name,
       operatorSecretAccessKey: name,
@@ -98,7 +98,7 @@ describe('A first start', () => {
     expect((await stat(runFile())).mode & 0o077).toBe(0);
   });
 
-  test('makes the account demo with 1,000 xTokens, whose key it prints', async () => {
+  test('creates the account demo with 1,000 xTokens and prints its key', async () => {
     const accounts = await ops<Record<string, unknown>[]>(running(), 'accounts', 'list');
 
     expect(accounts).toEqual([
@@ -109,23 +109,26 @@ describe('A first start', () => {
 });
 
 describe('A second start on a data directory in use', () => {
-  test.each([{ reset: false }, { reset: true }])('is refused in one clear line: %j', async (options) => {
-    const { code, stdout, stderr } = await failToStart(dataDir, options);
+  test.each([{ reset: false }, { reset: true }])(
+    'is refused with one line that names the directory and the process: %j',
+    async (options) => {
+      const { code, stdout, stderr } = await failToStart(dataDir, options);
 
-    expect(code).not.toBe(0);
-    expect(stdout).toBe('');
-    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(dataDir)]);
-    expect(stderr).toContain(String(running().process.pid));
-  });
+      expect(code).not.toBe(0);
+      expect(stdout).toBe('');
+      expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(dataDir)]);
+      expect(stderr).toContain(String(running().process.pid));
+    },
+  );
 
-  test('leaves the first one alone', async () => {
+  test('does not affect the first', async () => {
     expect((await demoCaller(running()).get('/v1/balance')).status).toBe(200);
     expect(existsSync(runFile())).toBe(true);
   });
 });
 
-/** Requests that are under way in each way a request can be: in a call, as a task, waiting for its turn, just begun. */
-const begin = async (): Promise<AnyRecord[]> => {
+/** Unfinished requests of every kind: in a call, as a task, waiting to retry a busy provider, just created. */
+const createUnfinished = async (): Promise<AnyRecord[]> => {
   const begun = await Promise.all(
     [
       { model: 'xZI1.0Pro', prompt: unique('[delay=60]') },
@@ -143,7 +146,7 @@ const begin = async (): Promise<AnyRecord[]> => {
   return [...begun, await accepted(caller, { size: '256x256' })];
 };
 
-/** Waits for every request's end and checks that each was paid once and given back what it did not deliver. */
+/** Waits until every request has ended and expects that each was paid once, or refunded if it failed. */
 const expectAllEnded = async (begun: AnyRecord[]): Promise<void> => {
   const ended = await Promise.all(begun.map(({ requestId }) => settled(caller, requestId)));
   for (const { requestId, status, cost } of ended) {
@@ -154,13 +157,13 @@ const expectAllEnded = async (begun: AnyRecord[]): Promise<void> => {
       ['generation', status === 'failed' ? price : cost],
     ]);
   }
-  // What a provider was making is lost with the run. Of those that wait for their turn, which try for a moment only now
-  // and then, one at least was not trying when the run ended: it goes on as if nothing had happened.
+  // A call under way is lost with the run. The two requests that wait to retry are rarely in a call, so at least one
+  // was not when the run stopped: it continues as if nothing had happened.
   expect(ended.slice(2, 4).map(({ status }) => status)).toContain('succeeded');
   await expectUnbrokenChain(caller);
 };
 
-/** What was there before the stop. */
+/** State before the stop. */
 let before: { caller: Caller; entries: unknown; record: AnyRecord; bytes: Buffer };
 let begun: AnyRecord[];
 
@@ -171,10 +174,10 @@ describe('Stopping', () => {
     const record = await settled(caller, requestId);
     const { bytes } = await fetchFile(record.images?.[0]?.url);
     before = { caller, entries: await history(caller), record, bytes };
-    begun = await begin();
+    begun = await createUnfinished();
   });
 
-  test('with Ctrl-C ends it with 0 and removes local.json', async () => {
+  test('with Ctrl-C exits with 0 and removes local.json', async () => {
     expect(await running().stop('SIGINT')).toBe(0);
 
     expect(existsSync(runFile())).toBe(false);
@@ -182,19 +185,19 @@ describe('Stopping', () => {
   });
 });
 
-describe('After a new start on the same data directory', () => {
+describe('After a restart on the same data directory', () => {
   beforeAll(async () => {
     service = await startLocalService(dataDir, { context: { pollIntervalSeconds: 1 } });
     caller = demoCaller(service);
   });
 
-  test('the same key opens the same account, with its whole history', async () => {
+  test('the key still opens the account, with its whole history', async () => {
     expect([caller.key, caller.accountId]).toEqual([before.caller.key, before.caller.accountId]);
     const known = before.entries as unknown[];
     expect((await history(caller)).slice(-known.length)).toEqual(known);
   });
 
-  test('a record reads as before, its file under a newly signed URL', async () => {
+  test('a record reads as before, with a freshly signed file URL', async () => {
     const record = await read(caller, before.record.requestId);
 
     const { images = [], ...rest } = record;
@@ -207,7 +210,7 @@ describe('After a new start on the same data directory', () => {
     expect(await measure(file)).toEqual({ format: 'png', size: '256x256' });
   });
 
-  test('requests that were under way go on to their end, each paid or refunded once', async () => {
+  test('unfinished requests continue until they end, each paid or refunded once', async () => {
     await expectAllEnded(begun);
   });
 
@@ -222,7 +225,7 @@ describe('After a new start on the same data directory', () => {
 describe('A start with --reset', () => {
   beforeAll(() => running().stop());
 
-  test('begins with nothing of what was there', async () => {
+  test("removes the service's data, but no other file", async () => {
     const previous = running();
     const foreign = join(dataDir, 'mine.txt');
     await writeFile(foreign, 'kept');
@@ -235,7 +238,7 @@ describe('A start with --reset', () => {
     expect(existsSync(foreign)).toBe(true);
   });
 
-  test('stops with SIGTERM as well', async () => {
+  test('also stops with SIGTERM', async () => {
     expect(await running().stop('SIGTERM')).toBe(0);
     expect(existsSync(runFile())).toBe(false);
   });

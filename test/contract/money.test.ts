@@ -13,7 +13,7 @@ import { type Entry, expectUnbrokenChain, history, type Page } from './support/l
 import { ops } from './support/local-service.ts';
 
 describe('The ledger', () => {
-  test('shows topup, debit and refund of a failed request, newest first', async () => {
+  test('shows the topup, and the debit and refund of a failed request, newest first', async () => {
     const caller = await newCaller(await sharedService(), 10);
     const { requestId } = await accepted(caller, { prompt: unique('[fail=provider_error]') });
     await settled(caller, requestId);
@@ -34,7 +34,7 @@ describe('The ledger', () => {
     expect(entries[0]?.id).toMatch(/^led_[0-9A-HJKMNP-TV-Z]{26}$/);
   });
 
-  test('pages without gap or repeat', async () => {
+  test('has pages without gaps or repeats', async () => {
     const caller = await newCaller(await sharedService(), 0);
     for (let count = 1; count <= 7; count++) {
       await ops(caller.service, 'balance', 'topup', '--account', caller.accountId, '--amount', String(count));
@@ -76,8 +76,8 @@ describe('The ledger', () => {
   });
 });
 
-describe('40 creations at once with money for exactly 15', () => {
-  test('15 are accepted, 25 refused with 402, the balance is never negative and the chain unbroken', async () => {
+describe('40 concurrent creations with a balance for exactly 15', () => {
+  test('15 are accepted, 25 refused with 402, the balance is never negative and the ledger is unbroken', async () => {
     const caller = await newCaller(await sharedService(), 15);
     const headers = { authorization: `Bearer ${caller.key}` };
     const body = aGeneration({ prompt: unique('[delay=1]') });

@@ -63,11 +63,11 @@ describe('requests list', () => {
     }));
   });
 
-  test('answers the requests of an account, newest first', async () => {
+  test('prints the requests of an account, newest first', async () => {
     expect(await list('--account', caller.accountId)).toEqual(rows);
   });
 
-  test('answers those of every account when none is given', async () => {
+  test('prints those of every account when none is given', async () => {
     const all = await list();
 
     expect(all).toEqual(expect.arrayContaining(rows));
@@ -80,7 +80,7 @@ describe('requests list', () => {
     expect(new Set(all.map(({ accountId }) => accountId)).size).toBeGreaterThan(1);
   });
 
-  test('narrows down by status and age', async () => {
+  test('filters by status and age', async () => {
     const of = ['--account', caller.accountId];
 
     expect(await list(...of, '--status', 'failed')).toEqual(rows.slice(0, 2));
@@ -98,28 +98,28 @@ describe('requests show', () => {
     caller = await newCaller(service);
     const { requestId } = await accepted(caller, { model: 'xSD4.5', n: 2, prompt: unique('[broken=1]') });
     record = await settled(caller, requestId);
-    // What follows the end of a request is started after it.
+    // The expiry execution starts after the request ends.
     shown = await eventually(
       () => show(requestId),
       ({ executions }) => executions.some(({ workflow }) => workflow === 'expiry'),
     );
   });
 
-  test('answers the record but for its signed URLs, and its account', async () => {
+  test('prints the record without signed URLs, and its account', async () => {
     const { images, ...rest } = record;
 
     expect(shown.record).toEqual({ ...rest, images: images?.map(({ url: _, ...image }) => image) });
     expect(shown.account).toMatchObject({ accountId: caller.accountId, xTokens: await balance(caller) });
   });
 
-  test('answers the entries about it', () => {
+  test('prints its ledger entries', () => {
     expect(shown.ledgerEntries.map(({ reason, amount }) => [reason, amount])).toEqual([
       ['generation', 8],
       ['refund', 4],
     ]);
   });
 
-  test('answers its executions with the states they entered', () => {
+  test('prints its executions and the states they entered', () => {
     const [generation, expiry] = shown.executions;
 
     expect(generation).toMatchObject({ workflow: 'generation', name: record.requestId });
@@ -129,13 +129,13 @@ describe('requests show', () => {
     expect(expiry).toMatchObject({ workflow: 'expiry', status: 'RUNNING' });
   });
 
-  test('answers the provider calls and what they came to', () => {
+  test('prints its provider calls and their outcomes', () => {
     expect(shown.providerAttempts.length).toBeGreaterThan(0);
     for (const { outcome } of shown.providerAttempts) expect(outcome?.kind).toBe('done');
     expect(shown.webhooks).toEqual([]);
   });
 
-  test('answers the file that is in the record and in the bucket', () => {
+  test('prints its file, which is in the record and in the bucket', () => {
     expect(shown.objects).toEqual([
       expect.objectContaining({
         objectKey: expect.stringContaining(record.requestId),
@@ -144,7 +144,7 @@ describe('requests show', () => {
     ]);
   });
 
-  test('tells its story in time order', () => {
+  test('prints its events in time order', () => {
     const whats = shown.story.map(({ what }) => what);
     const times = shown.story.map(({ at }) => at);
 
@@ -175,7 +175,7 @@ describe('requests show', () => {
     });
   });
 
-  test('is refused for a request that never was', async () => {
+  test('is refused for a request that never existed', async () => {
     const said = await runOps(service, 'requests', 'show', '--id', 'img_01JD4KXQ8M0000000000000001');
 
     expect(said).toMatchObject({
@@ -187,7 +187,7 @@ describe('requests show', () => {
 });
 
 describe('requests fail', () => {
-  test('ends a request under way, refunds it, and stops its execution', async () => {
+  test('fails an unfinished request, refunds it and stops its execution', async () => {
     const caller = await newCaller(service, 100);
     const { requestId } = await processing(caller, 40);
 
@@ -209,7 +209,7 @@ describe('requests fail', () => {
     expect((await verify(caller)).problems).toEqual([]);
   });
 
-  test('is refused once a request is over', async () => {
+  test('is refused once a request has ended', async () => {
     const caller = await newCaller(service);
     const { requestId } = await failed(caller);
 
@@ -219,7 +219,7 @@ describe('requests fail', () => {
     expect(await entriesOf(caller, requestId)).toHaveLength(2);
   });
 
-  test('of several at once, with the workflow ending them at the same moment, refunds each once', async () => {
+  test('of several requests at once refunds each once, even if the workflow ends them at the same moment', async () => {
     const caller = await newBusyCaller(service, 100);
     const requests = await Promise.all(
       Array.from({ length: 6 }, () => accepted(caller, { prompt: unique('[delay=1][fail=content_policy]') })),
@@ -237,7 +237,7 @@ describe('requests fail', () => {
 });
 
 describe('ledger verify', () => {
-  test('finds no problem in any account, while all are in use', async () => {
+  test('finds no problem in any account while all are in use', async () => {
     const caller = await newBusyCaller(service);
     let busy = true;
     const work = (async () => {
@@ -270,7 +270,7 @@ describe('ledger verify', () => {
     expect(grown()).toBe(true);
   });
 
-  test('finds what is wrong, and fails with the problems printed', async () => {
+  test('prints the problems it finds, and fails', async () => {
     const caller = await newCaller(service);
     const { requestId } = await failed(caller);
 

@@ -26,9 +26,9 @@ beforeAll(async () => {
 const setRate = (model: string, perImage: unknown) =>
   ops(service, 'rates', 'set', '--model', model, '--value', JSON.stringify(perImage));
 
-describe('A rate that is set', () => {
+describe('A newly set rate', () => {
   const perImage = [{ maxPixels: null, xTokens: 7.125 }];
-  let settledEarlier: AnyRecord[];
+  let createdBefore: AnyRecord[];
   let stored: unknown;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('A rate that is set', () => {
       accepted(caller, { model: 'xSD4.5', prompt: unique('[delay=2][fail=provider_error]') }),
     ]);
     stored = await setRate('xSD4.5', perImage);
-    settledEarlier = await Promise.all([
+    createdBefore = await Promise.all([
       settled(caller, partial.requestId),
       settled(caller, failing.requestId),
     ]);
@@ -50,8 +50,8 @@ describe('A rate that is set', () => {
     expect(rates.find(({ model }) => model === 'xSD4.5')).toEqual(stored);
   });
 
-  test('changes neither cost nor refund of a request made before', async () => {
-    const [partial, failing] = settledEarlier;
+  test('changes neither the cost nor the refund of an earlier request', async () => {
+    const [partial, failing] = createdBefore;
 
     expect(partial).toMatchObject({ status: 'succeeded', cost: 4 });
     expect(await entriesOf(caller, partial?.requestId ?? '')).toEqual([
@@ -65,7 +65,7 @@ describe('A rate that is set', () => {
     ]);
   });
 
-  test('is the price of every request made after, whatever its size', async () => {
+  test('is the price of every later request of any size', async () => {
     const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xSD4.5', size: '4K', n: 3 }));
     await settled(caller, requestId);
 
@@ -76,14 +76,14 @@ describe('A rate that is set', () => {
     await expectUnbrokenChain(caller);
   });
 
-  test('is no price of another model', async () => {
+  test('does not apply to other models', async () => {
     const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xZI1.0Pro' }));
 
     expect((await entriesOf(caller, requestId)).at(-1)).toEqual(['generation', 1]);
   });
 });
 
-describe('A model that this deployment gives no upstream', () => {
+describe('A model without an upstream in this deployment', () => {
   test('is not in the catalog', async () => {
     const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
 
@@ -96,7 +96,7 @@ describe('A model that this deployment gives no upstream', () => {
     expect(wrongFields(answer)).toEqual(['model']);
   });
 
-  test('is told with the reason by `models list`', async () => {
+  test('is listed with the reason by `models list`', async () => {
     const models = await ops<{ id: string; dispatchable: boolean; reason: string | null }[]>(
       service,
       ...['models', 'list'],
@@ -110,7 +110,7 @@ describe('A model that this deployment gives no upstream', () => {
   });
 });
 
-test('A well-formed key that another deployment issued is refused', async () => {
+test('A well-formed key from another deployment is refused', async () => {
   const elsewhere = await sharedService();
   const stranger = callerWith(service, elsewhere.accountId, elsewhere.apiKey);
 
@@ -133,7 +133,7 @@ describe('A model that is disabled', () => {
   const earlier = () =>
     accepted(caller, { model: 'xSD4.5', prompt: unique('[delay=2][fail=content_policy]') });
 
-  test('is refused by creation and not in the catalog, until it is enabled; earlier requests go on', async () => {
+  test('is refused by creation and missing from the catalog until it is enabled; earlier requests continue', async () => {
     const { requestId } = await earlier();
 
     expect(await ops(service, 'models', 'disable', '--model', 'xSD4.5')).toEqual({

@@ -33,7 +33,7 @@ const BASE_FIELDS = [
 ];
 
 describe('A record has exactly the fields of its status', () => {
-  test('queued, as creation answers it', async () => {
+  test('queued, as returned by the creation', async () => {
     const record = await accepted(caller, {});
 
     expect(record.status).toBe('queued');
@@ -75,10 +75,13 @@ describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) 
   ];
   const ids = new Map<string, string>();
   beforeAll(async () => {
-    const begin = async (directive: string) => {
+    const createWith = async (directive: string) => {
       ids.set(directive, (await accepted(caller, { model, prompt: unique(directive) })).requestId);
     };
-    await Promise.all([...FAILURES.map(([directive = '']) => begin(directive)), begin('[flaky=2]')]);
+    await Promise.all([
+      ...FAILURES.map(([directive = '']) => createWith(directive)),
+      createWith('[flaky=2]'),
+    ]);
   });
   const recordOf = (directive: string) => settled(caller, ids.get(directive) ?? '');
 
@@ -92,13 +95,13 @@ describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) 
     expect(others).toEqual([]);
   });
 
-  test('a provider that is busy twice is asked again', async () => {
+  test('a provider that is busy twice is called again', async () => {
     expect(await recordOf('[flaky=2]')).toMatchObject({ status: 'succeeded' });
   });
 });
 
 describe('The caller pays for what was delivered', () => {
-  test('an output that could not be stored is marked and refunded, the others are delivered', async () => {
+  test('an output that could not be stored is marked and refunded, and the others are delivered', async () => {
     const before = await balance(caller);
 
     const record = await create({ model: 'xQI3Pro', size: '512x512', n: 3, prompt: unique('[broken=1]') });
@@ -112,7 +115,7 @@ describe('The caller pays for what was delivered', () => {
     expect(await balance(caller)).toBe(before - 8);
   });
 
-  test('a sequence that yields fewer images than it may costs fewer', async () => {
+  test('a sequence with fewer images than its maximum costs less', async () => {
     const before = await balance(caller);
 
     const record = await create({

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));
 
-/** Lets a request of an end-user time out at the provider; gives when that was. */
+/** Lets a request of an end-user time out at the provider. Returns when it failed, in epoch milliseconds. */
 const timeOut = async (endUserEmail: string, model = 'xZI1.0Pro'): Promise<number> => {
   const { requestId } = await accepted(caller, { endUserEmail, model, prompt: unique('[fail=timeout]') });
   const { error, finishedAt = '' } = await settled(caller, requestId);
@@ -39,9 +39,9 @@ describe('After a time-out at the provider', () => {
     failedAt = await timeOut(email);
   });
 
-  test('the same end-user and model are refused with 503 and the seconds that are left, counting down', async () => {
+  test('the same end-user and model are refused with 503 and the remaining seconds, counting down', async () => {
     const before = { balance: await balance(caller), entries: await history(caller) };
-    const told: number[] = [];
+    const retryAfters: number[] = [];
 
     await eventually(
       async () => {
@@ -55,23 +55,23 @@ describe('After a time-out at the provider', () => {
         }
         expect(refusal(answer)).toEqual([503, 'temporarily_unavailable']);
         const left = Number(answer.headers.get('retry-after'));
-        // Whole seconds, rounded up, as of a moment between the question and the answer.
+        // Whole seconds, rounded up, at some time between the request and its answer.
         const leftAt = (time: number) => Math.ceil((failedAt + PAUSE_SECONDS * 1000 - time) / 1000);
         expect(left).toBeGreaterThanOrEqual(Math.max(1, leftAt(answeredAt)));
         expect(left).toBeLessThanOrEqual(leftAt(queriedAt));
-        told.push(left);
+        retryAfters.push(left);
         expect(await balance(caller)).toBe(before.balance);
         return false;
       },
-      (isOver) => isOver,
+      (hasEnded) => hasEnded,
     );
 
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.toSorted((a, b) => b - a)).toEqual(told);
+    expect(retryAfters.length).toBeGreaterThan(0);
+    expect(retryAfters.toSorted((a, b) => b - a)).toEqual(retryAfters);
     expect(await history(caller)).toHaveLength(before.entries.length + 2);
   });
 
-  test('it is over for good: the next creation is taken too', async () => {
+  test('it stays over: the next creation is accepted too', async () => {
     expect((await create(email)).status).toBe(202);
   });
 });
@@ -82,7 +82,7 @@ describe('While an end-user is paused with a model', () => {
     await timeOut(email);
   });
 
-  /** Sends a creation while the pause holds for sure: before and after it the paused ones are refused. */
+  /** Sends a creation certainly during the pause: creations just before and after it are refused. */
   const whilePaused = async <T>(act: () => Promise<T>): Promise<T> => {
     const { status, headers } = await create(email);
     if (status !== 503 || Number(headers.get('retry-after')) < 5) {
@@ -97,15 +97,15 @@ describe('While an end-user is paused with a model', () => {
     return result;
   };
 
-  test('they can create with another model', async () => {
+  test('a creation with another model is accepted', async () => {
     expect((await whilePaused(() => create(email, { model: 'xSD4.5' }))).status).toBe(202);
   });
 
-  test('another end-user can create with it', async () => {
+  test('a creation by another end-user is accepted', async () => {
     expect((await whilePaused(() => create(uniqueEmail()))).status).toBe(202);
   });
 
-  test('what is wrong with a body is told first, and a block too', async () => {
+  test('validation and a block come before the pause', async () => {
     const answer = await whilePaused(() => create(email, { n: 0 }));
     expect(refusal(answer)).toEqual([400, 'validation_error']);
 
@@ -114,14 +114,14 @@ describe('While an end-user is paused with a model', () => {
     await caller.post(`${endUserPath(email)}/unblock`, undefined);
   });
 
-  test('the pause holds however the address is written', async () => {
+  test('the pause applies to every spelling of the address', async () => {
     const answer = await whilePaused(() => create(` ${email.toUpperCase()}`));
 
     expect(refusal(answer)).toEqual([503, 'temporarily_unavailable']);
   });
 });
 
-test('A task that times out pauses as a call does', async () => {
+test('A task that times out pauses like a call that does', async () => {
   const email = uniqueEmail();
   await timeOut(email, 'xQI3Pro');
 
@@ -130,7 +130,7 @@ test('A task that times out pauses as a call does', async () => {
 });
 
 test.each(['[fail=provider_error]', '[fail=content_policy]', '[broken=all]'])(
-  'Another failure pauses nobody: %s',
+  'Other failures do not pause: %s',
   async (directive) => {
     const email = uniqueEmail();
     const { requestId } = await accepted(caller, { endUserEmail: email, prompt: unique(directive) });
@@ -140,7 +140,7 @@ test.each(['[fail=provider_error]', '[fail=content_policy]', '[broken=all]'])(
   },
 );
 
-test('A pause goes with its end-user: a new one of the same address is not paused', async () => {
+test('A pause is deleted with its end-user: a new one with the same address is not paused', async () => {
   const email = uniqueEmail();
   await timeOut(email);
   expect((await create(email)).status).toBe(503);
@@ -150,10 +150,10 @@ test('A pause goes with its end-user: a new one of the same address is not pause
   expect((await create(email)).status).toBe(202);
 });
 
-test('The ledger is unbroken after it all', async () => {
+test('The ledger is unbroken after all tests', async () => {
   for (const status of ['queued', 'processing']) {
-    const look = () => caller.get<{ items: unknown[] }>(`/v1/generations?status=${status}`);
-    await eventually(look, ({ body }) => body.items.length === 0);
+    const list = () => caller.get<{ items: unknown[] }>(`/v1/generations?status=${status}`);
+    await eventually(list, ({ body }) => body.items.length === 0);
   }
 
   await expectUnbrokenChain(caller);

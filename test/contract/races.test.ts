@@ -40,12 +40,12 @@ const create = (endUserEmail: string) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail }));
 const statusOf = async (requestId: string) => (await caller.get(`/v1/generations/${requestId}`)).status;
 
-describe('A creation and a DELETE of its end-user at the same moment', () => {
+describe('A creation and a DELETE of its end-user at the same time', () => {
   beforeAll(async () => {
     endUsers = await newEndUsers();
   });
 
-  test.each(ROUNDS)('have one winner and leave nothing half: round %d', async (round) => {
+  test.each(ROUNDS)('have one winner and leave nothing partial: round %d', async (round) => {
     const { email, first } = endUsers[round] ?? { email: '', first: '' };
     // In every other round the DELETE is sent first.
     const sentFirst = round % 2 === 0 ? undefined : remove(caller, endUserPath(email));
@@ -56,12 +56,12 @@ describe('A creation and a DELETE of its end-user at the same moment', () => {
 
     const { requestId = '', createdAt } = creation.body;
     const [created, deleted] = [outcome(creation), outcome(deletion)];
-    const wentAlong = deleted[0] === 200 && deletion.body.removedRequests === 2;
-    if (created[0] === 202 && !wentAlong) await settled(caller, requestId);
+    const deletedToo = deleted[0] === 200 && deletion.body.removedRequests === 2;
+    if (created[0] === 202 && !deletedToo) await settled(caller, requestId);
     const endUser = await endUserOf(caller, email);
 
     if (deleted[0] === 409) {
-      // The creation came first, and its request lives.
+      // The creation came first, and its request remains.
       expect([created, deleted]).toEqual([[202], [409, 'conflict']]);
       expect(endUser).toMatchObject({ email, totalRequests: 2, totalXTokensSpent: 0 });
       expect([await statusOf(first), await statusOf(requestId)]).toEqual([200, 200]);
@@ -71,7 +71,7 @@ describe('A creation and a DELETE of its end-user at the same moment', () => {
     expect(await statusOf(first)).toBe(404);
     const { removedRequests } = deletion.body;
     if (created[0] === 202 && removedRequests === 1) {
-      // The creation came after it all, and made a new end-user.
+      // The creation came after the deletion and made a new end-user.
       expect(endUser).toMatchObject({
         createdAt,
         lastActiveAt: createdAt,
@@ -80,7 +80,7 @@ describe('A creation and a DELETE of its end-user at the same moment', () => {
       });
       expect(await statusOf(requestId)).toBe(200);
     } else {
-      // The creation was refused, or came and ended before the DELETE and went with it.
+      // The creation was refused, or its request ended before the DELETE and was deleted too.
       expect(created).toEqual(removedRequests === 2 ? [202] : [409, 'conflict']);
       expect(endUser).toBeUndefined();
       if (requestId) expect(await statusOf(requestId)).toBe(404);
@@ -95,7 +95,7 @@ describe('A creation and a DELETE of its end-user at the same moment', () => {
 
   test('leave the ledger unbroken', () => expectUnbrokenChain(caller));
 
-  test('leave every address free for a new beginning', async () => {
+  test('leave every address usable for a new end-user', async () => {
     await Promise.all(
       endUsers.map(async ({ email }) => {
         const { status, body } = await create(email);
@@ -108,7 +108,7 @@ describe('A creation and a DELETE of its end-user at the same moment', () => {
   });
 });
 
-describe('A creation and a block of its end-user at the same moment', () => {
+describe('A creation and a block of its end-user at the same time', () => {
   beforeAll(async () => {
     endUsers = await newEndUsers();
   });
@@ -132,12 +132,12 @@ describe('A creation and a block of its end-user at the same moment', () => {
     expect(refusal(await create(email))).toEqual([403, 'forbidden']);
   });
 
-  test('leave the ledger unbroken, with one debit for each that was accepted', () =>
+  test('leave the ledger unbroken, with one debit for each accepted creation', () =>
     expectUnbrokenChain(caller));
 });
 
-describe('Several first creations for one address at the same moment', () => {
-  test('make one end-user who counts them all', async () => {
+describe('Concurrent first creations for one address', () => {
+  test('make one end-user that counts them all', async () => {
     const email = uniqueEmail();
 
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(email)));

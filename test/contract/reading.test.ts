@@ -20,8 +20,8 @@ beforeAll(async () => {
   [caller, other] = await Promise.all([newCaller(service), newCaller(service, 0)]);
 });
 
-describe('What is not an image request of the caller reads as 404 not_found', () => {
-  test("another account's", async () => {
+describe('Anything but an image request of the caller reads as 404 not_found', () => {
+  test('a request of another account', async () => {
     const { requestId } = await accepted(caller, anUndrawnGeneration());
 
     const answer = await other.get(`/v1/generations/${requestId}`);
@@ -31,19 +31,19 @@ describe('What is not an image request of the caller reads as 404 not_found', ()
   });
 
   test.each([
-    ['an id that nobody has', 'img_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+    ['an unknown id', 'img_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
     ['the id of a video', 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV'],
     ['an id that is too short', 'img_01ARZ3NDEKTSV4RRFFQ69G5FA'],
     ['an id with other characters', 'img_01ARZ3NDEKTSV4RRFFQ69G5FAU'],
-    ['an id beyond the end of time', 'img_81ARZ3NDEKTSV4RRFFQ69G5FAV'],
+    ['an id past the latest time an id can hold', 'img_81ARZ3NDEKTSV4RRFFQ69G5FAV'],
     ['no id', 'latest'],
     ['an escaped slash', 'img_01ARZ3NDEK%2FSV4RRFFQ69G5FAV'],
-    ['a very long text', 'x'.repeat(3000)],
+    ['a very long id', 'x'.repeat(3000)],
   ])('%s', async (_what, requestId) => {
     expect(refusal(await caller.get(`/v1/generations/${requestId}`))).toEqual([404, 'not_found']);
   });
 
-  test('the id of an image under another spelling, or of one of its outputs', async () => {
+  test("another spelling of an image's id, or the id of an output", async () => {
     const { requestId } = await accepted(caller, anUndrawnGeneration());
 
     for (const wrong of [requestId.toLowerCase(), `${requestId}_0`, requestId.replace('img_', 'vid_')]) {
@@ -62,8 +62,8 @@ test('An unknown query parameter is refused by name', async () => {
 
 describe('A request', () => {
   test.each([
-    ['that the upstream answers at once', 'xZI1.0Pro'],
-    ['that the upstream takes as a task', 'xQI3Pro'],
+    ['that the provider answers at once', 'xZI1.0Pro'],
+    ['that the provider accepts as a task', 'xQI3Pro'],
   ])('%s goes from queued to processing to succeeded and never back', async (_what, model) => {
     const created = await accepted(caller, { model, size: '512x512', prompt: unique('[delay=1.5]') });
     const seen = [created.status];
@@ -80,7 +80,7 @@ describe('A request', () => {
     expect(seen).toEqual(['queued', 'processing', 'succeeded']);
   });
 
-  test('reads the same however often, and is paid once', async () => {
+  test('reads the same every time, and is paid once', async () => {
     const { requestId } = await accepted(caller, { size: '256x256' });
     const first = await settled(caller, requestId);
     const entriesBefore = await history(caller);

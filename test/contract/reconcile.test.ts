@@ -20,14 +20,14 @@ import { type StoredRequest, storedKeys, storedRequests } from './support/stored
 import { acceptedVideo, finishedVideo, readVideo } from './support/videos.ts';
 
 const OUTPUT_TTL_SECONDS = 10;
-/** Less than the age from which on the schedule looks after a request: what happens in it, an event has brought about. */
+/** Less than the age at which the schedule picks up a request: anything sooner was triggered by an event. */
 const SOON_SECONDS = 25;
 
 let service: RunningService;
 let caller: Caller;
-/** A request whose execution could not be started when it was accepted; found 30 s later. */
+/** A request whose execution could not be started at creation; reconciled 30 s later. */
 let unstarted: AnyRecord;
-/** The id of a deleted request whose file could not be removed then; found 30 s later too. */
+/** The id of a deleted request whose file could not be removed; also reconciled 30 s later. */
 let deleted: string;
 beforeAll(async () => {
   service = await startLocalService(await newDataDir(), {
@@ -37,16 +37,16 @@ beforeAll(async () => {
     },
   });
   caller = callerWith(service, service.accountId, service.apiKey);
-  // More often than the SDK tries.
+  // Outlasts the SDK's attempts.
   await arm({ call: 'states:StartExecution', principal: '*CreateGeneration*', effect: 'throttle', times: 4 });
   unstarted = await accepted(caller, { size: '256x256' });
   expect(await executionStatus(service, 'generation', unstarted.requestId)).toBeUndefined();
-  deleted = await deletedButForItsFile();
+  deleted = await deletedWithFileLeft();
 }, 120_000);
 afterAll(() => discard(service));
 
 let faults = 0;
-/** Arms a fault and gives a way to learn whether it has met every call it was meant for. */
+/** Arms a fault. Returns a function that reads whether it has hit as many calls as it was meant to. */
 const arm = async (fault: Fault): Promise<() => Promise<boolean>> => {
   await armFault(service, fault);
   const place = faults;
@@ -66,7 +66,7 @@ const noneLeft = (requestId: string): Promise<string[]> =>
     (files) => files.length === 0,
   );
 
-const deletedButForItsFile = async (): Promise<string> => {
+const deletedWithFileLeft = async (): Promise<string> => {
   const { requestId } = await succeeded(caller);
   await arm({ call: 's3:*', principal: '*DeleteGeneration*', effect: 'throttle', times: 100 });
   const answer = await remove(caller, `/v1/generations/${requestId}`);
@@ -74,12 +74,12 @@ const deletedButForItsFile = async (): Promise<string> => {
   expect(await filesOf(requestId)).toHaveLength(1);
   return requestId;
 };
-/** A request of two pictures whose making takes a moment: time to arm a fault that names it. */
-const twoPictures = (): Promise<AnyRecord> =>
+/** A request for two images that takes a second: time to arm a fault that names it. */
+const twoImages = (): Promise<AnyRecord> =>
   accepted(caller, { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[delay=1]') });
-/** Two pictures of which one is stored, and the other is held up on its way for so long. */
-const storing = async (delayMilliseconds: number): Promise<string> => {
-  const { requestId } = await twoPictures();
+/** A request for two images: the first is stored, the upload of the second is delayed. Returns its id. */
+const storingRequest = async (delayMilliseconds: number): Promise<string> => {
+  const { requestId } = await twoImages();
   const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
   // Every attempt: the client does not wait for so long.
   await arm({ ...second, principal: '*StoreOutputs*', times: 10 });
@@ -89,7 +89,7 @@ const storing = async (delayMilliseconds: number): Promise<string> => {
   );
   return requestId;
 };
-/** Expects that a request was paid once, and given back in full once. */
+/** Expects that a request was paid once and refunded in full once. */
 const expectRefunded = async (requestId: string): Promise<void> => {
   const entries = await entriesOf(caller, requestId);
   const [[, price] = []] = entries;
@@ -104,21 +104,21 @@ const LOST = {
   status: 'failed',
   error: { code: 'internal_error', message: 'The work on this request was lost on our side.' },
 };
-const isOver = ({ status }: { status: string }): boolean => status !== 'queued' && status !== 'processing';
+const hasEnded = ({ status }: { status: string }): boolean => status !== 'queued' && status !== 'processing';
 
 describe('An execution that is stopped in the console', () => {
-  test('ends its image as lost and refunds it, without waiting for the schedule', async () => {
+  test('fails its image as lost and refunds it, without waiting for the schedule', async () => {
     const { requestId } = await processing(caller, 20);
 
     await stopExecution(service, 'generation', requestId);
 
-    const record = await eventually(() => read(caller, requestId), isOver, SOON_SECONDS);
+    const record = await eventually(() => read(caller, requestId), hasEnded, SOON_SECONDS);
     expect(record).toMatchObject(LOST);
     await expectRefunded(requestId);
     expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
   });
 
-  test('ends the video that waits for its callback as lost, and refunds it', async () => {
+  test('fails a video that waits for its callback as lost, and refunds it', async () => {
     const { requestId } = await acceptedVideo(caller, { prompt: unique('[delay=40]') });
     await eventually(
       () => currentState(service, 'generation', requestId),
@@ -127,13 +127,13 @@ describe('An execution that is stopped in the console', () => {
 
     await stopExecution(service, 'generation', requestId);
 
-    expect(await eventually(() => readVideo(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    expect(await eventually(() => readVideo(caller, requestId), hasEnded, SOON_SECONDS)).toMatchObject(LOST);
     await expectRefunded(requestId);
   });
 
-  test('loses no request whose outputs are stored: it succeeds, and is paid once', async () => {
+  test('does not lose a request whose outputs are stored: it succeeds and is paid once', async () => {
     const endUserEmail = uniqueEmail();
-    // The settlement that is under way then comes too late.
+    // The settlement under way arrives too late.
     await arm({
       ...{ call: 'dynamodb:TransactWriteItems', principal: '*SettleRequest*', contains: endUserEmail },
       ...{ delayMilliseconds: 5_000, times: 4 },
@@ -146,43 +146,43 @@ describe('An execution that is stopped in the console', () => {
 
     await stopExecution(service, 'generation', requestId);
 
-    const record = await eventually(() => read(caller, requestId), isOver, SOON_SECONDS);
+    const record = await eventually(() => read(caller, requestId), hasEnded, SOON_SECONDS);
     expect(record).toMatchObject({ status: 'succeeded', cost: 1, images: [{ size: '256x256' }] });
     expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
   });
 
-  test('ends a request that is storing its files as lost, and leaves none', async () => {
-    const requestId = await storing(300_000);
+  test('fails a request that is storing its files as lost, and leaves no file', async () => {
+    const requestId = await storingRequest(300_000);
 
     await stopExecution(service, 'generation', requestId);
 
-    expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    expect(await eventually(() => read(caller, requestId), hasEnded, SOON_SECONDS)).toMatchObject(LOST);
     await noneLeft(requestId);
     await expectRefunded(requestId);
   });
 
-  test('leaves no file that is stored after the request was lost', async () => {
-    // Held up for no more than a moment: only to be noticed.
+  test('leaves no file, even one stored after the request was lost', async () => {
+    // Only 1 ms: the fault just shows that the call was made.
     const removed = await arm({
       call: 's3:DeleteObjects',
       principal: '*StoreOutputs*',
       delayMilliseconds: 1,
     });
 
-    const requestId = await storing(3_000);
+    const requestId = await storingRequest(3_000);
 
     await stopExecution(service, 'generation', requestId);
 
-    expect(await eventually(() => read(caller, requestId), isOver, SOON_SECONDS)).toMatchObject(LOST);
+    expect(await eventually(() => read(caller, requestId), hasEnded, SOON_SECONDS)).toMatchObject(LOST);
     await eventually(removed, (done) => done);
     await noneLeft(requestId);
     await expectRefunded(requestId);
   });
 });
 
-test('A request that the operator ends while its files are being stored leaves none', async () => {
-  const requestId = await storing(300_000);
+test('A request that the operator fails while its files are being stored leaves no file', async () => {
+  const requestId = await storingRequest(300_000);
 
   await ops(service, 'requests', 'fail', '--id', requestId);
 
@@ -194,8 +194,8 @@ test('A request that the operator ends while its files are being stored leaves n
   await expectRefunded(requestId);
 });
 
-test('A fault that outlasts the tries of the SDK, but passes, takes no file from its request', async () => {
-  const { requestId } = await twoPictures();
+test("A passing fault that outlasts the SDK's attempts costs a request no file", async () => {
+  const { requestId } = await twoImages();
   const failing = { call: 'dynamodb:UpdateItem', contains: requestId, effect: 'error', times: 4 } as const;
   const unrecorded = await arm({ ...failing, principal: '*StoreOutputs*' });
 
@@ -206,8 +206,8 @@ test('A fault that outlasts the tries of the SDK, but passes, takes no file from
   expect(images.map(({ url }) => typeof url)).toEqual(['string', 'string']);
 });
 
-describe('When the time of the files is over', () => {
-  type Kind = 'an image' | 'a video' | 'an image whose execution for that was stopped';
+describe('When files expire', () => {
+  type Kind = 'an image' | 'a video' | 'an image whose expiry execution was stopped';
   const made = new Map<Kind, { requestId: string; files: string[] }>();
   beforeAll(async () => {
     const make = async (kind: Kind, { requestId }: { requestId: string }) => {
@@ -217,7 +217,7 @@ describe('When the time of the files is over', () => {
     const video = async () => make('a video', await finishedVideo(caller, { model: 'xW3.0s' }));
     const stopped = async () => {
       const record = await succeeded(caller);
-      await make('an image whose execution for that was stopped', record);
+      await make('an image whose expiry execution was stopped', record);
       await eventually(
         () => executionStatus(service, 'expiry', record.requestId),
         (status) => status === 'RUNNING',
@@ -228,8 +228,8 @@ describe('When the time of the files is over', () => {
   });
   const requestOf = (kind: Kind): string => made.get(kind)?.requestId ?? '';
 
-  test.each(['an image', 'a video', 'an image whose execution for that was stopped'] as const)(
-    'they are removed, and the record is marked: of %s',
+  test.each(['an image', 'a video', 'an image whose expiry execution was stopped'] as const)(
+    'they are removed, and the record is marked: %s',
     async (kind) => {
       const requestId = requestOf(kind);
       expect(made.get(kind)?.files).toHaveLength(1);
@@ -249,9 +249,9 @@ describe('When the time of the files is over', () => {
     },
   );
 
-  test('that is the work of one execution, and of one more where it was stopped', async () => {
+  test('one execution does it, and a second one if it was stopped', async () => {
     const endsOf = async (kind: Kind) => {
-      // The record is marked a moment before the execution has ended.
+      // The record is marked shortly before the execution ends.
       const executions = await eventually(
         () => executionsNamed(service, 'expiry', requestOf(kind)),
         (found) => found.every(({ status }) => status !== 'RUNNING'),
@@ -261,29 +261,29 @@ describe('When the time of the files is over', () => {
 
     expect(await endsOf('an image')).toEqual(['SUCCEEDED']);
     expect(await endsOf('a video')).toEqual(['SUCCEEDED']);
-    expect(await endsOf('an image whose execution for that was stopped')).toEqual(['ABORTED', 'SUCCEEDED']);
+    expect(await endsOf('an image whose expiry execution was stopped')).toEqual(['ABORTED', 'SUCCEEDED']);
   });
 });
 
 describe('A request whose execution could not be started', () => {
-  test('is started later, made, and paid once', async () => {
+  test('is started later, succeeds and is paid once', async () => {
     const { requestId } = unstarted;
     await eventually(
       () => executionStatus(service, 'generation', requestId),
       (status) => status === 'SUCCEEDED',
     );
 
-    // By now its file may have been removed.
+    // Its file may have expired already.
     expect(['succeeded', 'expired']).toContain((await read(caller, requestId)).status);
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
   });
 });
 
-test('A deleted request whose file could not be removed loses it later', async () => {
+test('A file that could not be removed with its request is removed later', async () => {
   await noneLeft(deleted);
 });
 
-test('Whatever was lost, the ledger adds up and no work is left', async () => {
+test('After all losses the ledger is right and no open work is left', async () => {
   await eventually(
     () => itemsNaming(service, 'OPEN_WORK#'),
     (open) => open.length === 0,

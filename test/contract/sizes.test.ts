@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const create = (body: Record<string, unknown>) => caller.post('/v1/generations', anUndrawnGeneration(body));
 
-describe('An explicit size just inside a bound is accepted and one just outside it refused', () => {
+describe('An explicit size just inside a bound is accepted and one just outside is refused', () => {
   test.each([
     ['xSD4.5', 'fewest pixels', '2560x1440', '2559x1440'],
     ['xSD4.5', 'most pixels', '4096x4096', '4097x4096'],
@@ -40,7 +40,7 @@ describe('An explicit size just inside a bound is accepted and one just outside 
 
 const PRESETS = ['1K', '1.5K', '2K', '4K'];
 
-describe('A preset of the model is accepted and any other refused', () => {
+describe('A preset of the model is accepted and any other is refused', () => {
   test.each([
     ['xSD4.5', ['2K', '4K']],
     ['xSD5Pro', ['1K', '1.5K', '2K']],
@@ -103,7 +103,7 @@ describe('aspectRatio', () => {
     },
   );
 
-  test.each(['16:9', 'Auto', 'AUTO ', ''])('%j is no aspect ratio', async (aspectRatio) => {
+  test.each(['16:9', 'Auto', 'AUTO ', ''])('%j is not an aspect ratio', async (aspectRatio) => {
     expect(wrongFields(await create({ aspectRatio }))).toEqual(['aspectRatio']);
   });
 });

@@ -34,18 +34,18 @@ afterAll(() => discard(service));
 
 const UNFINISHED: [how: string, body: Record<string, unknown>, price: number][] = [
   ['in a call', { model: 'xZI1.0Pro' }, 1],
-  ['in several calls at once', { model: 'xSD4.5', n: 2 }, 8],
+  ['in several concurrent calls', { model: 'xSD4.5', n: 2 }, 8],
   ['as a task', { model: 'xQI3Pro', size: '512x512' }, 4],
 ];
 
-describe('A request the upstream never finishes', () => {
+describe('A request the provider never finishes', () => {
   const ended = new Map<string, AnyRecord>();
   beforeAll(async () => {
-    const end = async ([how, body]: (typeof UNFINISHED)[number]) => {
+    const createAndSettle = async ([how, body]: (typeof UNFINISHED)[number]) => {
       const { requestId } = await accepted(caller, { ...body, prompt: unique('[fail=timeout]') });
       ended.set(how, await settled(caller, requestId));
     };
-    await Promise.all(UNFINISHED.map(end));
+    await Promise.all(UNFINISHED.map(createAndSettle));
   });
 
   test.each(UNFINISHED)(
@@ -110,11 +110,11 @@ describe('A succeeded request', () => {
     );
   });
 
-  test('gives no file after that', async () => {
+  test('has no readable file after that', async () => {
     expect((await fetchFile(url)).status).toBe(403);
   });
 
-  test('reads 404 once it has been expired for the retention time, even if it was not swept', async () => {
+  test('reads 404 after the retention time, even if TTL has not removed it', async () => {
     const answer = await eventually(
       () => caller.get(`/v1/generations/${requestId}`),
       ({ status }) => status !== 200,
@@ -124,13 +124,13 @@ describe('A succeeded request', () => {
     expect(refusal(answer)).toEqual([404, 'not_found']);
   });
 
-  test('leaves its entry in the ledger', async () => {
+  test('keeps its ledger entry', async () => {
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
     await expectUnbrokenChain(caller);
   });
 });
 
-test('A failed request reads 404 once it has been failed for the retention time', async () => {
+test('A failed request reads 404 after the retention time', async () => {
   const { requestId } = await accepted(caller, {
     prompt: unique('[fail=provider_error]'),
     endUserEmail: 'never-timed-out@example.com',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 const fieldsOf = async (body: unknown) => wrongFields(await caller.post('/v1/generations', body));
 
 describe('A creation names every wrong field at once, by its path', () => {
-  test('from all over the body', async () => {
+  test('across the whole body', async () => {
     const body = {
       model: 'xSD4.5',
       prompt: ' ',
@@ -25,7 +25,7 @@ describe('A creation names every wrong field at once, by its path', () => {
       sequentialOptions: { maxImages: 0, order: 'random' },
       webhookUrl: 'here',
       seed: 1,
-      // A computed name: written plainly it would set the prototype.
+      // A computed name: a literal one would set the prototype.
       ['__proto__']: 1,
       'a.b[0]': 1,
     };
@@ -59,7 +59,7 @@ describe('A creation names every wrong field at once, by its path', () => {
   });
 });
 
-describe('Text that is no Unicode, or no URL', () => {
+describe('Text that is not Unicode, or not a URL', () => {
   test.each([
     ['half of a surrogate pair', 'https://example.com/\ud800'],
     ['a line break', 'https://exam\nple.com/'],
@@ -77,7 +77,7 @@ describe('Text that is no Unicode, or no URL', () => {
   });
 });
 
-test('What is wrong in the query and in a header is told along with the body', async () => {
+test('Wrong query parameters and headers are reported along with the body', async () => {
   const { body } = await caller.post<{ error: { fields: Record<string, string> } }>(
     '/v1/generations?page=1',
     { ...aGeneration(), model: 'nope', size: '1x1' },
@@ -87,6 +87,6 @@ test('What is wrong in the query and in a header is told along with the body', a
   expect(Object.keys(body.error.fields).sort()).toEqual(['Idempotency-Key', 'model', 'page']);
 });
 
-test('Nothing was paid for any of it', async () => {
+test('Nothing was charged for any of these', async () => {
   expect(await balance(caller)).toBe(100);
 });

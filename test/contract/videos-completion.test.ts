@@ -13,9 +13,9 @@ import {
 } from './support/videos.ts';
 
 let caller: Caller;
-/** What is under way while the tests look at one after another. */
+/** Requests by kind. All run at once while the tests check them one by one. */
 const started = new Map<string, Promise<VideoRecord>>();
-let readByMany: ReturnType<typeof readByManyAndFast>;
+let manyReads: ReturnType<typeof readOften>;
 beforeAll(async () => {
   caller = await newBusyCaller(await sharedService());
   for (const [what, body] of Object.entries(REQUESTS)) {
@@ -23,14 +23,14 @@ beforeAll(async () => {
     started.set(what, acceptedVideo(caller, { ...rest, prompt: unique(directives) }));
   }
   await Promise.all(started.values());
-  // From the beginning, while the task is at work: later there would be little left to ask.
-  readByMany = readByManyAndFast(await requestOf('read by many and fast'));
-  // Looked at by its test; one that fails before that is no unhandled rejection.
-  readByMany.catch(() => undefined);
+  // Started at once, while the task is still running.
+  manyReads = readOften(await requestOf('read often by many'));
+  // Its test awaits it; until then a failure must not be an unhandled rejection.
+  manyReads.catch(() => undefined);
 });
 
-/** Four readers at a time, ten times a second, until a request has ended: how many reads, and how long after its creation. */
-const readByManyAndFast = async ({ requestId, createdAt = '' }: VideoRecord) => {
+/** Reads four at a time, ten times a second, until a request has ended. Returns the reads and the seconds since its creation. */
+const readOften = async ({ requestId, createdAt = '' }: VideoRecord) => {
   const READERS = 4;
   let reads = 0;
   await eventually(
@@ -46,17 +46,17 @@ const readByManyAndFast = async ({ requestId, createdAt = '' }: VideoRecord) => 
 const REQUESTS = {
   'called back twice': { directives: '[delay=0.5][callback=twice]' },
   'called back before it waits': { directives: '[delay=0]' },
-  'called back at the third try': { directives: '[flaky=2][delay=0]' },
+  'called back on the third attempt': { directives: '[flaky=2][delay=0]' },
   'called back late': { directives: '[delay=0][callback=late]' },
   'read, of xW2.7S': { model: 'xW2.7S', directives: '[delay=0]' },
   'read, of xW3.0s, for long': { model: 'xW3.0s', directives: '[delay=6]' },
-  'read by many and fast': { directives: '[delay=3][callback=off]' },
+  'read often by many': { directives: '[delay=3][callback=off]' },
 };
 
 const requestOf = (what: keyof typeof REQUESTS): Promise<VideoRecord> =>
   started.get(what) ?? Promise.reject(new Error(`${what} was not started`));
 
-/** Expects that a request was ended once: stored, settled and paid once each, with the one video it asked for. */
+/** Expects that a request was stored, settled and paid once each, with one video. */
 const expectEndedOnce = async (
   { requestId }: VideoRecord,
   { status, states }: EndedExecution,
@@ -69,28 +69,29 @@ const expectEndedOnce = async (
   expect(await entriesOf(caller, requestId)).toEqual([['generation', cost]]);
 };
 
-const WAITED_FOR_ONCE = [
+const STATES_OF_ONE_WAIT = [
   ...['Dispatch request', 'Choose next step', 'Wait for provider', 'Choose next step'],
   ...['Store outputs', 'Settle request'],
 ];
 
 describe('A video that nobody reads is completed', () => {
-  test.each(['called back twice', 'called back before it waits', 'called back at the third try'] as const)(
-    'by a callback, in at most 7 state transitions: %s',
-    async (what) => {
-      const request = await requestOf(what);
+  test.each([
+    'called back twice',
+    'called back before it waits',
+    'called back on the third attempt',
+  ] as const)('by a callback, in at most 7 state transitions: %s', async (what) => {
+    const request = await requestOf(what);
 
-      const execution = await endedExecution(caller.service, request.requestId);
+    const execution = await endedExecution(caller.service, request.requestId);
 
-      expect(execution.states).toEqual(WAITED_FOR_ONCE);
-      await expectEndedOnce(request, execution);
-    },
-  );
+    expect(execution.states).toEqual(STATES_OF_ONE_WAIT);
+    await expectEndedOnce(request, execution);
+  });
 });
 
 describe('A video that is read is completed', () => {
   test.each(['read, of xW2.7S', 'read, of xW3.0s, for long'] as const)(
-    'by its reads or a poll in between, in at most 12 state transitions: %s',
+    'by its reads or a poll, in at most 12 state transitions: %s',
     async (what) => {
       const request = await requestOf(what);
 
@@ -102,17 +103,17 @@ describe('A video that is read is completed', () => {
     },
   );
 
-  test('by its reads alone, which ask the provider once in 10 s, however many read and however fast', async () => {
-    const request = await requestOf('read by many and fast');
+  test('by its reads alone, which query the provider once in 10 s however many there are', async () => {
+    const request = await requestOf('read often by many');
 
-    const { reads, seconds } = await readByMany;
+    const { reads, seconds } = await manyReads;
 
     const { queries, callbacks } = await upstreamTask(caller, request);
     expect(callbacks).toEqual([]);
     expect(queries).toBeLessThanOrEqual(1 + Math.floor(seconds / 10));
     expect(reads).toBeGreaterThan(20);
     const execution = await endedExecution(caller.service, request.requestId);
-    expect(execution.states).toEqual(WAITED_FOR_ONCE);
+    expect(execution.states).toEqual(STATES_OF_ONE_WAIT);
     await expectEndedOnce(request, execution);
   });
 });
@@ -127,16 +128,16 @@ test.each(['called back twice', 'called back late'] as const)(
 
     const task = await upstreamTask(caller, request, (each) => last(each).length >= copies);
 
-    // On a busy machine an answer may be late; one that came in time is 200.
+    // On a busy machine an answer may come too late; any that came in time is 200.
     const answers = last(task).flatMap(({ answer }) => (typeof answer === 'number' ? [answer] : []));
     expect(answers).toEqual(answers.map(() => 200));
     await expectEndedOnce(request, await endedExecution(caller.service, request.requestId));
-    const { videos: _signedAnew, ...record } = await readVideo(caller, request.requestId);
+    const { videos: _signedAfresh, ...record } = await readVideo(caller, request.requestId);
     expect(ended).toMatchObject(record);
   },
 );
 
-test('Every way of completion leaves the ledger unbroken', async () => {
+test('The ledger is unbroken after all completions', async () => {
   await Promise.all([...started.values()].map(async (one) => settledVideo(caller, (await one).requestId)));
 
   await expectUnbrokenChain(caller);

@@ -17,7 +17,7 @@ const urls = (count: number) => Array.from({ length: count }, (_, i) => `https:/
 
 describe('An accepted creation of a video', () => {
   test.each(VIDEO_MODELS)(
-    'with %s answers 202 with the queued record, Location and Retry-After',
+    'with %s is answered with 202, the queued record, Location and Retry-After',
     async (model) => {
       const prompt = unique('[fail=content_policy]');
 
@@ -52,7 +52,7 @@ describe('An accepted creation of a video', () => {
     ['xW3.0sPro', DEFAULTS, 60],
     ['xW3.0sPro', { resolution: '2k', durationSec: 2 }, 40],
     ['xW3.0sPro', { resolution: '4k', durationSec: 30 }, 1200],
-    // What is free of charge beside the seconds.
+    // Options that cost nothing extra.
     ['xW3.0sPro', { ratio: '9:16', referenceImages: urls(10), referenceAudios: urls(5) }, 24],
   ])(
     'with %s and %j is debited %d, its seconds at the rate of its resolution',
@@ -65,12 +65,12 @@ describe('An accepted creation of a video', () => {
   );
 });
 
-describe('A video model takes what the catalog says of it', () => {
+describe('A video model accepts what its catalog entry says', () => {
   test.each([
     ['xW2.7S', 2, 15],
     ['xW3.0s', 2, 30],
     ['xW3.0sPro', 2, 30],
-  ])('%s: from %i to %i whole seconds', async (model, least, most) => {
+  ])('%s accepts from %i to %i whole seconds', async (model, least, most) => {
     for (const durationSec of [least - 1, most + 1]) {
       expect(wrongFields(await create({ model, durationSec }))).toEqual(['durationSec']);
     }
@@ -78,30 +78,39 @@ describe('A video model takes what the catalog says of it', () => {
     expect((await create({ model, durationSec: most })).status).toBe(202);
   });
 
-  test.each([[0], [-5], [2.5], ['5'], [true], [null]])('durationSec is not %j', async (durationSec) => {
-    expect(wrongFields(await create({ durationSec }))).toEqual(['durationSec']);
-  });
+  test.each([[0], [-5], [2.5], ['5'], [true], [null]])(
+    'no model accepts the durationSec %j',
+    async (durationSec) => {
+      expect(wrongFields(await create({ durationSec }))).toEqual(['durationSec']);
+    },
+  );
 
   test.each([
     ['xW2.7S', ['480p', '2k', '4k', '720P', '']],
     ['xW3.0s', ['2k', '4k', '1080', '1080P']],
     ['xW3.0sPro', ['480p', '720p', '2K', '4K']],
-  ])('%s: none of the resolutions %j', async (model, resolutions) => {
+  ])('%s accepts none of the resolutions %j', async (model, resolutions) => {
     for (const resolution of resolutions) {
       expect(wrongFields(await create({ model, resolution }))).toEqual(['resolution']);
     }
   });
 
-  test.each(['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'])('xW3.0s: the ratio %s', async (ratio) => {
-    expect((await create({ model: 'xW3.0s', ratio })).status).toBe(202);
-  });
+  test.each(['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'])(
+    'xW3.0s accepts the ratio %s',
+    async (ratio) => {
+      expect((await create({ model: 'xW3.0s', ratio })).status).toBe(202);
+    },
+  );
 
-  test.each(['21:9', '16x9', '1', 'auto', ''])('xW3.0s and xW3.0sPro: not the ratio %j', async (ratio) => {
-    expect(wrongFields(await create({ model: 'xW3.0s', ratio }))).toEqual(['ratio']);
-    expect(wrongFields(await create({ model: 'xW3.0sPro', ratio }))).toEqual(['ratio']);
-  });
+  test.each(['21:9', '16x9', '1', 'auto', ''])(
+    'xW3.0s and xW3.0sPro do not accept the ratio %j',
+    async (ratio) => {
+      expect(wrongFields(await create({ model: 'xW3.0s', ratio }))).toEqual(['ratio']);
+      expect(wrongFields(await create({ model: 'xW3.0sPro', ratio }))).toEqual(['ratio']);
+    },
+  );
 
-  test('xW2.7S: an image, which it requires, and no other input', async () => {
+  test('xW2.7S requires an image and accepts no other input', async () => {
     expect((await create({ model: 'xW2.7S', image: IMAGE })).status).toBe(202);
     expect(wrongFields(await create({ model: 'xW2.7S', image: undefined }))).toEqual(['image']);
     const others = {
@@ -111,36 +120,39 @@ describe('A video model takes what the catalog says of it', () => {
     expect(wrongFields(await create({ model: 'xW2.7S', ...others }))).toEqual(Object.keys(others).sort());
   });
 
-  test.each(['xW3.0s', 'xW3.0sPro'])('%s: a first frame, and a last one only with it', async (model) => {
-    expect((await create({ model, image: IMAGE })).status).toBe(202);
-    expect((await create({ model, image: IMAGE, lastFrame: IMAGE })).status).toBe(202);
-    expect(wrongFields(await create({ model, lastFrame: IMAGE }))).toEqual(['lastFrame']);
-  });
+  test.each(['xW3.0s', 'xW3.0sPro'])(
+    '%s accepts a first frame, and a last frame only with it',
+    async (model) => {
+      expect((await create({ model, image: IMAGE })).status).toBe(202);
+      expect((await create({ model, image: IMAGE, lastFrame: IMAGE })).status).toBe(202);
+      expect(wrongFields(await create({ model, lastFrame: IMAGE }))).toEqual(['lastFrame']);
+    },
+  );
 
   test.each([
     ['xW3.0s', 'referenceImages', 10],
     ['xW3.0s', 'referenceAudios', 5],
     ['xW3.0sPro', 'referenceImages', 10],
     ['xW3.0sPro', 'referenceAudios', 5],
-  ])('%s: %s, at most %i', async (model, field, most) => {
+  ])('%s limits %s to %i', async (model, field, most) => {
     expect((await create({ model, [field]: urls(most) })).status).toBe(202);
     expect(wrongFields(await create({ model, [field]: urls(most + 1) }))).toEqual([field]);
   });
 
-  test('xW3.0s and xW3.0sPro: at most 5 reference videos, which is told without looking at them', async () => {
+  test('xW3.0s and xW3.0sPro limit reference videos to 5, before fetching any', async () => {
     for (const model of ['xW3.0s', 'xW3.0sPro']) {
       expect(wrongFields(await create({ model, referenceVideos: urls(6) }))).toEqual(['referenceVideos']);
     }
   });
 
-  test('empty lists of references are no references', async () => {
+  test('every model accepts empty lists of references', async () => {
     const none = { referenceImages: [], referenceVideos: [], referenceAudios: [] };
 
     for (const model of VIDEO_MODELS) expect((await create({ model, ...none })).status).toBe(202);
   });
 });
 
-describe('What is no creation of a video', () => {
+describe('An invalid creation of a video', () => {
   test.each(['xSD4.5', 'xW3', 'xw3.0s', 'toString', '', 1, null])(
     'is refused with the model %j',
     async (model) => {
@@ -148,14 +160,14 @@ describe('What is no creation of a video', () => {
     },
   );
 
-  test('lacks every required field when it is empty', async () => {
+  test('is refused for every required field when it is empty', async () => {
     expect(wrongFields(await createVideo(caller, {}))).toEqual(['endUserEmail', 'model', 'prompt']);
     expect(wrongFields(await createVideo(caller, { model: 'xW2.7S' }))).toEqual([
       ...['endUserEmail', 'image', 'prompt'],
     ]);
   });
 
-  test('has its wrong URLs named one by one', async () => {
+  test('is refused with each wrong URL named', async () => {
     const frames = await create({
       image: 'http://example.com/a.png',
       lastFrame: 'data:image/png;base64,AAAA',
@@ -174,7 +186,7 @@ describe('What is no creation of a video', () => {
     ]);
   });
 
-  test('has all that is wrong told at once, whatever the field', async () => {
+  test('is refused with every wrong field named at once', async () => {
     const answer = await createVideo(caller, {
       model: 'xW2.7S',
       prompt: ' ',
@@ -196,7 +208,7 @@ describe('What is no creation of a video', () => {
     );
   });
 
-  test.each([null, true, {}])('has an optional field named that is %j', async (value) => {
+  test.each([null, true, {}])('is refused for an optional field that is %j', async (value) => {
     const optional = [
       ...['resolution', 'durationSec', 'image', 'lastFrame', 'ratio', 'webhookUrl'],
       ...['referenceImages', 'referenceVideos', 'referenceAudios'],
@@ -207,7 +219,7 @@ describe('What is no creation of a video', () => {
     expect(wrongFields(answer)).toEqual(optional.sort());
   });
 
-  test('is a body that is not JSON, or a query', async () => {
+  test('may be a body that is not JSON, or a query parameter', async () => {
     expect(refusal(await createVideo(caller, '{"model":'))).toEqual([400, 'validation_error']);
     const answer = await caller.post('/v1/videos?wait=1', anUnfilmedVideo());
     expect(wrongFields(answer)).toEqual(['wait']);
@@ -215,7 +227,7 @@ describe('What is no creation of a video', () => {
 });
 
 describe('A refused creation of a video writes nothing', () => {
-  test('whether it is refused for its fields, its end-user or its balance', async () => {
+  test('when refused for its fields, its end-user or its balance', async () => {
     const poor = await newBusyCaller(caller.service, 23.999);
     const [email, blocked] = [uniqueEmail(), uniqueEmail()];
     await createVideo(caller, anUnfilmedVideo({ endUserEmail: blocked }));
@@ -240,7 +252,7 @@ describe('A refused creation of a video writes nothing', () => {
     expect(await endUserOf(caller, blocked)).toMatchObject({ totalRequests: 1 });
   });
 
-  test('and an end-user who is unblocked can create again', async () => {
+  test('and an unblocked end-user can create again', async () => {
     const email = uniqueEmail();
     await create({ endUserEmail: email });
     await caller.post(`${endUserPath(email)}/block`, undefined);
@@ -255,7 +267,7 @@ describe('A refused creation of a video writes nothing', () => {
 describe('A creation of a video with an Idempotency-Key', () => {
   const isReplayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed');
 
-  test('sent five times at once makes one request and one debit', async () => {
+  test('sent five times at once creates one request and one debit', async () => {
     const email = uniqueEmail();
     const body = anUnfilmedVideo({ endUserEmail: email });
     const key = { 'idempotency-key': unique() };

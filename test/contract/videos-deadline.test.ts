@@ -22,27 +22,27 @@ import {
 } from './support/videos.ts';
 
 const DEADLINE_SECONDS = SHARED_RUNS.filtered.videoDeadlineSeconds;
-/** For a start beside everything else that the tests keep the machine busy with. */
+/** Enough for a start while other tests keep the machine busy. */
 const PATIENCE_MS = 120_000;
 
 let service: LocalService;
 let caller: Caller;
-/** By model, a request its provider never finishes. */
+/** A request per model that its provider never finishes. */
 let endless: Map<string, VideoRecord>;
-/** By what is said of them in `SILENT`, requests that nobody reads or calls back for. */
+/** The requests of `SILENT` by name: no one reads them, and their provider never calls back. */
 let silent: Map<string, VideoRecord>;
 beforeAll(async () => {
   service = await sharedService('filtered');
   caller = await newBusyCaller(service);
-  const begin = async (model: string) => {
+  const createEndless = async (model: string) => {
     const prompt = unique('[fail=timeout]');
     return [model, await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() })] as const;
   };
-  const leaveAlone = async ([what, body]: (typeof SILENT)[number]) => {
+  const createSilent = async ([what, body]: (typeof SILENT)[number]) => {
     return [what, await acceptedVideo(caller, body)] as const;
   };
-  endless = new Map(await Promise.all(VIDEO_MODELS.map(begin)));
-  silent = new Map(await Promise.all(SILENT.map(leaveAlone)));
+  endless = new Map(await Promise.all(VIDEO_MODELS.map(createEndless)));
+  silent = new Map(await Promise.all(SILENT.map(createSilent)));
 }, PATIENCE_MS);
 
 const SILENT: [what: string, body: Record<string, unknown>][] = [
@@ -59,7 +59,7 @@ const startedOf = (requests: Map<string, VideoRecord>) => (what: string) => {
 const endlessOf = (model: string) => startedOf(endless)(model);
 const silentOf = (what: string) => startedOf(silent)(what);
 
-/** Makes the path at which a provider would call back for a request, with the secret of this run. */
+/** Returns a function that makes the callback path of a request, with the secret of this run. */
 const callbackPathOf = async (): Promise<(requestId: string) => string> => {
   const secrets = JSON.parse(await readFile(join(service.dataDir, 'secrets.json'), 'utf8'));
   const [name = ''] = Object.keys(secrets).filter((each) => each.startsWith('ProviderSecretsCallbacks'));
@@ -68,20 +68,20 @@ const callbackPathOf = async (): Promise<(requestId: string) => string> => {
   return (requestId) => `/callbacks/modelstudio/${requestId}/${tokenOf(requestId)}`;
 };
 
-/** Where the file of a completed video was. */
+/** The signed URL of a completed video's file. */
 let fileUrl: string | undefined;
 
-describe('A video that nobody reads and whose provider never calls back', () => {
+describe('A video without reads or callbacks', () => {
   const POLLED = ['xW2.7S', 'xW3.0s'];
   const seen = new Map<string, { record: VideoRecord; execution: EndedExecution }>();
   beforeAll(async () => {
-    // Each is read as soon as it has ended: its files are there for seconds only.
-    const see = async (model: string) => {
+    // Each is read as soon as it has ended: its files last only seconds.
+    const readOnceEnded = async (model: string) => {
       const { requestId } = silentOf(model);
       const execution = await endedExecution(service, requestId);
       seen.set(model, { execution, record: await readVideo(caller, requestId) });
     };
-    await Promise.all(POLLED.map(see));
+    await Promise.all(POLLED.map(readOnceEnded));
     fileUrl = seen.get('xW2.7S')?.record.videos?.[0]?.url;
   });
 
@@ -99,7 +99,7 @@ describe('A video that nobody reads and whose provider never calls back', () => 
     expect(await entriesOf(caller, requestId)).toEqual([['generation', cost]]);
   });
 
-  test('is waited for while its task is in a state that is not known', async () => {
+  test('is polled on while its task is in an unknown state', async () => {
     const { requestId } = silentOf('throttled');
 
     const { states } = await endedExecution(service, requestId);
@@ -110,14 +110,14 @@ describe('A video that nobody reads and whose provider never calls back', () => 
   });
 });
 
-describe('A callback, a read and a poll of the same task at the same moment', () => {
-  /** When callbacks and reads set in: the execution polls 3 s after it began to wait, unless they come before. */
+describe('A callback, a read and a poll of the same task at the same time', () => {
+  /** When callbacks and reads begin: the execution polls 3 s after it begins to wait, unless they come first. */
   const STARTS_MS = [500, 2600, 3000, 3400];
 
-  test('end it once, whichever is first', async () => {
+  test('end it once, whichever comes first', async () => {
     const pathOf = await callbackPathOf();
     const race = async (startMs: number): Promise<VideoRecord> => {
-      // The task is done when it is first asked for, and has nothing to show for itself.
+      // The task is done at the first query, without an output.
       const prompt = unique('[delay=0][empty]');
       const { requestId } = await acceptedVideo(caller, { model: 'xW3.0s', prompt });
       await pause(startMs);
@@ -141,7 +141,7 @@ describe('A callback, a read and a poll of the same task at the same moment', ()
       const { requestId, error } = record;
       const { status, states } = await endedExecution(service, requestId);
       expect(status).toBe('SUCCEEDED');
-      // On a very slow machine its deadline is the first.
+      // On a very slow machine its deadline comes first.
       expect(['provider_error', 'provider_timeout']).toContain(error?.code);
       expect(states.filter((state) => /^(Store|Settle|Fail)/.test(state))).toEqual(['Fail request']);
       expect(await entriesOf(caller, requestId)).toEqual([
@@ -170,7 +170,7 @@ describe('A video whose provider never finishes', () => {
     },
   );
 
-  test.each(VIDEO_MODELS)('pauses its end-user with its model, and nothing else: %s', async (model) => {
+  test.each(VIDEO_MODELS)('pauses only its end-user with its model: %s', async (model) => {
     const { requestId, endUserEmail } = endlessOf(model);
     await settledVideo(caller, requestId);
     const before = await balance(caller);
@@ -189,7 +189,7 @@ describe('A video whose provider never finishes', () => {
     await Promise.all(accepted.map(({ body }) => settledVideo(caller, body.requestId)));
   });
 
-  test('is deleted as any other', async () => {
+  test('can be deleted like any other', async () => {
     const { requestId } = endlessOf('xW3.0s');
 
     const { body } = await remove(caller, `/v1/generations/${requestId}`);
@@ -200,7 +200,7 @@ describe('A video whose provider never finishes', () => {
   test('leaves the ledger unbroken', () => expectUnbrokenChain(caller));
 });
 
-describe('A video whose files are past their time', () => {
+describe('A video whose files have expired', () => {
   test('reads expired, with exactly the fields of that status, and its file is gone', async () => {
     const { requestId, createdAt } = silentOf('xW2.7S');
 

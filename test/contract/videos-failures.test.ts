@@ -13,7 +13,7 @@ import {
 } from './support/videos.ts';
 
 const FAILURES = [
-  // ModelArk refuses at once what it is not given time for; else the task fails and it calls back.
+  // Without a delay ModelArk refuses at once; with one the task fails and it calls back.
   ['xW3.0sPro', '[fail=content_policy]', 'content_policy'],
   ['xW3.0sPro', '[delay=0.3][fail=provider_error]', 'provider_error'],
   ['xW3.0sPro', '[empty]', 'provider_error'],
@@ -39,10 +39,10 @@ beforeAll(async () => {
   await Promise.all([...FAILURES.map(([model, directives]) => begin(model, directives)), waiting]);
 });
 
-/** Requests that were made after the failures. */
+/** Requests created after the failures. */
 const later: string[] = [];
 
-/** In a state of which the adapter knows nothing until it is done. */
+/** The task is in a state unknown to the adapter until it is done. */
 const WAITS_THEN_SUCCEEDS = '[delay=1][status=DREAMING]';
 
 const requestOf = (model: string, directives: string): VideoRecord => {
@@ -51,7 +51,7 @@ const requestOf = (model: string, directives: string): VideoRecord => {
   return found;
 };
 
-describe('A video that fails is refunded in full, and pauses nobody', () => {
+describe('A video that fails is refunded in full and pauses no one', () => {
   test.each(FAILURES)('with %s and %s: %s', async (model, directives, code) => {
     const { requestId, endUserEmail = '' } = requestOf(model, directives);
 
@@ -92,7 +92,7 @@ describe('A video that fails is refunded in full, and pauses nobody', () => {
   });
 });
 
-test('A task in a state that is not known is waited for, until it is done', async () => {
+test('A task in an unknown state is waited for until it is done', async () => {
   const request = requestOf('xW3.0sPro', WAITS_THEN_SUCCEEDS);
 
   const { status, cost } = await settledVideo(caller, request.requestId);
@@ -103,7 +103,7 @@ test('A task in a state that is not known is waited for, until it is done', asyn
   expect(new Set(callbacks.map((callback) => callback.status))).toEqual(new Set(['DREAMING', 'succeeded']));
 });
 
-test('The ledger is unbroken after it all', async () => {
+test('The ledger is unbroken after all tests', async () => {
   await Promise.all(later.map((requestId) => settledVideo(caller, requestId)));
 
   await expectUnbrokenChain(caller);

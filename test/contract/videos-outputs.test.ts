@@ -29,8 +29,8 @@ interface Film {
   ratio?: string;
 }
 
-/** A video of each model: how it is asked for, what it costs, and the pixels it has. */
-const FILMS: [model: string, asked: Film, cost: number, size: string][] = [
+/** A video of each model: its request, its cost and its size in pixels. */
+const FILMS: [model: string, requested: Film, cost: number, size: string][] = [
   ['xW2.7S', { resolution: '720p', durationSec: 2 }, 10, '1280x720'],
   ['xW3.0s', { resolution: '480p', durationSec: 3, ratio: '9:16' }, 9, '480x854'],
   ['xW3.0sPro', { resolution: '1080p', durationSec: 2, ratio: '1:1' }, 24, '1080x1080'],
@@ -38,7 +38,7 @@ const FILMS: [model: string, asked: Film, cost: number, size: string][] = [
 
 let caller: Caller;
 let other: Caller;
-/** What each film was asked for by, and its record once it succeeded. */
+/** The record of each succeeded film, by model. */
 const films = new Map<string, VideoRecord>();
 const filmOf = (model: string) => films.get(model) ?? { requestId: '', status: 'missing' };
 const emailOf = (model: string) => `${model.toLowerCase()}@example.com`;
@@ -55,13 +55,13 @@ beforeAll(async () => {
   image = await drawn;
 });
 
-/** The task fails at once, but nobody tells of it: the request is under way until the first read after that. */
+/** The task fails at once without a callback: the request is unfinished until it is read. */
 const ENDED_BY_A_READ = '[delay=0][callback=off][empty]';
 
 const BASE_FIELDS = ['requestId', 'model', 'status', 'prompt', 'endUserEmail', 'createdAt'];
 
 describe('The record of a video has exactly the fields of its status', () => {
-  test('queued, as creation answers it, processing, and failed', async () => {
+  test('queued, as returned by the creation, processing, and failed', async () => {
     const queued = await acceptedVideo(caller, { prompt: unique(ENDED_BY_A_READ) });
     const processing = await eventually(
       () => readVideo(caller, queued.requestId),
@@ -89,7 +89,7 @@ describe('The record of a video has exactly the fields of its status', () => {
 });
 
 describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) => {
-  test('is described by its record as it was asked for, and costs what it says', async () => {
+  test('has the requested fields in its record, and the cost it states', async () => {
     const { requestId, videos = [], finishedAt = '', ...record } = filmOf(model);
 
     expect(record).toMatchObject({ model, status: 'succeeded', cost, endUserEmail: emailOf(model) });
@@ -103,7 +103,7 @@ describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) =
     });
   });
 
-  test('is an H.264 MP4 of that length and size behind its URL', async () => {
+  test('is an H.264 MP4 of that length and size at its URL', async () => {
     const file = await fetchFile(filmOf(model).videos?.[0]?.url);
 
     expect([file.status, file.type]).toEqual([200, 'video/mp4']);
@@ -115,7 +115,7 @@ describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) =
     });
   });
 
-  test('reads the same again, at the same price, with URLs that work', async () => {
+  test('reads the same again, at the same price, with working URLs', async () => {
     const before = await history(caller);
 
     const again = await readVideo(caller, filmOf(model).requestId);
@@ -129,7 +129,7 @@ describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) =
     expect(await history(caller)).toEqual(before);
   });
 
-  test('cannot be read as an image, by another account, or under another spelling', async () => {
+  test('cannot be read as an image, by another account or under another spelling', async () => {
     const { requestId } = filmOf(model);
 
     const answers = [
@@ -157,7 +157,7 @@ test('An image cannot be read as a video', async () => {
   }
 });
 
-test('Videos are in no list of generations, whatever narrows it down', async () => {
+test('Videos are in no list of generations, with any filter', async () => {
   const queries = ['', '&status=succeeded', '&status=failed', `&endUserEmail=${emailOf('xW3.0sPro')}`];
   queries.push(`${queries[1]}${queries[3]}`);
 
@@ -168,14 +168,14 @@ test('Videos are in no list of generations, whatever narrows it down', async () 
   }
 });
 
-describe('Videos are deleted as images are', () => {
+describe('Videos are deleted like images', () => {
   const expectGone = async ({ requestId, videos = [] }: VideoRecord) => {
     expect(refusal(await caller.get(videoPath(requestId)))).toEqual([404, 'not_found']);
     expect((await fetchFile(videos[0]?.url)).status).toBe(403);
     expect(refusal(await remove(caller, `/v1/generations/${requestId}`))).toEqual([404, 'not_found']);
   };
 
-  test('but not while one is under way: by none of the ways', async () => {
+  test('but in no way while one is unfinished', async () => {
     const endUserEmail = uniqueEmail();
     const prompt = unique(ENDED_BY_A_READ);
     const { requestId } = await acceptedVideo(caller, { endUserEmail, prompt });

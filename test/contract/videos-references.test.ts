@@ -9,7 +9,7 @@ import { newBusyCaller, outcome, uniqueEmail } from './support/resources.ts';
 import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
 
 let caller: Caller;
-/** One who is refused whatever they ask for. */
+/** A caller whose creations are all refused. */
 let refused: Caller;
 let clips: ClipServer;
 beforeAll(async () => {
@@ -43,11 +43,11 @@ const create = (names: string[], more: Record<string, unknown> = {}, by = caller
 
 describe('Reference videos are measured, and billed with the output', () => {
   test.each([
-    ['one of whole seconds', ['15.mp4'], 2, 17],
-    ['several, their sum rounded up', ['4.5.mp4', '3.webm'], 2, 10],
-    ['the same twice', ['4.5.mp4', '4.5.mp4'], 2, 11],
-    ['as long together with the output as they may be', ['15.mp4', '13.mov'], 2, 30],
-    ['a long output, a short clip', ['3.webm'], 27, 30],
+    ['one clip of whole seconds', ['15.mp4'], 2, 17],
+    ['several clips, their sum rounded up', ['4.5.mp4', '3.webm'], 2, 10],
+    ['the same clip twice', ['4.5.mp4', '4.5.mp4'], 2, 11],
+    ['clips and output of the greatest total length', ['15.mp4', '13.mov'], 2, 30],
+    ['a short clip and a long output', ['3.webm'], 27, 30],
   ])('%s', async (_what, names, durationSec, billedSeconds) => {
     for (const [model, resolution, rate] of [
       ['xW3.0s', '480p', 3],
@@ -60,7 +60,7 @@ describe('Reference videos are measured, and billed with the output', () => {
     }
   });
 
-  test('the record of a video made with them has the length of the output alone, and its whole cost', async () => {
+  test('the record of the video has the length of the output alone, and the whole cost', async () => {
     const { videos, cost, requestId } = await finishedVideo(caller, {
       model: 'xW3.0s',
       referenceVideos: urlsOf(['3.webm']),
@@ -77,10 +77,15 @@ describe('Reference videos that cannot be used are refused by name, before any d
     create(names, { endUserEmail, ...more }, refused);
 
   test.each([
-    ['longer than one may be', ['15.1.mp4'], 2, ['referenceVideos[0]']],
-    ['longer together than they may be', ['15.mp4', '13.1.mp4'], 2, ['referenceVideos']],
+    ['longer than a clip may be', ['15.1.mp4'], 2, ['referenceVideos[0]']],
+    ['longer in total than clips may be', ['15.mp4', '13.1.mp4'], 2, ['referenceVideos']],
     ['too long for the output', ['4.5.mp4'], 26, ['referenceVideos']],
-    ['too long alone and together', ['3.webm', '15.1.mp4'], 30, ['referenceVideos', 'referenceVideos[1]']],
+    [
+      'too long alone and with the output',
+      ['3.webm', '15.1.mp4'],
+      30,
+      ['referenceVideos', 'referenceVideos[1]'],
+    ],
     ['not there', ['4.5.mp4', 'missing.mp4'], 2, ['referenceVideos[1]']],
     ['cut off', ['cut.mp4'], 2, ['referenceVideos[0]']],
     ['no video', ['page.mp4', '3.webm', 'empty.mp4'], 2, ['referenceVideos[0]', 'referenceVideos[2]']],
@@ -89,7 +94,7 @@ describe('Reference videos that cannot be used are refused by name, before any d
     expect(wrongFields(await tryToCreate(names, { durationSec }))).toEqual(fields);
   });
 
-  test('on a server that is not there', async () => {
+  test('on a server that does not exist', async () => {
     const gone = await startClipServer({});
     const referenceVideos = [clips.urlOf('3.webm'), gone.urlOf('3.webm')];
     await gone.close();
@@ -97,20 +102,20 @@ describe('Reference videos that cannot be used are refused by name, before any d
     expect(wrongFields(await tryToCreate([], { referenceVideos }))).toEqual(['referenceVideos[1]']);
   });
 
-  test('together with all else that is wrong', async () => {
+  test('along with every other wrong field', async () => {
     const answer = await tryToCreate(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
 
     expect(wrongFields(answer)).toEqual(['durationSec', 'ratio', 'referenceVideos[0]', 'seed']);
   });
 
-  test('and nothing was written for any of them', async () => {
+  test('and nothing is written for any of them', async () => {
     expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
     expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
   });
 });
 
-describe('Reference videos are not looked at', () => {
-  test('by a model that takes none, or when there are too many, or together with a frame', async () => {
+describe('Reference videos are not fetched', () => {
+  test('for a model that takes none, when there are too many, or together with a frame', async () => {
     const asked = clips.requests();
     const image = 'https://example.com/a.png';
 
@@ -137,7 +142,7 @@ describe('Reference videos are not looked at', () => {
     expect(clips.requests()).toBe(asked);
   });
 
-  test('again for a repetition of a creation by its Idempotency-Key', async () => {
+  test('again when a creation is repeated with its Idempotency-Key', async () => {
     const body = anUnfilmedVideo({ model: 'xW3.0sPro', referenceVideos: urlsOf(['3.webm']) });
     const key = { 'idempotency-key': unique() };
     const first = await createVideo(caller, body, key);

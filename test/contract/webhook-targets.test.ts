@@ -14,9 +14,9 @@ import {
   unique,
 } from './support/client.ts';
 import type { LocalService } from './support/local-service.ts';
-import { deliveryEnded, shownTries } from './support/webhooks.ts';
+import { deliveryEnded, shownAttempts } from './support/webhooks.ts';
 
-/** Counts who opens a connection to this machine, whatever they want. */
+/** Connections opened to this machine so far. */
 let connections = 0;
 const listener = createServer((socket) => {
   connections += 1;
@@ -66,10 +66,10 @@ describe('Where private targets are not allowed, creation refuses a webhook to',
   });
 });
 
-/** Names that machines have for themselves; which of them a resolver knows is up to the machine. */
+/** Names a machine may have for itself; the resolver knows only some. */
 const NAMES = [hostname(), 'ip6-localhost', 'localhost.localdomain'];
 
-/** A name other than `localhost` that leads to this machine and can be reached there; undefined where it has none. */
+/** A name other than `localhost` that resolves to this machine and accepts connections; undefined if there is none. */
 const aNameOfThisMachine = async (): Promise<string | undefined> => {
   for (const name of NAMES) {
     const addresses = await lookup(name, { all: true }).catch(() => []);
@@ -86,15 +86,15 @@ const canConnect = (host: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-describe('A webhook to a name that leads to this machine', () => {
-  test('is taken at creation, and refused when it is dialled: no connection is opened', async () => {
+describe('A webhook to a name that resolves to this machine', () => {
+  test('is accepted at creation and refused on connect, without opening a connection', async () => {
     const name = await aNameOfThisMachine();
     if (name === undefined) {
-      // Judged with a resolver of its own in test/unit/core/guarded-http.test.ts.
-      console.warn(`SKIPPED: none of ${NAMES} leads to this machine; one in its hosts file would do.`);
+      // test/unit/core/outbound/guarded-http.test.ts covers this with its own resolver.
+      console.warn(`SKIPPED: none of ${NAMES} resolves to this machine; add one to its hosts file.`);
       return;
     }
-    // The one that found the name: what follows could be seen.
+    // The connection that found the name shows that the listener counts.
     const before = await eventually(
       async () => connections,
       (count) => count > 0,
@@ -104,7 +104,9 @@ describe('A webhook to a name that leads to this machine', () => {
 
     expect(status).toBe(202);
     expect(await deliveryEnded(service, body.requestId)).toBe('FAILED');
-    expect(await shownTries(service, body.requestId)).toMatchObject([{ number: 1, error: 'target_refused' }]);
+    expect(await shownAttempts(service, body.requestId)).toMatchObject([
+      { number: 1, error: 'target_refused' },
+    ]);
     expect(connections).toBe(before);
   });
 });

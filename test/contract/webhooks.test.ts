@@ -12,9 +12,9 @@ import {
 import { fetchFile } from './support/files.ts';
 import { type LocalService, ops, runOps } from './support/local-service.ts';
 import { refusedCalls } from './support/permissions.ts';
-import { deliveryEnded, shownTries, verified, type WebhookEvent } from './support/webhooks.ts';
+import { deliveryEnded, shownAttempts, verified, type WebhookEvent } from './support/webhooks.ts';
 
-const TRIES = 3;
+const ATTEMPTS = 3;
 
 let service: LocalService;
 let caller: Caller;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const account = await newCaller(service, 1000);
   caller = account;
   secret = account.webhookSecret;
-  await Promise.all(Object.entries(REQUESTS).map(([name, begin]) => begin(name)));
+  await Promise.all(Object.entries(REQUESTS).map(([name, createFor]) => createFor(name)));
 });
 afterAll(() => receiver?.close());
 
@@ -38,13 +38,13 @@ type Answer = (
   webhook: ReceivedWebhook & { earlier: number },
   response: Parameters<WebhookReceiver['respond']>[1],
 ) => void;
-/** What the receiver does with those sent to a path; `earlier` is how many came before. */
+/** How the receiver answers deliveries to a path; `earlier` counts those before. */
 const ANSWERS: Record<string, Answer> = {
   '/busy-once': (webhook, response) => answering(webhook.earlier === 0 ? 503 : 200)(webhook, response),
   '/gone': answering(410),
   '/moved': (webhook, response) =>
     answering(307, { location: `${receiver.url}/elsewhere` })(webhook, response),
-  '/broken': (webhook, response) => answering(webhook.earlier < TRIES ? 500 : 200)(webhook, response),
+  '/broken': (webhook, response) => answering(webhook.earlier < ATTEMPTS ? 500 : 200)(webhook, response),
   '/endless': (_webhook, response) => {
     response.writeHead(200);
     const push = (): void => {
@@ -73,7 +73,7 @@ const video = (directive?: string) =>
     ...{ prompt: unique(directive), endUserEmail: 'ada@example.com' },
   }));
 
-/** The requests of this file by the path their webhook goes to. They are all made at once. */
+/** The requests of this file by the path of their webhook. All are created at once. */
 const REQUESTS = {
   image: image(),
   'failed-image': refusedImage,
@@ -88,14 +88,14 @@ const REQUESTS = {
 type Name = keyof typeof REQUESTS;
 const idOf = (name: Name): string => requestIds.get(name) ?? '';
 
-/** What came for a request once so many tries were made. */
-const arrived = (name: string, tries = 1): Promise<ReceivedWebhook[]> =>
+/** The deliveries of a request, once there are `attempts` of them. */
+const arrived = (name: string, attempts = 1): Promise<ReceivedWebhook[]> =>
   eventually(
     async () => receiver.sentTo(`/${name}`),
-    (webhooks) => webhooks.length >= tries,
+    (webhooks) => webhooks.length >= attempts,
   );
-/** An event but for its URLs, which are signed anew for each rendering. */
-const stable = (data: WebhookEvent['data']) =>
+/** An event without its URLs, which are signed afresh each time. */
+const withoutUrls = (data: WebhookEvent['data']) =>
   JSON.parse(JSON.stringify(data, (key, value) => (key === 'url' ? 'signed' : value)));
 
 describe.each([
@@ -112,14 +112,14 @@ describe.each([
     record = (await caller.get<WebhookEvent['data']>(`${path}/${idOf(name)}`)).body;
   });
 
-  test(`is told as ${type} with the record as it reads, signed for the official library`, () => {
+  test(`is delivered as ${type} with the record as it reads, signed for the official library`, () => {
     expect(Object.keys(event)).toEqual(['type', 'timestamp', 'data']);
     expect(event).toMatchObject({ type, timestamp: record.finishedAt });
     expect(record.status).toBe(type.split('.')[1]);
-    expect(stable(event.data)).toEqual(stable(record));
+    expect(withoutUrls(event.data)).toEqual(withoutUrls(record));
   });
 
-  test('is told once, under the id of the request', async () => {
+  test('is delivered once, under the id of the request', async () => {
     expect(await deliveryEnded(service, idOf(name))).toBe('SUCCEEDED');
 
     expect(receiver.sentTo(`/${name}`).map(({ headers }) => headers['webhook-id'])).toEqual([
@@ -127,17 +127,20 @@ describe.each([
     ]);
   });
 
-  test('comes with URLs that work', async () => {
-    const [told, read] = [event.data, record].map(({ images = [], videos = [] }) => [...images, ...videos]);
-    const files = await Promise.all((told ?? []).map(({ url }) => fetchFile(url)));
+  test('is delivered with working URLs', async () => {
+    const [delivered, read] = [event.data, record].map(({ images = [], videos = [] }) => [
+      ...images,
+      ...videos,
+    ]);
+    const files = await Promise.all((delivered ?? []).map(({ url }) => fetchFile(url)));
 
     expect(files.map(({ status }) => status)).toEqual((read ?? []).map(() => 200));
     expect(files).toHaveLength(type.endsWith('succeeded') ? 1 : 0);
   });
 });
 
-describe('A try that fails', () => {
-  test('is made again with the same id, signed anew', async () => {
+describe('A failed attempt', () => {
+  test('is repeated with the same id, signed afresh', async () => {
     const webhooks = await arrived('busy-once', 2);
 
     const [first, second] = webhooks.map((webhook) => verified(webhook, secret));
@@ -149,7 +152,7 @@ describe('A try that fails', () => {
     expect(receiver.sentTo('/busy-once')).toHaveLength(2);
   });
 
-  test('with 410 is the last one', async () => {
+  test('with 410 is the last', async () => {
     expect(await deliveryEnded(service, idOf('gone'))).toBe('FAILED');
 
     expect(receiver.sentTo('/gone')).toHaveLength(1);
@@ -158,24 +161,24 @@ describe('A try that fails', () => {
   test('with a redirect is not sent elsewhere', async () => {
     expect(await deliveryEnded(service, idOf('moved'))).toBe('FAILED');
 
-    expect(receiver.sentTo('/moved')).toHaveLength(TRIES);
+    expect(receiver.sentTo('/moved')).toHaveLength(ATTEMPTS);
     expect(receiver.sentTo('/hook/elsewhere')).toEqual([]);
   });
 });
 
-test('An answer without an end delivers like any other, once', async () => {
+test('An endless answer counts as one successful delivery', async () => {
   expect(await deliveryEnded(service, idOf('endless'))).toBe('SUCCEEDED');
 
   expect(receiver.sentTo('/endless')).toHaveLength(1);
 });
 
 describe('An operator', () => {
-  test('sees every try of a webhook that was not delivered', async () => {
+  test('sees every attempt of a webhook that was not delivered', async () => {
     expect(await deliveryEnded(service, idOf('broken'))).toBe('FAILED');
 
     const made = { delivery: idOf('broken'), status: 500, milliseconds: expect.any(Number) };
     const startedAt = expect.stringMatching(/Z$/);
-    expect(await shownTries(service, idOf('broken'))).toEqual(
+    expect(await shownAttempts(service, idOf('broken'))).toEqual(
       [1, 2, 3].map((number) => ({ ...made, number, startedAt })),
     );
   });
@@ -186,25 +189,25 @@ describe('An operator', () => {
     const queued = await ops(service, 'requests', 'retry-webhook', '--id', idOf('broken'));
 
     expect(queued).toEqual({ webhookId: `msg_${idOf('broken')}`, queuedAt: expect.stringMatching(/Z$/) });
-    const webhooks = await arrived('broken', TRIES + 1);
+    const webhooks = await arrived('broken', ATTEMPTS + 1);
     expect(new Set(webhooks.map(({ headers }) => headers['webhook-id']))).toEqual(
       new Set([`msg_${idOf('broken')}`]),
     );
     expect(verified(webhooks.at(-1), secret)).toEqual(verified(webhooks[0], secret));
-    const tries = await eventually(
-      () => shownTries(service, idOf('broken')),
-      ({ length }) => length > TRIES,
+    const attempts = await eventually(
+      () => shownAttempts(service, idOf('broken')),
+      ({ length }) => length > ATTEMPTS,
     );
-    expect(tries.map(({ number, status }) => [number, status])).toEqual([
+    expect(attempts.map(({ number, status }) => [number, status])).toEqual([
       [1, 500],
       [2, 500],
       [3, 500],
       [1, 200],
     ]);
-    expect(tries.at(-1)?.delivery).toMatch(new RegExp(`^${idOf('broken')}-[0-9A-Z]{26}$`));
+    expect(attempts.at(-1)?.delivery).toMatch(new RegExp(`^${idOf('broken')}-[0-9A-Z]{26}$`));
   });
 
-  test('is told when there is nothing to send again', async () => {
+  test('gets an error when there is nothing to send again', async () => {
     const { body } = await caller.post<AnyRecord>(
       '/v1/generations',
       aGeneration({ prompt: unique('[fail=content_policy]') }),
@@ -217,7 +220,7 @@ describe('An operator', () => {
   });
 });
 
-test('A delivery after a rotation is accepted by who knows either secret', async () => {
+test('A delivery after a rotation can be verified with either secret', async () => {
   const { webhookSecret } = await ops<{ webhookSecret: string }>(
     service,
     ...['accounts', 'rotate-webhook-secret', '--account', caller.accountId],
@@ -230,6 +233,6 @@ test('A delivery after a rotation is accepted by who knows either secret', async
   expect(verified(webhook, webhookSecret)).toEqual(verified(webhook, secret));
 });
 
-test('Every call the sender made was allowed by its role', async () => {
+test('Every AWS call of webhook delivery was allowed by its role', async () => {
   expect(await refusedCalls(service.dataDir)).toEqual([]);
 });

@@ -13,7 +13,7 @@ export interface WebhookEvent {
 }
 
 /** One attempt of a delivery, as `requests show` prints it. */
-export interface ShownTry {
+export interface ShownAttempt {
   delivery: string;
   number: number;
   startedAt: string;
@@ -51,5 +51,5 @@ export const deliveryEnded = async (
 };
 
 /** Every attempt of a request's webhook delivery, in time order. */
-export const shownTries = async (service: LocalService, requestId: string): Promise<ShownTry[]> =>
-  (await ops<{ webhooks: ShownTry[] }>(service, 'requests', 'show', '--id', requestId)).webhooks;
+export const shownAttempts = async (service: LocalService, requestId: string): Promise<ShownAttempt[]> =>
+  (await ops<{ webhooks: ShownAttempt[] }>(service, 'requests', 'show', '--id', requestId)).webhooks;
