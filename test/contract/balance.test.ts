@@ -52,11 +52,11 @@ describe('GET /v1/balance/history', () => {
     async (query) => {
       const { status, body } = await caller.get<Page>(`/v1/balance/history?${query}`);
 
-      const asked = new URLSearchParams(query);
+      const requested = new URLSearchParams(query);
       expect(status).toBe(200);
       expect([body.page, body.pageSize]).toEqual([
-        Number(asked.get('page') ?? 1),
-        Number(asked.get('pageSize') ?? 20),
+        Number(requested.get('page') ?? 1),
+        Number(requested.get('pageSize') ?? 20),
       ]);
     },
   );

@@ -74,7 +74,7 @@ const STATES_OF_ONE_WAIT = [
   ...['Store outputs', 'Settle request'],
 ];
 
-describe('A video that nobody reads is completed', () => {
+describe('A video that no one reads is completed', () => {
   test.each([
     'called back twice',
     'called back before it waits',

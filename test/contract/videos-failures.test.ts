@@ -30,13 +30,13 @@ let caller: Caller;
 const requests = new Map<string, VideoRecord>();
 beforeAll(async () => {
   caller = await newBusyCaller(await sharedService());
-  const begin = async (model: string, directives: string) => {
+  const create = async (model: string, directives: string) => {
     const prompt = unique(directives);
     const record = await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() });
     requests.set(model + directives, record);
   };
-  const waiting = begin('xW3.0sPro', WAITS_THEN_SUCCEEDS);
-  await Promise.all([...FAILURES.map(([model, directives]) => begin(model, directives)), waiting]);
+  const waiting = create('xW3.0sPro', WAITS_THEN_SUCCEEDS);
+  await Promise.all([...FAILURES.map(([model, directives]) => create(model, directives)), waiting]);
 });
 
 /** Requests created after the failures. */

@@ -88,13 +88,13 @@ describe('The record of a video has exactly the fields of its status', () => {
   });
 });
 
-describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) => {
+describe.each(FILMS)('A video made with %s and %j', (model, requested, cost, size) => {
   test('has the requested fields in its record, and the cost it states', async () => {
     const { requestId, videos = [], finishedAt = '', ...record } = filmOf(model);
 
     expect(record).toMatchObject({ model, status: 'succeeded', cost, endUserEmail: emailOf(model) });
     expect(videos).toMatchObject([
-      { id: `${requestId}_0`, duration: asked.durationSec, resolution: asked.resolution },
+      { id: `${requestId}_0`, duration: requested.durationSec, resolution: requested.resolution },
     ]);
     expect(Date.parse(videos[0]?.expiresAt ?? '') - Date.parse(finishedAt)).toBe(82_800_000);
     expect(await entriesOf(caller, requestId)).toEqual([['generation', cost]]);
@@ -111,7 +111,7 @@ describe.each(FILMS)('A video made with %s and %j', (model, asked, cost, size) =
       type: 'video/mp4',
       codec: 'avc',
       size,
-      seconds: asked.durationSec,
+      seconds: requested.durationSec,
     });
   });
 

@@ -73,7 +73,7 @@ describe('Reference videos are measured, and billed with the output', () => {
 
 describe('Reference videos that cannot be used are refused by name, before any debit', () => {
   const endUserEmail = uniqueEmail('refused');
-  const tryToCreate = (names: string[], more: Record<string, unknown>) =>
+  const createRefused = (names: string[], more: Record<string, unknown>) =>
     create(names, { endUserEmail, ...more }, refused);
 
   test.each([
@@ -88,10 +88,10 @@ describe('Reference videos that cannot be used are refused by name, before any d
     ],
     ['not there', ['4.5.mp4', 'missing.mp4'], 2, ['referenceVideos[1]']],
     ['cut off', ['cut.mp4'], 2, ['referenceVideos[0]']],
-    ['no video', ['page.mp4', '3.webm', 'empty.mp4'], 2, ['referenceVideos[0]', 'referenceVideos[2]']],
+    ['not a video', ['page.mp4', '3.webm', 'empty.mp4'], 2, ['referenceVideos[0]', 'referenceVideos[2]']],
     ['without a duration', ['none.mp4'], 2, ['referenceVideos[0]']],
   ])('%s', async (_what, names, durationSec, fields) => {
-    expect(wrongFields(await tryToCreate(names, { durationSec }))).toEqual(fields);
+    expect(wrongFields(await createRefused(names, { durationSec }))).toEqual(fields);
   });
 
   test('on a server that does not exist', async () => {
@@ -99,11 +99,11 @@ describe('Reference videos that cannot be used are refused by name, before any d
     const referenceVideos = [clips.urlOf('3.webm'), gone.urlOf('3.webm')];
     await gone.close();
 
-    expect(wrongFields(await tryToCreate([], { referenceVideos }))).toEqual(['referenceVideos[1]']);
+    expect(wrongFields(await createRefused([], { referenceVideos }))).toEqual(['referenceVideos[1]']);
   });
 
   test('along with every other wrong field', async () => {
-    const answer = await tryToCreate(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
+    const answer = await createRefused(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
 
     expect(wrongFields(answer)).toEqual(['durationSec', 'ratio', 'referenceVideos[0]', 'seed']);
   });
@@ -116,7 +116,7 @@ describe('Reference videos that cannot be used are refused by name, before any d
 
 describe('Reference videos are not fetched', () => {
   test('for a model that takes none, when there are too many, or together with a frame', async () => {
-    const asked = clips.requests();
+    const before = clips.requests();
     const image = 'https://example.com/a.png';
 
     const answers = [
@@ -126,11 +126,11 @@ describe('Reference videos are not fetched', () => {
     ];
 
     expect(answers.map(wrongFields)).toEqual(Array(3).fill(['referenceVideos']));
-    expect(clips.requests()).toBe(asked);
+    expect(clips.requests()).toBe(before);
   });
 
   test('for a caller without a valid key', async () => {
-    const asked = clips.requests();
+    const before = clips.requests();
     const stranger = callerWith(caller.service, caller.accountId, `${caller.key}x`);
 
     const answer = await createVideo(
@@ -139,19 +139,19 @@ describe('Reference videos are not fetched', () => {
     );
 
     expect(outcome(answer)).toEqual([401, 'unauthorized']);
-    expect(clips.requests()).toBe(asked);
+    expect(clips.requests()).toBe(before);
   });
 
   test('again when a creation is repeated with its Idempotency-Key', async () => {
     const body = anUnfilmedVideo({ model: 'xW3.0sPro', referenceVideos: urlsOf(['3.webm']) });
     const key = { 'idempotency-key': unique() };
     const first = await createVideo(caller, body, key);
-    const asked = clips.requests();
+    const before = clips.requests();
 
     const again = await createVideo(caller, body, key);
 
     expect([again.status, again.body]).toEqual([202, first.body]);
-    expect(clips.requests()).toBe(asked);
+    expect(clips.requests()).toBe(before);
     expect((await entriesOf(caller, first.body.requestId)).at(-1)).toEqual(['generation', 60]);
   });
 });

@@ -15,7 +15,7 @@ export interface Caller {
   ): Promise<Answer<T>>;
 }
 
-/** A local run that test files share; starts when first asked for. */
+/** A local run that test files share; starts on first use. */
 export const sharedService = async (name: SharedRun = 'default'): Promise<LocalService> => {
   const { dataDir } = await callFixtures<{ dataDir: string }>('/runs', { name });
   return readLocalService(dataDir);
@@ -125,7 +125,7 @@ export const eventually = async <T>(
   for (;;) {
     const value = await look();
     if (done(value)) return value;
-    if (Date.now() > giveUpAt) throw new Error(`It did not come to it: ${JSON.stringify(value)}`);
+    if (Date.now() > giveUpAt) throw new Error(`The condition was never met: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** A web server whose files a caller can reference. */
 export interface ClipServer {
   urlOf(name: string): string;
-  /** Requests so far, whatever for. */
+  /** Requests of any kind so far. */
   requests(): number;
   close(): Promise<void>;
 }

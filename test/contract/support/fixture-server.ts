@@ -33,7 +33,7 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
     if (!run) {
       run = newDataDir().then((dataDir) => startLocalService(dataDir, { context: SHARED_RUNS[name] }));
       runs.set(name, run);
-      // The next file tries again.
+      // The next file starts it again.
       run.catch(() => runs.delete(name));
     }
     const { dataDir } = await run;
@@ -43,7 +43,7 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
   const runOps = async (dataDir: string, args: string[]): Promise<Said> => {
     const { pid } = await readLocalService(dataDir);
     let thread = threads.get(dataDir);
-    // After a restart the AWS endpoint is elsewhere, and the clients of the old thread do not know.
+    // After a restart the AWS endpoint has moved, and the old thread's clients do not know.
     if (thread?.pid !== pid) {
       await thread?.stop();
       thread = startOpsThread(pid);

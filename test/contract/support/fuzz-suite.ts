@@ -10,7 +10,7 @@ import { finishedVideo, readVideo, settledVideo, upstreamTask, type VideoRecord 
 
 /** How many requests are sent at once. */
 const TOGETHER = 5;
-/** Far more than it takes, even where other tests keep the machine busy. */
+/** Far more than it takes, even while other tests keep the machine busy. */
 const PATIENCE_MS = 180_000;
 
 /**
@@ -20,7 +20,7 @@ const PATIENCE_MS = 180_000;
 export const testFuzzed = (rounds: number, timesEach: number): void => {
   let caller: Caller;
   let known: Known;
-  /** One that has ended, and for which callbacks go on to come. */
+  /** A video that has ended and still gets callbacks. */
   let ended: VideoRecord;
   const statuses = new Map<number, number>();
   const acceptedVideos: string[] = [];
@@ -45,7 +45,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
     assert.ok(status < 500 || status === 503, `${status}: ${JSON.stringify(answer)}`);
   };
 
-  describe('Whatever is sent', () => {
+  describe('For any request', () => {
     test(
       'no answer is a 500, and each has the shape and the headers of the contract',
       async () => {
@@ -61,7 +61,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
 
         const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
         expect(total).toBeGreaterThanOrEqual(rounds * TOGETHER);
-        // It gets beyond the refusals, and meets them too.
+        // The rounds include both accepted and refused requests.
         for (const status of [200, 202, 400, 401, 404]) {
           expect(statuses.get(status) ?? 0).toBeGreaterThan(timesEach);
         }
@@ -70,7 +70,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
       PATIENCE_MS,
     );
 
-    test('the balance is what the ledger says, and what was accepted has ended', async () => {
+    test('the balance matches the ledger, and accepted requests have ended', async () => {
       const unfinished = async () => {
         const lists = ['queued', 'processing'].map((status) =>
           caller.get<ListPage<AnyRecord>>(`/v1/generations?pageSize=50&status=${status}`),
@@ -79,7 +79,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
       };
       await eventually(unfinished, (items) => items.length === 0);
       expect(acceptedVideos.length).toBeGreaterThan(timesEach);
-      // One that was deleted meanwhile had ended.
+      // A deleted request had ended before.
       await Promise.all([...new Set(acceptedVideos)].map((requestId) => settledVideo(caller, requestId)));
 
       await expectUnbrokenChain(caller);
@@ -88,7 +88,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
       expect(new Set(debits.map(({ reference }) => reference)).size).toBe(debits.length);
     });
 
-    test('a video that had ended before is as it was', async () => {
+    test('a video that had ended before is unchanged', async () => {
       expect(await readVideo(caller, ended.requestId)).toEqual(ended);
       expect((await entriesOf(caller, ended.requestId)).map(([reason]) => reason)).toEqual([
         ...['refund', 'generation'],

@@ -3,22 +3,22 @@ import { aGeneration } from './client.ts';
 import { filled, ROUTES } from './routes.ts';
 import { anUnfilmedVideo } from './videos.ts';
 
-/** A request that may be wrong in any way. */
+/** A request that may be malformed in any way. */
 export interface FuzzedRequest {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string>;
-  /** As it is sent; undefined for none. */
+  /** The body as sent; undefined for none. */
   body: string | undefined;
 }
 
-/** What a fuzzed request may name that exists. */
+/** Existing values a fuzzed request may use. */
 export interface Known {
   key: string;
   requestIds: string[];
   emails: string[];
-  /** Where a provider calls back. */
+  /** Paths a provider calls back. */
   callbackPaths: string[];
 }
 
@@ -32,7 +32,7 @@ const headerText = fc.string({
   maxLength: 300,
 });
 
-/** Escapes that are broken, not UTF-8, or mean something to somebody. */
+/** Escapes that are broken, not UTF-8, or have a special meaning somewhere. */
 const ODD_ESCAPES = [
   ...[
     '%00',
@@ -159,7 +159,7 @@ const headers = ({ key }: Known) =>
     { requiredKeys: ['authorization'] },
   );
 
-/** Values that are close to what a field takes, or famous for breaking things. */
+/** Values close to valid ones, or known for breaking parsers. */
 const ODD_VALUES: unknown[] = [
   ...[null, true, 0, 1, -1, 1.5, 1e308, -0, '', ' ', '0', [], {}, [[]], [null], LONE_SURROGATE],
   ...['1K', '256x256', '256X256', '0x0', '999999x999999', 'auto', 'square', 'xZI1.0Pro', 'xSD4.5', 'xW3.0s'],
@@ -171,7 +171,7 @@ const ODD_VALUES: unknown[] = [
   ],
   ...['http://127.0.0.1:1/', 'https://user:pass@example.com', 'https://example.com/\u0000', 'x'.repeat(5000)],
   ...[
-    // A reference that nobody dials, not even to measure it: its port is refused.
+    // A reference that is never fetched, not even to measure it: its port is refused.
     ['http://127.0.0.1:1/'],
     { maxImages: 1 },
     { maxImages: null, x: 1 },
@@ -186,7 +186,7 @@ const VIDEO_FIELDS = [
   ...['referenceImages', 'referenceVideos', 'referenceAudios'],
 ];
 
-/** A creation with some fields replaced, left out or added. Cheap where it is accepted. */
+/** A creation with some fields replaced, omitted or added. Cheap if accepted. */
 const creationsLike = (
   known: Known,
   base: Record<string, unknown>,
@@ -244,7 +244,7 @@ const bodies = (known: Known) =>
 
 const VIDEOS_PATH = '/v1/videos';
 
-/** Callbacks as a provider makes them, and such of which any one part is another. */
+/** Callbacks as a provider sends them, and callbacks with one part replaced. */
 const callbacks = ({ callbackPaths }: Known) => {
   const paths = callbackPaths.flatMap((path) => {
     const parts = path.split('/');
@@ -253,7 +253,7 @@ const callbacks = ({ callbackPaths }: Known) => {
   return fc.constantFrom(...paths).map((path) => ({ method: 'POST', path }));
 };
 
-/** Requests to every route, each part of which may be wrong; a good part of them creations. */
+/** Requests to every route, with any part possibly wrong; many of them creations. */
 export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
   const routes = fc.oneof(
     { weight: 4, arbitrary: fc.constant({ method: 'POST', path: '/v1/generations' }) },
@@ -276,10 +276,10 @@ export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
   return fc
     .tuple(routes, pathValues(known), query, headers(known))
     .chain(([{ method, path }, value, parameters, sent]) => {
-      // Lists are all about their query, creations about their body.
-      const asked = method === 'GET' && parameters.length === 0 ? someQuery : fc.constant(parameters);
+      // A list's query and a creation's body matter most.
+      const parameterSets = method === 'GET' && parameters.length === 0 ? someQuery : fc.constant(parameters);
       const created = path === VIDEOS_PATH ? videoBody : imageBody;
-      return fc.tuple(asked, method === 'GET' ? fc.constant(undefined) : created).map(([all, text]) => ({
+      return fc.tuple(parameterSets, method === 'GET' ? fc.constant(undefined) : created).map(([all, text]) => ({
         method,
         path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
         headers: sent,

@@ -4,32 +4,36 @@ import { uniqueEmail } from './resources.ts';
 import { aVideo } from './videos.ts';
 
 /** A creation that a caller repeats under the same idempotency key until it is answered. */
-export interface Wish {
+export interface Scenario {
   path: '/v1/generations' | '/v1/videos';
   body: Record<string, unknown>;
   idempotencyKey: string;
-  /** Who pays. Two who pay at once from one account can refuse each other's first try: one who is alone is never refused. */
+  /** Concurrent creations by one account can refuse each other's first attempt; with an account of its own, none is refused. */
   account: 'alone' | 'shared';
-  /** How it ends unless its call is lost: with all of its outputs, with half of them, or refused by its upstream. */
+  /** How its request ends unless its call is lost: with all outputs, half of them, or refused by the provider. */
   ending: 'whole' | 'half' | 'refused';
 }
 
-/** A moment of a request's life, and a wish that comes to it. */
+/** A moment in a request's life, and a creation that reaches it. */
 export interface KillPoint {
   when: string;
-  wish: Wish;
+  scenario: Scenario;
   fault: Fault;
-  /** CDK context of the run that is killed then. */
+  /** CDK context of the run that is killed. */
   context?: Record<string, number>;
-  /** Where the kill takes the caller's answer: whether what they wanted was accepted all the same. */
-  acceptedUnheard?: boolean;
-  /** Whether its outputs have been made and stored by then: no kill takes them away any more. */
-  madeByThen?: boolean;
+  /** Set if the kill prevents the caller's answer: whether the creation was accepted all the same. */
+  acceptedUnanswered?: boolean;
+  /** Whether its outputs are stored before the kill, so that it cannot lose them. */
+  outputsStored?: boolean;
   /** The one that `npm test` kills at. */
   isQuick?: boolean;
 }
 
-const wish = (path: Wish['path'], ending: Wish['ending'], body: Record<string, unknown>): Wish => ({
+const scenario = (
+  path: Scenario['path'],
+  ending: Scenario['ending'],
+  body: Record<string, unknown>,
+): Scenario => ({
   path,
   body: { ...body, endUserEmail: uniqueEmail() },
   idempotencyKey: unique(),
@@ -37,30 +41,31 @@ const wish = (path: Wish['path'], ending: Wish['ending'], body: Record<string, u
   ending,
 });
 
-/** Made by its provider at once. */
-export const aPicture = (): Wish => wish('/v1/generations', 'whole', aGeneration({ size: '256x256' }));
+/** Answered by its provider at once. */
+export const aPicture = (): Scenario =>
+  scenario('/v1/generations', 'whole', aGeneration({ size: '256x256' }));
 
-/** A task of two images, one of which cannot be had: half of the price comes back. */
-const halfOfTwo = (): Wish => {
+/** A task of two images, one of them not downloadable: half the price is refunded. */
+const halfOfTwo = (): Scenario => {
   const body = { model: 'xQI3Pro', size: '512x512', n: 2, prompt: unique('[broken=1]') };
-  return wish('/v1/generations', 'half', aGeneration(body));
+  return scenario('/v1/generations', 'half', aGeneration(body));
 };
 
-const refused = (): Wish =>
-  wish('/v1/generations', 'refused', aGeneration({ prompt: unique('[fail=content_policy]') }));
+const refused = (): Scenario =>
+  scenario('/v1/generations', 'refused', aGeneration({ prompt: unique('[fail=content_policy]') }));
 
 /** A task that is polled. */
-const video = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0s' }));
+const video = (): Scenario => scenario('/v1/videos', 'whole', aVideo({ model: 'xW3.0s' }));
 
-/** A task whose provider calls back, to an address that is gone with the run. */
-const calledBackVideo = (): Wish => wish('/v1/videos', 'whole', aVideo({ model: 'xW3.0sPro' }));
+/** A task whose provider calls back, to an address that ends with the run. */
+const calledBackVideo = (): Scenario => scenario('/v1/videos', 'whole', aVideo({ model: 'xW3.0sPro' }));
 
-/** What else is in flight at each kill: no videos, so that a fault in the creation of one is met by the wish. */
-export const companions = (): Wish[] =>
+/** What else is in flight at each kill. No videos, so that a fault in a video's creation hits the scenario's. */
+export const companions = (): Scenario[] =>
   [aPicture(), halfOfTwo(), refused()].map((each) => ({ ...each, account: 'shared' }));
 
-/** A fault in the transaction that creates or ends the request of a wish: no other holds its end-user's address. */
-const inTransaction = (caller: string, { body }: Wish, effect: Fault['effect']): Fault => ({
+/** A fault in the transaction that creates or ends this request: no other contains its end-user's address. */
+const inTransaction = (caller: string, { body }: Scenario, effect: Fault['effect']): Fault => ({
   ...{ call: 'dynamodb:TransactWriteItems', principal: `*${caller}Function*`, effect },
   contains: String(body.endUserEmail),
 });
@@ -71,36 +76,36 @@ const unsettled = halfOfTwo();
 const settled = halfOfTwo();
 
 /**
- * In the order of a request's life, so that what takes longest to be found lost has longest. Only transactions tell
- * whose they are beforehand: elsewhere the first request that comes to the call meets the fault, a companion for one.
+ * In the order of a request's life, so that losses that take longest to detect have the most time. Only transactions can be
+ * matched to a request in advance; any other fault hits the first request that makes the call, even a companion.
  */
 export const KILL_POINTS: readonly KillPoint[] = [
   {
     when: 'before an image is written and paid',
-    wish: unwritten,
+    scenario: unwritten,
     fault: inTransaction('CreateGeneration', unwritten, 'kill-before'),
-    acceptedUnheard: false,
+    acceptedUnanswered: false,
   },
   {
     when: 'after an image is written and paid, before its execution is started',
-    wish: unstarted,
+    scenario: unstarted,
     fault: inTransaction('CreateGeneration', unstarted, 'kill-after'),
-    acceptedUnheard: true,
+    acceptedUnanswered: true,
   },
   {
     when: 'after the execution of a video is started, before its caller is answered',
-    wish: video(),
+    scenario: video(),
     fault: { call: 'states:StartExecution', principal: '*CreateVideo*', effect: 'kill-after' },
-    acceptedUnheard: true,
+    acceptedUnanswered: true,
   },
   {
     when: 'after a call to the provider is claimed, before it is made',
-    wish: aPicture(),
+    scenario: aPicture(),
     fault: { call: 'dynamodb:PutItem', principal: '*DispatchRequest*', effect: 'kill-after' },
   },
   {
     when: 'after the provider has accepted a task, before it is known',
-    wish: video(),
+    scenario: video(),
     fault: {
       ...{ call: 'dynamodb:UpdateItem', principal: '*DispatchRequest*', contains: 'taskId = ' },
       effect: 'kill-before',
@@ -108,7 +113,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'while a video waits under a task token for its callback',
-    wish: calledBackVideo(),
+    scenario: calledBackVideo(),
     fault: {
       ...{ call: 'dynamodb:UpdateItem', principal: '*AwaitProvider*', contains: 'vid_' },
       effect: 'kill-after',
@@ -117,24 +122,24 @@ export const KILL_POINTS: readonly KillPoint[] = [
   {
     when: 'after the file of a video is stored, before it is recorded',
     isQuick: true,
-    wish: video(),
+    scenario: video(),
     fault: { call: 's3:PutObject', principal: '*StoreOutputs*', contains: 'vid_', effect: 'kill-after' },
   },
   {
     when: 'before a request is settled and half of it refunded',
-    wish: unsettled,
+    scenario: unsettled,
     fault: inTransaction('SettleRequest', unsettled, 'kill-before'),
-    madeByThen: true,
+    outputsStored: true,
   },
   {
     when: 'after a request is settled and half of it refunded, before what follows is started',
-    wish: settled,
+    scenario: settled,
     fault: inTransaction('SettleRequest', settled, 'kill-after'),
-    madeByThen: true,
+    outputsStored: true,
   },
   {
     when: 'after expired files are removed, before their record is marked',
-    wish: aPicture(),
+    scenario: aPicture(),
     fault: { call: 's3:DeleteObjects', principal: '*ExpireRequest*', effect: 'kill-after' },
     context: { outputTtlSeconds: 1 },
   },

@@ -6,30 +6,30 @@ import type { Answer } from './answers.ts';
 import { itemsNaming } from './aws.ts';
 import { type AnyRecord, type Caller, callerWith, eventually, newCaller, settled } from './client.ts';
 import { fetchFile } from './files.ts';
-import { aPicture, companions, type KillPoint, type Wish } from './kill-points.ts';
+import { aPicture, companions, type KillPoint, type Scenario } from './kill-points.ts';
 import { balance, type Entry, expectUnbrokenChain, history } from './ledger.ts';
 import { discard, newDataDir, ops, type RunningService, startLocalService } from './local-service.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox.ts';
 import { type StoredRequest, storedKeys, storedRequests } from './stored.ts';
 import { findUpstreamTask } from './videos.ts';
 
-/** A start takes seconds on a quiet machine, and many more on a busy one. */
+/** A start takes seconds on a quiet machine, and far longer on a busy one. */
 const PATIENCE_MS = 180_000;
-/** What each account begins with, in xTokens: what the local run gives its first one. */
+/** The first balance of each account in xTokens: what a local run gives its first account. */
 const TOPPED_UP = 1000;
-/** A lost creation is found 30 s after it, a dead call 20 s after it, silence sooner. */
+/** A lost creation is found after 30 s, a dead call after 20 s, a missing callback sooner. */
 const QUIET_WITHIN_SECONDS = 90;
 
 /**
- * Tests that the service recovers when it is killed at each of these points, one after the other. One of them must let
- * files expire.
+ * Tests that the service recovers when it is killed at each of these points, one after the other. At least one
+ * must let files expire.
  */
 export const testKills = (points: readonly KillPoint[]): void => {
   let sandbox: SandboxProcess;
   let receiver: WebhookReceiver;
   let dataDir: string;
   let service: RunningService;
-  let callers: Record<Wish['account'], Caller>;
+  let callers: Record<Scenario['account'], Caller>;
 
   const start = async (context: Record<string, number> = {}): Promise<void> => {
     service = await startLocalService(dataDir, {
@@ -39,17 +39,17 @@ export const testKills = (points: readonly KillPoint[]): void => {
         ...context,
       },
     });
-    // The same keys, where the service is now.
+    // The same keys, at the service's new address.
     const known = callers ?? {
       shared: callerWith(service, service.accountId, service.apiKey),
       alone: await newCaller(service, TOPPED_UP),
     };
-    const again = ({ accountId, key }: Caller) => callerWith(service, accountId, key);
-    callers = { shared: again(known.shared), alone: again(known.alone) };
+    const moved = ({ accountId, key }: Caller) => callerWith(service, accountId, key);
+    callers = { shared: moved(known.shared), alone: moved(known.alone) };
   };
 
   type Accepted = Answer<AnyRecord>;
-  /** A record of either kind. */
+  /** The record of an image or video request. */
   interface Ended extends Omit<AnyRecord, 'images'> {
     images?: Item[];
     videos?: Item[];
@@ -57,44 +57,46 @@ export const testKills = (points: readonly KillPoint[]): void => {
   type Item = { url?: string; error?: { code: string } };
   const itemsOf = ({ images = [], videos = [] }: Ended): Item[] => [...images, ...videos];
 
-  /** The answers to the wishes that were heard. */
-  const heard = new Map<Wish, Accepted>();
-  const unheard = new Set<Wish>();
+  /** The answers received. */
+  const answers = new Map<Scenario, Accepted>();
+  const unanswered = new Set<Scenario>();
 
-  /** Asks for a wish, under its key. An answer that is lost on the way leaves it to be asked for again. */
-  const ask = async (wish: Wish): Promise<void> => {
-    const { path, body, idempotencyKey, account } = wish;
-    unheard.add(wish);
-    const asked = { ...body, webhookUrl: receiver.url };
+  /** Sends a creation under its idempotency key. If its answer is lost, it stays in `unanswered`. */
+  const create = async (scenario: Scenario): Promise<void> => {
+    const { path, body, idempotencyKey, account } = scenario;
+    unanswered.add(scenario);
+    const withWebhook = { ...body, webhookUrl: receiver.url };
     let answer: Accepted;
     try {
-      answer = await callers[account].post<AnyRecord>(path, asked, { 'idempotency-key': idempotencyKey });
+      answer = await callers[account].post<AnyRecord>(path, withWebhook, {
+        'idempotency-key': idempotencyKey,
+      });
     } catch (error) {
-      // What fetch says of a connection that ended without an answer.
+      // `fetch` throws a TypeError when the connection ends without an answer.
       if ((error as Error).name !== 'TypeError') throw error;
       return;
     }
     expect(answer).toMatchObject({ status: 202 });
-    unheard.delete(wish);
-    heard.set(wish, answer);
+    unanswered.delete(scenario);
+    answers.set(scenario, answer);
   };
 
-  /** Whether the files of a request should be gone by now and are not known to be. */
+  /** Whether the files of a request should have expired but are not recorded as removed. */
   const isDue = ({ expiresAt, expiredAt }: StoredRequest): boolean =>
     expiresAt !== undefined && expiresAt <= new Date().toISOString() && expiredAt === undefined;
-  /** What is left to be done: requests and what follows their end, then files to be removed. */
+  /** Work left: open work of unfinished and ended requests, then files to remove. */
   const openWork = async (): Promise<string[]> => [
     ...(await itemsNaming(service, 'OPEN_WORK#')),
     ...(await storedRequests(service)).filter(isDue).map(({ requestId }) => requestId),
   ];
 
-  const answerTo = (wish: Wish): Accepted => {
-    const answer = heard.get(wish);
-    if (!answer) throw new Error('This wish was not answered.');
+  const answerTo = (scenario: Scenario): Accepted => {
+    const answer = answers.get(scenario);
+    if (!answer) throw new Error('This creation was not answered.');
     return answer;
   };
 
-  /** What was made before the first kill, as it was then. */
+  /** A request created before the first kill, and its record and file at that time. */
   const earlier = aPicture();
   let before: { record: AnyRecord; bytes: Buffer };
 
@@ -103,7 +105,7 @@ export const testKills = (points: readonly KillPoint[]): void => {
     receiver = await new WebhookReceiver().start();
     dataDir = await newDataDir();
     await start(points[0]?.context);
-    await ask(earlier);
+    await create(earlier);
     const record = await settled(callers.alone, answerTo(earlier).body.requestId);
     before = { record, bytes: (await fetchFile(record.images?.[0]?.url)).bytes };
   }, PATIENCE_MS);
@@ -112,25 +114,25 @@ export const testKills = (points: readonly KillPoint[]): void => {
     await Promise.all([receiver.close(), sandbox.stop()]);
   });
 
-  describe('The whole service can be killed, and goes on when it is started on the same data,', () => {
+  describe('The service can be killed and continues when restarted on the same data,', () => {
     test.each(points.map((point, index) => ({ ...point, next: points[index + 1] })))(
       '$when',
-      async ({ wish, fault, acceptedUnheard, next }) => {
+      async ({ scenario, fault, acceptedUnanswered, next }) => {
         const killed = once(service.process, 'exit');
         await armFault(service, fault);
-        await Promise.all([wish, ...companions()].map(ask));
+        await Promise.all([scenario, ...companions()].map(create));
         expect(await killed).toEqual([null, 'SIGKILL']);
-        if (acceptedUnheard !== undefined) expect(unheard).toContain(wish);
+        if (acceptedUnanswered !== undefined) expect(unanswered).toContain(scenario);
 
         await start(next?.context);
-        await Promise.all([...unheard].map(ask));
-        expect(unheard.size).toBe(0);
+        await Promise.all([...unanswered].map(create));
+        expect(unanswered.size).toBe(0);
       },
       PATIENCE_MS,
     );
   });
 
-  /** What became of a request: why it failed, or of each of its outputs whether it is there. */
+  /** The outcome of a request: why it failed, or the outcome of each output. */
   const outcomeOf = (record: Ended): string => {
     if (record.error) return `${record.error.code}: ${record.error.message}`;
     if (record.status === 'expired') return 'expired';
@@ -139,32 +141,32 @@ export const testKills = (points: readonly KillPoint[]): void => {
       .join(' and ');
   };
 
-  const OUTCOME: Record<Wish['ending'], RegExp> = {
+  const OUTCOME: Record<Scenario['ending'], RegExp> = {
     whole: /^(made|expired)$/,
     half: /^(made and storage_failed|expired)$/,
     refused: /^content_policy: /,
   };
-  /** A call that was made, or may have been, by a process that is dead: never made again, and never paid. */
+  /** A call that a killed process made or may have made: never repeated, and never charged. */
   const LOST_CALL = /^provider_error: The outcome of the call to the upstream provider is not known\.$/;
 
-  describe('In the end', () => {
-    /** What each wish came to, as its caller reads it. */
-    const records = new Map<Wish, Ended>();
+  describe('After all kills', () => {
+    /** The record of each request, as its caller reads it. */
+    const records = new Map<Scenario, Ended>();
     let entries: Entry[];
 
     beforeAll(async () => {
-      // Nobody reads them before they are over: a read would ask the provider.
+      // Nothing reads them before they end: a read would query the provider.
       await eventually(openWork, (open) => open.length === 0, QUIET_WITHIN_SECONDS);
-      for (const [wish, { body }] of heard) {
-        const read = await callers[wish.account].get<Ended>(`${wish.path}/${body.requestId}`);
-        records.set(wish, read.body);
+      for (const [scenario, { body }] of answers) {
+        const read = await callers[scenario.account].get<Ended>(`${scenario.path}/${body.requestId}`);
+        records.set(scenario, read.body);
       }
       entries = [...(await history(callers.alone)), ...(await history(callers.shared))];
     }, PATIENCE_MS);
 
-    const recordOf = (wish: Wish): Ended => {
-      const record = records.get(wish);
-      if (!record) throw new Error('This wish has no record.');
+    const recordOf = (scenario: Scenario): Ended => {
+      const record = records.get(scenario);
+      if (!record) throw new Error('This creation has no record.');
       return record;
     };
     const amountsOf = (requestId: string): [string, number][] =>
@@ -172,47 +174,49 @@ export const testKills = (points: readonly KillPoint[]): void => {
         .filter(({ reference }) => reference === requestId)
         .map(({ reason, amount }) => [reason, amount]);
 
-    test('every wish was accepted once, whether or not its caller heard of it', async () => {
-      for (const { wish, acceptedUnheard } of points) {
-        if (acceptedUnheard === undefined) continue;
-        expect(answerTo(wish).headers.get('idempotency-replayed')).toBe(acceptedUnheard ? 'true' : null);
+    test('every creation was accepted once, even if its answer was lost', async () => {
+      for (const { scenario, acceptedUnanswered } of points) {
+        if (acceptedUnanswered === undefined) continue;
+        expect(answerTo(scenario).headers.get('idempotency-replayed')).toBe(
+          acceptedUnanswered ? 'true' : null,
+        );
       }
-      const ids = [...heard.values()].map(({ body }) => body.requestId).sort();
+      const ids = [...answers.values()].map(({ body }) => body.requestId).sort();
       expect(ids).toHaveLength(1 + points.length * (1 + companions().length));
       expect((await storedRequests(service)).map(({ requestId }) => requestId).sort()).toEqual(ids);
     });
 
-    test('every request has ended as it was wished for, or failed as its call to the provider was lost', () => {
-      for (const [wish, record] of records) {
+    test('every request has ended as expected, or failed because its provider call was lost', () => {
+      for (const [scenario, record] of records) {
         expect(record.error ? ['failed'] : ['succeeded', 'expired']).toContain(record.status);
         const outcome = outcomeOf(record);
-        if (!LOST_CALL.test(outcome)) expect(outcome).toMatch(OUTCOME[wish.ending]);
+        if (!LOST_CALL.test(outcome)) expect(outcome).toMatch(OUTCOME[scenario.ending]);
       }
-      for (const { wish } of points.filter(({ madeByThen }) => madeByThen)) {
-        expect(outcomeOf(recordOf(wish))).toMatch(OUTCOME[wish.ending]);
+      for (const { scenario } of points.filter(({ outputsStored }) => outputsStored)) {
+        expect(outcomeOf(recordOf(scenario))).toMatch(OUTCOME[scenario.ending]);
       }
     });
 
     test('no provider was given the same task twice', async () => {
       for (const { body } of records.keys()) {
-        // Throws where there are two.
+        // Throws if there are two.
         await findUpstreamTask(sandbox, { prompt: String(body.prompt) });
       }
     });
 
-    test('each was paid once, and given back once what it did not deliver', async () => {
+    test('each was paid once, and refunded once for what it did not deliver', async () => {
       const spent = { alone: 0, shared: 0 };
-      for (const [wish, { requestId, status, error, cost }] of records) {
+      for (const [scenario, { requestId, status, error, cost }] of records) {
         const [price = 0] = amountsOf(requestId).flatMap(([reason, amount]) =>
           reason === 'generation' ? amount : [],
         );
-        const back = error ? price : wish.ending === 'half' ? price / 2 : 0;
+        const refund = error ? price : scenario.ending === 'half' ? price / 2 : 0;
         expect(amountsOf(requestId)).toEqual([
-          ...(back > 0 ? [['refund', back]] : []),
+          ...(refund > 0 ? [['refund', refund]] : []),
           ['generation', price],
         ]);
-        expect(cost).toBe(status === 'succeeded' ? price - back : undefined);
-        spent[wish.account] += price - back;
+        expect(cost).toBe(status === 'succeeded' ? price - refund : undefined);
+        spent[scenario.account] += price - refund;
       }
       for (const account of ['alone', 'shared'] as const) {
         expect(await balance(callers[account])).toBeCloseTo(TOPPED_UP - spent[account], 3);
@@ -220,7 +224,7 @@ export const testKills = (points: readonly KillPoint[]): void => {
       }
     });
 
-    test('what was there before reads as before, under the same key, its file the same', async () => {
+    test('an earlier request reads as before with the same key, and its file is unchanged', async () => {
       const { images: [{ url, ...image } = {}] = [], ...rest } = recordOf(earlier);
       const { images: [imageBefore] = [], ...restBefore } = before.record;
       const file = await fetchFile(url);
@@ -243,7 +247,7 @@ export const testKills = (points: readonly KillPoint[]): void => {
       expect(accounts).toBe(2);
     });
 
-    test('there is a file for each output that was made and has not expired, and no other', async () => {
+    test('each output that was stored and has not expired has a file, and there are no others', async () => {
       const lasting = (await storedRequests(service)).filter(
         ({ status, expiredAt }) => status === 'succeeded' && expiredAt === undefined,
       );
@@ -256,8 +260,8 @@ export const testKills = (points: readonly KillPoint[]): void => {
       expect([...records.values()].map(({ status }) => status)).toContain('expired');
     });
 
-    test('every end was told to its webhook', async () => {
-      const told = () =>
+    test('every end was delivered to its webhook', async () => {
+      const delivered = () =>
         new Set(
           receiver.received
             .map(({ body }) => JSON.parse(body))
@@ -269,11 +273,11 @@ export const testKills = (points: readonly KillPoint[]): void => {
       );
 
       await eventually(
-        async () => told().size,
+        async () => delivered().size,
         (size) => size >= ends.length,
       );
 
-      expect([...told()].sort()).toEqual(ends.sort());
+      expect([...delivered()].sort()).toEqual(ends.sort());
     });
   });
 };

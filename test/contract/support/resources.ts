@@ -98,7 +98,7 @@ export const failed = async (caller: Caller, body: Record<string, unknown> = {})
   return settled(caller, requestId);
 };
 
-/** A request in `processing`, which its provider takes `delaySeconds` for. */
+/** A request in `processing` whose provider takes `delaySeconds`. */
 export const processing = async (
   caller: Caller,
   delaySeconds: number,

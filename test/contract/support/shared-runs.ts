@@ -1,8 +1,8 @@
 import type { StartOptions } from './local-service.ts';
 
 /**
- * The local runs that test files share, by name, with the CDK context of each. A run starts when the first test asks
- * for it. Each file works in accounts of its own, so that files do not disturb each other.
+ * The local runs that test files share, by name, with the CDK context of each. A run starts when the first test needs
+ * it. Each file uses its own accounts, so that files do not disturb each other.
  */
 export const SHARED_RUNS = {
   /** Default settings, but a failed webhook delivery is retried every second. */

@@ -90,7 +90,7 @@ export const finishedVideo = async (
 export interface UpstreamTask {
   id: string;
   upstream: string;
-  /** Where it was asked to call back. */
+  /** The callback URL it was given. */
   callbackUrl?: string;
   /** How often the service queried it. */
   queries: number;
