@@ -277,13 +277,16 @@ export const fuzzedRequests = (known: Known): fc.Arbitrary<FuzzedRequest> => {
     .tuple(routes, pathValues(known), query, headers(known))
     .chain(([{ method, path }, value, parameters, sent]) => {
       // A list's query and a creation's body matter most.
-      const parameterSets = method === 'GET' && parameters.length === 0 ? someQuery : fc.constant(parameters);
+      const chosenParameters =
+        method === 'GET' && parameters.length === 0 ? someQuery : fc.constant(parameters);
       const created = path === VIDEOS_PATH ? videoBody : imageBody;
-      return fc.tuple(parameterSets, method === 'GET' ? fc.constant(undefined) : created).map(([all, text]) => ({
-        method,
-        path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
-        headers: sent,
-        body: text,
-      }));
+      return fc
+        .tuple(chosenParameters, method === 'GET' ? fc.constant(undefined) : created)
+        .map(([all, text]) => ({
+          method,
+          path: filled(path, value) + (all.length > 0 ? `?${all.join('&')}` : ''),
+          headers: sent,
+          body: text,
+        }));
     });
 };

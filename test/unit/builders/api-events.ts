@@ -5,14 +5,14 @@ interface EventOptions {
   resource?: string;
   headers?: Record<string, string>;
   pathParameters?: Record<string, string>;
-  /** Each parameter with all its values. */
+  /** All values of each parameter. */
   query?: Record<string, string[]>;
-  /** A text as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   body?: unknown;
   isBase64Encoded?: boolean;
 }
 
-/** The event API Gateway's proxy integration sends. */
+/** An event as API Gateway's proxy integration sends it. */
 export const anApiEvent = (options: EventOptions = {}): APIGatewayProxyEvent => {
   const { resource = '/v1/thing', headers = {}, pathParameters, query, body } = options;
   const event: Partial<APIGatewayProxyEvent> = {
@@ -43,14 +43,14 @@ export const aLambdaContext = (): Context =>
     getRemainingTimeInMillis: () => 29_000,
   }) as Context;
 
-/** A response with its body read. */
+/** A response with its body parsed. */
 export const read = ({ statusCode, headers, body }: APIGatewayProxyResult) => ({
   status: statusCode,
   headers: headers ?? {},
   body: JSON.parse(body),
 });
 
-/** Stops the clock at an instant and leaves every timer real. */
+/** Stops `Date` at an instant; timers stay real. */
 export const stopTime = (now: Date): void => {
   jest.useFakeTimers({
     now,

@@ -1,4 +1,4 @@
-/** The least body that creates an image. */
+/** The smallest body that creates an image. */
 export const aGenerationBody = (overrides: Record<string, unknown> = {}): Record<string, unknown> => ({
   model: 'xQI3Pro',
   prompt: 'a lighthouse',
@@ -10,7 +10,7 @@ export const aGenerationBody = (overrides: Record<string, unknown> = {}): Record
 export const references = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `https://images.example.com/${index}.png`);
 
-/** The least body that creates a video. */
+/** The smallest body that creates a video. */
 export const aVideoBody = (overrides: Record<string, unknown> = {}): Record<string, unknown> => ({
   model: 'xW3.0s',
   prompt: 'waves',
@@ -18,6 +18,6 @@ export const aVideoBody = (overrides: Record<string, unknown> = {}): Record<stri
   ...overrides,
 });
 
-/** `count` URLs of files of this kind. */
+/** `count` URLs with this file extension. */
 export const urlsOf = (extension: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `https://media.example.com/${index}.${extension}`);

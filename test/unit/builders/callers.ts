@@ -5,7 +5,7 @@ import type { MemoryTable } from '../fakes/memory-table.ts';
 import { NOW } from './clocks.ts';
 import { anAccount } from './entities.ts';
 
-/** Puts an account with a key into the table; answers the key's id and the headers that carry the key. */
+/** Puts an account with a key into the table. Returns the key's id and the headers that carry the key. */
 export const aCaller = async (
   memory: MemoryTable,
   options: {
@@ -13,7 +13,7 @@ export const aCaller = async (
     scopes?: readonly Scope[];
     requestsPerSecond?: number;
     burst?: number;
-    /** Whether no more requests are let through for now. */
+    /** Whether the key has used up its rate limit. */
     isExhausted?: boolean;
   } = {},
 ): Promise<{ keyId: string; headers: Record<string, string> }> => {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../core/clock.ts';
 
-/** The instant at which most tests happen. */
+/** The time of most tests. */
 export const NOW = new Date('2026-11-20T09:00:00.000Z');
 
 /** `seconds` after `NOW`, or before when negative. */
 export const atSeconds = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1000);
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that only moves when advanced. */
 export class StoppedClock implements Clock {
   private current: Date;
 
@@ -23,7 +23,7 @@ export class StoppedClock implements Clock {
   }
 }
 
-/** A clock that moves by some milliseconds each time it is read, as a real one does between two steps. */
+/** A clock that advances by a fixed number of milliseconds with each reading. */
 export const tickingClock = (millisecondsPerReading: number, start: Date = NOW): Clock => {
   let reading = 0;
   return { now: () => new Date(start.getTime() + millisecondsPerReading * reading++) };

@@ -38,6 +38,7 @@ export const anAccount = (overrides: Partial<Account> = {}): Account => ({
   ...overrides,
 });
 
+/** An end-user with two requests, last active a day before `NOW`. */
 export const anEndUser = (overrides: Partial<EndUser> = {}): EndUser => ({
   accountId: ACCOUNT_ID,
   email: EMAIL,
@@ -73,7 +74,7 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
   };
 };
 
-/** A queued request for a video of 5 s of xW3.0s in 1080p at 10 xTokens a second, accepted at `NOW`. */
+/** A queued request for a 5 s video of xW3.0s in 1080p at 10 xTokens a second, accepted at `NOW`. */
 export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoRequest => {
   const durationSec = overrides.durationSec ?? 5;
   const billedSeconds = overrides.billedSeconds ?? durationSec;
@@ -123,7 +124,7 @@ export const aStoredVideo = (overrides: Partial<StoredOutput> = {}): StoredOutpu
   ...overrides,
 });
 
-/** A provider call that was claimed at `NOW` and whose outcome is not known. */
+/** A provider call claimed at `NOW`, its outcome unknown. */
 export const anAttempt = (overrides: Partial<ProviderAttempt> = {}): ProviderAttempt => ({
   requestId: REQUEST_ID,
   call: 0,
@@ -133,7 +134,7 @@ export const anAttempt = (overrides: Partial<ProviderAttempt> = {}): ProviderAtt
   ...overrides,
 });
 
-/** The `number`-th entry of a ledger in which every entry credits 1 xToken. */
+/** Entry `number` of a ledger whose entries each credit 1 xToken. */
 export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {}): LedgerEntry => ({
   id: `led_${number}`,
   accountId: ACCOUNT_ID,
@@ -147,7 +148,7 @@ export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {
   ...overrides,
 });
 
-/** Where a request stands in the indexes, as the service keeps it: among the open work until it has ended. */
+/** A request's index attributes as the service writes them: listed as open work until it has ended. */
 export const listingOf = (request: StoredRequest) => {
   const { requestId, accountId, endUserEmail, status, createdAt } = request;
   return {
@@ -157,11 +158,11 @@ export const listingOf = (request: StoredRequest) => {
   };
 };
 
-/** Puts a request into the table with its places in the indexes. */
+/** Puts a request into the table with its index attributes. */
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
   memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
 
-/** Puts an end-user into the table with its place in the index. */
+/** Puts an end-user into the table with its index attributes. */
 export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {
   const { accountId, createdAt, email } = endUser;
   memory.put(endUserKey(accountId, email), { ...endUserListing(accountId, createdAt), ...endUser });

@@ -1,7 +1,6 @@
 /**
- * The environment the functions run in, as the infrastructure sets it. Import it before anything of `core`:
- * the logger reads its level when it is made. No address in it leads anywhere, so that a call nobody mocked
- * fails instead of reaching a network.
+ * The functions' environment, as the infrastructure sets it. Import it before anything in `core`: the logger reads its
+ * level when it is created. No address in it is reachable, so an unmocked call fails instead of using the network.
  */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
@@ -42,7 +41,7 @@ Object.assign(process.env, {
   MODELSTUDIO_SECRET_ARN: 'arn:modelstudio-key',
 });
 
-/** Sets a variable for as long as `run` takes. */
+/** Sets variables while `run` runs, then restores them. */
 export const withEnvironment = async <T>(
   variables: Record<string, string>,
   run: () => T | Promise<T>,

@@ -12,7 +12,7 @@ export const PUBLIC_ADDRESSES = [
   '2a00:1450:4001::200e',
 ];
 
-/** Addresses of the own machine and the own network. */
+/** Addresses of the local machine and the local network. */
 export const LOCAL_ADDRESSES = [
   '127.0.0.1',
   '127.255.255.254',
@@ -27,7 +27,7 @@ export const LOCAL_ADDRESSES = [
   'fc00::1',
 ];
 
-/** Addresses that lead to nothing of ours to call, whatever may be called. */
+/** Addresses that are refused even where private targets are allowed. */
 export const REFUSED_ADDRESSES = [
   '0.0.0.0',
   '0.1.2.3',
@@ -93,8 +93,8 @@ export const REFUSED_ADDRESSES = [
 ];
 
 /**
- * URLs in other spellings of addresses that are not called, or that are none at all: decimal, hexadecimal, octal,
- * shortened, in other digits, with dots at the end, with zones.
+ * URLs that spell refused addresses differently, or are invalid: decimal, hexadecimal, octal, shortened, in other
+ * digits, with trailing dots, with zones.
  */
 export const HOSTILE_URLS = [
   'https://2130706433/',

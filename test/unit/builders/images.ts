@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** A real image of one colour. */
+/** An image file of one colour. */
 export const anImage = (
   width: number,
   height: number,

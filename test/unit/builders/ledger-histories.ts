@@ -4,7 +4,7 @@ import type { AccountedRequest, RequestFate } from '../../../core/ledger/ledger-
 import { atSeconds } from './clocks.ts';
 import { ACCOUNT_ID } from './entities.ts';
 
-/** A change of a balance: an entry before its place in the ledger is known. */
+/** A change of a balance: an entry without its number and its balance. */
 export interface Change {
   reason: LedgerReason;
   /** Negative for a debit. */
@@ -12,14 +12,14 @@ export interface Change {
   reference: string;
 }
 
-/** Everything there is to know of one account's money. */
+/** One account's balance, ledger and requests. */
 export interface LedgerHistory {
   account: { accountId: string; balanceThousandths: number; ledgerEntries: number };
   entries: LedgerEntry[];
   fates: Map<string, RequestFate>;
 }
 
-/** Entries for these changes, each following from the one before, one a second. */
+/** A valid chain of entries for these changes, one a second. */
 export const chained = (changes: readonly Change[]): LedgerEntry[] => {
   let balance = 0;
   return changes.map(({ reason, amount, reference }, index) => {
@@ -38,7 +38,7 @@ export const chained = (changes: readonly Change[]): LedgerEntry[] => {
   });
 };
 
-/** The changes these entries stand for. */
+/** The changes behind these entries. */
 export const changesOf = (entries: readonly LedgerEntry[]): Change[] =>
   entries.map(({ reason, type, amountThousandths, reference }) => ({
     reason,
@@ -46,7 +46,7 @@ export const changesOf = (entries: readonly LedgerEntry[]): Change[] =>
     reference,
   }));
 
-/** The account as these entries leave it. */
+/** The account after these entries. */
 export const accountAfter = (entries: readonly LedgerEntry[]): LedgerHistory['account'] => ({
   accountId: ACCOUNT_ID,
   balanceThousandths: entries.at(-1)?.balanceAfterThousandths ?? 0,
@@ -55,17 +55,17 @@ export const accountAfter = (entries: readonly LedgerEntry[]): LedgerHistory['ac
 
 const STEPS = ['topup', 'adjust', 'create', 'succeed', 'fail', 'delete', 'sweep'] as const;
 
-/** One step of a history; `pick` chooses the request it is about, `share` how much of it is delivered. */
+/** One step of a history; `pick` chooses its request, `share` is the delivered part. */
 type Step = [step: (typeof STEPS)[number], amount: number, pick: number, share: number];
 
-/** Keeps the history of one account by the rules of the service. */
-const live = (steps: readonly Step[]): LedgerHistory => {
+/** The history of one account after these steps, by the rules of the service. */
+const historyAfter = (steps: readonly Step[]): LedgerHistory => {
   const changes: Change[] = [];
   const fates = new Map<string, RequestFate>();
   for (const [step, amount, pick, share] of steps) {
     const kept = [...fates.values()].flatMap((fate) => (fate.state === 'kept' ? [fate.request] : []));
     const open = kept.filter(({ status }) => status === 'queued' || status === 'processing');
-    const over = kept.filter((request) => !open.includes(request));
+    const ended = kept.filter((request) => !open.includes(request));
     if (step === 'topup') changes.push({ reason: 'topup', amount, reference: 'invoice' });
     if (step === 'adjust') changes.push({ reason: 'admin_adjustment', amount: -amount, reference: '' });
     if (step === 'create') {
@@ -84,7 +84,7 @@ const live = (steps: readonly Step[]): LedgerHistory => {
       const request = open[pick % open.length];
       if (!request) continue;
       const { debitThousandths: debit } = request;
-      // A succeeded request delivered something.
+      // A succeeded request always costs something.
       const cost = step === 'fail' ? 0 : Math.max(1, Math.round(debit * share));
       request.status = step === 'fail' ? 'failed' : 'succeeded';
       request.refundThousandths = debit - cost;
@@ -93,7 +93,7 @@ const live = (steps: readonly Step[]): LedgerHistory => {
         changes.push({ reason: 'refund', amount: debit - cost, reference: request.requestId });
     }
     if (step === 'delete' || step === 'sweep') {
-      const request = over[pick % over.length];
+      const request = ended[pick % ended.length];
       if (request) fates.set(request.requestId, { state: step === 'delete' ? 'deleted' : 'absent' });
     }
   }
@@ -109,8 +109,8 @@ const aStep = (...steps: (typeof STEPS)[number][]): fc.Arbitrary<Step> =>
     fc.constantFrom(0, 0.25, 0.5, 1),
   );
 
-/** A valid history. Its requests are as young as can be, unless `swept` ones are wanted. */
+/** A valid history; with `swept`, TTL may have removed some of its requests. */
 export const aHistory = ({ swept = false } = {}): fc.Arbitrary<LedgerHistory> => {
   const steps = STEPS.filter((step) => swept || step !== 'sweep');
-  return fc.array(aStep(...steps), { minLength: 1, maxLength: 60 }).map(live);
+  return fc.array(aStep(...steps), { minLength: 1, maxLength: 60 }).map(historyAfter);
 };

@@ -8,9 +8,9 @@ import { MemoryTable } from '../fakes/memory-table.ts';
 import { ACCOUNT_ID, anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
 import { anImage } from './images.ts';
 
-type Answer = (response: ServerResponse, time: number) => void;
+type Answer = (response: ServerResponse, requestNumber: number) => void;
 
-/** A request whose outputs lie on a file server, and the table and bucket they go to. */
+/** A request whose outputs are on a file server, with the table and bucket they are stored in. */
 export class ProducedOutputs {
   readonly memory = new MemoryTable(table);
   readonly bucket = new MemoryBucket();
@@ -24,14 +24,14 @@ export class ProducedOutputs {
     return this;
   }
 
-  /** Forgets everything, for the next test. */
+  /** Clears everything for the next test. */
   reset(): void {
     this.memory.reset();
     this.bucket.reset();
     this.server.reset();
   }
 
-  /** The request, of which the provider produced a file at each of these URLs or paths of the server. */
+  /** Puts the request into the table, with one call for each of these URLs or server paths, where its output is. */
   given(urls: string[], request: Partial<ImageRequest> = {}): void {
     this.memory.put(
       requestKey(REQUEST_ID),
@@ -44,21 +44,21 @@ export class ProducedOutputs {
     });
   }
 
-  /** Answers each path as told, knowing how often it was asked for; the others are 404. */
+  /** Serves these paths; the others are 404. Each route gets how often its path has been requested, from 1. */
   serve(routes: Record<string, Answer>): void {
     this.server.respond = ({ path }, response) => {
       const route = routes[path];
-      if (route) route(response, this.asked().filter((other) => other === path).length);
+      if (route) route(response, this.requestedPaths().filter((other) => other === path).length);
       else response.writeHead(404).end();
     };
   }
 
-  /** The paths that were asked for, each time. */
-  asked(): string[] {
+  /** The path of every request to the server, in order. */
+  requestedPaths(): string[] {
     return this.server.requests.map(({ path }) => path);
   }
 
-  /** What was recorded of the outputs. */
+  /** The outputs as recorded in the request. */
   recorded(): unknown {
     return this.memory.get(requestKey(REQUEST_ID))?.outputs;
   }
@@ -73,13 +73,13 @@ export const file =
   (response) =>
     response.writeHead(200, headers).end(bytes);
 
-/** Answers with a status and no file. */
+/** Answers with a status instead of a file. */
 export const status =
   (code: number): Answer =>
   (response) =>
     response.writeHead(code).end('no');
 
-/** A JPEG with so many segments of 64 KiB of metadata before what tells its size. */
+/** A JPEG with `segments` segments of 64 KiB of metadata before the one with its size. */
 export const withMetadata = (jpeg: Buffer, segments: number): Buffer => {
   const segment = Buffer.alloc(65_537);
   segment.writeUInt16BE(0xffe2, 0);

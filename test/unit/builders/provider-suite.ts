@@ -4,9 +4,10 @@ import { aClosedUrl, LoopbackServer } from '../fakes/loopback-server.ts';
 
 type Adapter = new (connection: { baseUrl: string; apiKey: string }) => Provider;
 
+/** The provider's server in every adapter test. */
 export const server = await new LoopbackServer().start();
 
-/** The failures a request may be recorded with, by what the upstream's error meant. */
+/** The failures a request may be recorded with, by the meaning of the provider's error. */
 export const FAILURE = {
   content: { code: 'content_policy', message: 'The content filter of the provider refused the request.' },
   timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
@@ -15,15 +16,16 @@ export const FAILURE = {
   lost: { code: 'provider_error', message: 'The answer of the upstream provider was lost.' },
 } as const;
 
+/** A provider call with a header of its own and a body that is not ASCII. */
 export const A_CALL: ProviderCall = {
   path: '/create',
   headers: { 'x-own': 'own' },
   body: { prompt: 'ünïcode' },
 };
-/** A signal that nothing aborts. */
+/** A signal that is never aborted. */
 export const patient = (): AbortSignal => new AbortController().signal;
 
-/** What every adapter makes of a creation that gets no readable answer: the same rules for all of them. */
+/** Tests the rules all adapters share for a creation without a readable answer. */
 export const describeUnansweredCreations = (
   Adapter: Adapter,
   errorBody: (code: string) => Record<string, unknown>,
@@ -31,8 +33,8 @@ export const describeUnansweredCreations = (
   beforeEach(() => server.reset());
   afterAll(() => server.close());
 
-  const at = (baseUrl: string) => new Adapter({ baseUrl, apiKey: 'secret-key' });
-  const submit = () => at(server.url).submit(A_CALL, patient());
+  const adapterAt = (baseUrl: string) => new Adapter({ baseUrl, apiKey: 'secret-key' });
+  const submit = () => adapterAt(server.url).submit(A_CALL, patient());
 
   describe('a creation', () => {
     test('is one POST of the body as JSON, with the key', async () => {
@@ -53,30 +55,30 @@ export const describeUnansweredCreations = (
       ]);
     });
 
-    test('has a connection of its own: one that was kept might be closed under it', async () => {
+    test('has its own connection: a kept-alive one might close under it', async () => {
       const ports = new Set<number | undefined>();
       server.respond = (_, response) => {
         ports.add(response.socket?.remotePort);
         response.writeHead(429).end();
       };
-      const provider = at(server.url);
+      const provider = adapterAt(server.url);
       for (let count = 0; count < 3; count++) await provider.submit(A_CALL, patient());
 
       expect(ports.size).toBe(3);
     });
 
-    test('that was never seen, as nobody listens, can be made again', async () => {
-      expect(await at(await aClosedUrl()).submit(A_CALL, patient())).toMatchObject({ kind: 'busy' });
+    test('that never reached the provider can be repeated', async () => {
+      expect(await adapterAt(await aClosedUrl()).submit(A_CALL, patient())).toMatchObject({ kind: 'busy' });
     });
 
-    test('whose connection broke after it was sent is lost, and was sent once', async () => {
+    test('whose connection breaks after it is sent is lost, and is not sent again', async () => {
       server.respond = (_, response) => response.socket?.destroy();
 
       expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
       expect(server.requests).toHaveLength(1);
     });
 
-    test('whose answer broke off is lost', async () => {
+    test('whose answer breaks off is lost', async () => {
       server.respond = (_, response) => {
         response.writeHead(200, { 'content-length': '1000' });
         response.write('{"data":[', () => response.socket?.destroy());
@@ -88,21 +90,21 @@ export const describeUnansweredCreations = (
     test.each([
       ['before an answer', () => undefined],
       ['within an answer', (response: { write: (text: string) => void }) => response.write('{')],
-    ])('whose time is up %s has timed out', async (_, begin) => {
+    ])('aborted %s has timed out', async (_, begin) => {
       const controller = new AbortController();
       server.respond = (_request, response) => {
         begin(response);
         setImmediate(() => controller.abort());
       };
 
-      expect(await at(server.url).submit(A_CALL, controller.signal)).toEqual({
+      expect(await adapterAt(server.url).submit(A_CALL, controller.signal)).toEqual({
         kind: 'failed',
         failure: FAILURE.timeout,
       });
     });
 
-    test('whose time is up beforehand is not sent', async () => {
-      expect(await at(server.url).submit(A_CALL, AbortSignal.abort())).toEqual({
+    test('aborted in advance is not sent', async () => {
+      expect(await adapterAt(server.url).submit(A_CALL, AbortSignal.abort())).toEqual({
         kind: 'failed',
         failure: FAILURE.timeout,
       });
@@ -135,7 +137,7 @@ export const describeUnansweredCreations = (
       [403, { kind: 'failed', failure: FAILURE.access }],
       [404, { kind: 'failed', failure: FAILURE.access }],
     ])(
-      'refused with status %p by a gateway that says no more was surely not taken',
+      'refused with status %p and an unreadable body is known not to be accepted',
       async (status, answer) => {
         server.answer(status, '<html>no</html>');
 

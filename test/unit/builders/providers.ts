@@ -10,12 +10,13 @@ import type {
 /** The `index`-th call of a plan. */
 export const aCall = (index: number): ProviderCall => ({ path: `/${index}`, headers: {}, body: { index } });
 
+/** The answer of a call that is done, with outputs at these URLs. */
 export const aDone = (...urls: string[]): ProviderAnswer & { kind: 'done' } => ({
   kind: 'done',
   outputs: urls.map((url) => ({ url })),
 });
 
-/** A provider with a fixed plan, whose answers the test gives. It never calls back, unless a test says so. */
+/** A provider with a fixed plan and the test's answers. It does not call back unless the test mocks `callsBack`. */
 export const aProvider = (
   mode: ProviderPlan['mode'],
   calls: number,
@@ -32,7 +33,7 @@ export const aProvider = (
   } satisfies Provider;
 };
 
-/** Leads every model to this provider. */
+/** Routes every model to this provider. */
 export const leadingTo =
   (provider: Provider) =>
   async (model: string): Promise<ProviderRoute> => ({ provider, upstreamModel: `upstream of ${model}` });

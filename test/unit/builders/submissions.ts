@@ -17,14 +17,14 @@ const received = (
   { idempotencyKey, now = NOW }: Overrides,
 ): ReceivedCreation => ({ route, body: { ok: true, body }, idempotencyKey, fields: {}, now });
 
-/** A submission for one image, where private targets are not allowed. */
+/** A submission for one image, with private targets refused. */
 export const anImageSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},
 ): Submission =>
   imageSubmission(received(routeText('create-generation'), aGenerationBody(body), overrides), false);
 
-/** A submission for a video, where private targets are not allowed. */
+/** A submission for a video, with private targets refused. */
 export const aVideoSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},

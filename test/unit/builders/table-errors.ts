@@ -1,7 +1,7 @@
 import { type CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 
-/** A cancelled transaction: the reason of each item, with the item it found where one is given. */
+/** The error of a cancelled transaction: the reason for each item, optionally with the item found. */
 export const cancelled = (
   ...reasons: (string | { code: string; item: Record<string, unknown> })[]
 ): TransactionCanceledException =>
@@ -16,5 +16,5 @@ export const cancelled = (
     ),
   });
 
-/** An error of DynamoDB by its name. */
+/** A DynamoDB error with this name. */
 export const tableError = (name: string): Error => Object.assign(new Error(name), { name });

@@ -11,7 +11,7 @@ import {
   WebMOutputFormat,
 } from 'mediabunny';
 
-/** A configuration of H.264 decoders: one sequence and one picture parameter set of a few bytes. */
+/** An H.264 decoder configuration: one sequence and one picture parameter set, a few bytes each. */
 const AVC_DESCRIPTION = new Uint8Array([
   1, 0x42, 0, 0x1e, 0xff, 0xe1, 0, 4, 0x67, 0x42, 0, 0x1e, 1, 0, 4, 0x68, 0xce, 0x3c, 0x80,
 ]);
@@ -21,8 +21,9 @@ const CODECS = {
   vp8: { codec: 'vp8' },
 };
 
+/** How a test video is muxed. */
 export interface VideoOptions {
-  /** Where its index stands, or `fragments`. */
+  /** Where its index is, or `fragments`. */
   layout?: 'index-first' | 'index-last' | 'fragments';
   container?: 'mp4' | 'mov' | 'webm' | 'mkv';
   seconds?: number;
@@ -31,7 +32,7 @@ export interface VideoOptions {
   framesPerSecond?: number;
   /** Bytes of each frame, which decode to nothing. */
   frameBytes?: number;
-  /** Presentation order other than decoding order, as B-frames make it. */
+  /** Whether presentation order differs from decoding order, as with B-frames. */
   reordered?: boolean;
 }
 
@@ -46,7 +47,7 @@ const formatOf = (container: string, layout: string): OutputFormat => {
   return container === 'mov' ? new MovOutputFormat(options) : new Mp4OutputFormat(options);
 };
 
-/** A video file as a muxer writes it, with frames that no one could decode. */
+/** A video file as a muxer writes it, with undecodable frames. */
 export const aVideo = async ({
   layout = 'index-first',
   container = 'mp4',
@@ -80,7 +81,7 @@ export const aVideo = async ({
   return Buffer.from(target.buffer ?? new ArrayBuffer());
 };
 
-/** Frames 2 and 3 of each second, which begins with a key frame, change places. */
+/** Swaps frames 2 and 3 of each second; each second begins with a key frame. */
 const swapped = (frame: number, frames: number, framesPerSecond: number): number => {
   const place = frame % framesPerSecond;
   if (framesPerSecond < 4 || frames - frame + place < 4) return frame;
@@ -88,7 +89,7 @@ const swapped = (frame: number, frames: number, framesPerSecond: number): number
   return place === 3 ? frame - 1 : frame;
 };
 
-/** An H.264 film of one second a frame, as a real encoder makes it. */
+/** An H.264 film from a real encoder, one frame per second. */
 export const anEncodedVideo = async (seconds: number, width = 64, height = 48): Promise<Buffer> => {
   const encoder = await mp4.createH264MP4Encoder();
   encoder.width = width;
@@ -104,7 +105,7 @@ export const anEncodedVideo = async (seconds: number, width = 64, height = 48): 
   return bytes;
 };
 
-/** A copy in which the first box of a type was changed; `change` gets the file and where the box's content begins. */
+/** A copy with the first box of this type changed; `change` gets the bytes and the offset of the box's content. */
 export const withBox = (
   file: Buffer,
   type: string,
@@ -117,7 +118,7 @@ export const withBox = (
   return bytes;
 };
 
-/** A box of this type around these bytes. */
+/** A box of this type with this content. */
 export const aBox = (type: string, ...contents: Buffer[]): Buffer => {
   const content = Buffer.concat(contents);
   const header = Buffer.alloc(8);
@@ -126,7 +127,7 @@ export const aBox = (type: string, ...contents: Buffer[]): Buffer => {
   return Buffer.concat([header, content]);
 };
 
-/** A copy in which a box stands behind another one, and those around it have grown by it. */
+/** A copy with `box` after the first box of this type; the boxes in `around` grow by its size. */
 export const withBoxBehind = (file: Buffer, type: string, around: string[], box: Buffer): Buffer => {
   const grown = around.reduce(
     (bytes, container) =>

@@ -8,13 +8,13 @@ import type { MemoryTable } from '../fakes/memory-table.ts';
 import { anAttempt, aVideoRequest, putRequest, VIDEO_ID } from './entities.ts';
 import { aProvider } from './providers.ts';
 
-/** A task the provider accepted. */
+/** The attempt of a call whose task the provider accepted. */
 export const accepted = (taskId = 'task-1'): { taskId: string; outcome: AttemptOutcome } => ({
   taskId,
   outcome: { kind: 'accepted', taskId },
 });
 
-/** A video request that is under way in the table: its record, its provider calls, and how it waits. */
+/** An unfinished video request in the table: its record, provider calls and wait. */
 export class WaitingRequest {
   private readonly memory: MemoryTable;
 
@@ -22,7 +22,7 @@ export class WaitingRequest {
     this.memory = memory;
   }
 
-  /** Puts it there with one open task. */
+  /** Puts it into the table with one accepted task. */
   given(request: Partial<VideoRequest> = {}): this {
     putRequest(this.memory, aVideoRequest({ status: 'processing', ...request }));
     return this.withAttempt(accepted());
@@ -52,6 +52,6 @@ export class WaitingRequest {
   }
 }
 
-/** A provider of tasks whose every question is answered so. */
+/** A provider of tasks that gives this answer to every query. */
 export const answering = (answer: ProviderAnswer | (() => Promise<ProviderAnswer>)) =>
   aProvider('asynchronous', 1, undefined, typeof answer === 'function' ? answer : async () => answer);

@@ -2,8 +2,8 @@ import type { WebhookAttempt } from '../../../core/webhooks/webhook-attempts.ts'
 import { NOW } from './clocks.ts';
 import { REQUEST_ID } from './entities.ts';
 
-/** The first try of a request's own delivery, made at `NOW`, which the receiver took in 12 ms. */
-export const aWebhookTry = (overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
+/** The first attempt of a request's own delivery, made at `NOW` and accepted in 12 ms. */
+export const aWebhookAttempt = (overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
   requestId: REQUEST_ID,
   delivery: REQUEST_ID,
   number: 1,

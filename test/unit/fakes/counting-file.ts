@@ -1,20 +1,20 @@
 import { measureVideo, type VideoMeasurement } from '../../../core/media/measure-video.ts';
 import type { RandomAccessFile } from '../../../core/media/video-bytes.ts';
 
-/** A file in memory that counts what is read of it, and may keep its size to itself. */
+/** A file in memory that counts its reads and may hide its size. */
 export class CountingFile implements RandomAccessFile {
   reads = 0;
   bytesRead = 0;
   private readonly bytes: Uint8Array;
-  private readonly toldSize: number | undefined;
+  private readonly reportedSize: number | undefined;
 
-  constructor(bytes: Uint8Array, toldSize: number | 'unknown' = bytes.byteLength) {
+  constructor(bytes: Uint8Array, reportedSize: number | 'unknown' = bytes.byteLength) {
     this.bytes = bytes;
-    this.toldSize = toldSize === 'unknown' ? undefined : toldSize;
+    this.reportedSize = reportedSize === 'unknown' ? undefined : reportedSize;
   }
 
   sizeBytes(): number | undefined {
-    return this.toldSize;
+    return this.reportedSize;
   }
 
   async read(start: number, end: number): Promise<Uint8Array> {
@@ -25,12 +25,12 @@ export class CountingFile implements RandomAccessFile {
   }
 }
 
-/** What a file in memory measures. */
+/** The measurement of a file in memory. */
 export const measure = (bytes: Uint8Array): Promise<VideoMeasurement> =>
   measureVideo(new CountingFile(bytes));
 
-/** How long a file in memory is. */
+/** The duration of a file in memory, in seconds. */
 export const secondsOf = async (bytes: Uint8Array): Promise<number> => (await measure(bytes)).durationSec;
 
-/** Where the size of a box stands, by where its content does. */
+/** The offset of a box's size, given the offset of its content. */
 export const sizeBefore = (content: number): number => content - 8;

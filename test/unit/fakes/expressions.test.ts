@@ -6,7 +6,7 @@ const holds = (condition: string, item: Record<string, unknown>, values = {}, na
 const update = (expression: string, item: Record<string, unknown>, values = {}, names = {}) =>
   evaluate(item, { update: expression }, { values, names });
 
-describe('the meaning of a condition', () => {
+describe('A condition', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
     ['attribute_exists(a)', { a: 1 }, {}, true],
     ['attribute_exists(a)', {}, {}, false],
@@ -34,12 +34,12 @@ describe('the meaning of a condition', () => {
     expect(holds(condition, item, values)).toBe(expected);
   });
 
-  test('uses the names it is given', () => {
+  test('uses the given names', () => {
     expect(holds('#s = :x', { status: 1 }, { ':x': 1 }, { '#s': 'status' })).toBe(true);
   });
 });
 
-describe('the meaning of an update', () => {
+describe('An update', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>]>([
     ['SET a = :x, b = a', { a: 1 }, { ':x': 2 }, { a: 2, b: 1 }],
     ['SET a = a + :x', { a: 1 }, { ':x': 2 }, { a: 3 }],
@@ -56,20 +56,20 @@ describe('the meaning of an update', () => {
   });
 });
 
-describe('a mistake', () => {
+describe('A mistake', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['a value that is not given', { a: 1 }, {}],
-    ['a value that is not used', { a: 1 }, { ':x': 1, ':y': 2 }],
+    ['a missing value', { a: 1 }, {}],
+    ['an unused value', { a: 1 }, { ':x': 1, ':y': 2 }],
   ])('is refused: %s', (_, item, values) => {
     expect(() => update('SET b = :x', item, values)).toThrow();
   });
 
   test.each([
-    ['SET #n = :x', 'a name that is not given'],
-    ['SET a = b + :x', 'arithmetic on an attribute that is not there'],
-    ['SET a = b, c = :x', 'an assignment from one that is not there'],
-    ['DELETE a :x', 'a clause that is not known'],
-    ['SET a = :x a', 'something left over'],
+    ['SET #n = :x', 'a missing name'],
+    ['SET a = b + :x', 'arithmetic on an absent attribute'],
+    ['SET a = b, c = :x', 'an assignment from an absent attribute'],
+    ['DELETE a :x', 'an unknown clause'],
+    ['SET a = :x a', 'trailing tokens'],
   ])('is refused: %s, %s', (expression) => {
     expect(() => update(expression, {}, { ':x': 1 })).toThrow();
   });

@@ -1,11 +1,12 @@
 /**
- * What DynamoDB's condition, key and update expressions mean, for the part of the language the service uses.
- * Anything else is an error, as is a placeholder that is given and not used or used and not given: DynamoDB
- * refuses both.
+ * Evaluates DynamoDB's condition, key and update expressions, as far as the service uses them. Anything else throws, as
+ * does an unused or missing placeholder: DynamoDB refuses both.
  */
 
+/** A DynamoDB item as the document client returns it. */
 export type Item = Record<string, unknown>;
 
+/** Values of an expression's `#name` and `:value` placeholders. */
 export interface Placeholders {
   names?: Record<string, string> | undefined;
   values?: Record<string, unknown> | undefined;
@@ -36,7 +37,7 @@ class Reader {
     return this.tokens[this.place];
   }
 
-  /** Takes the next token when it is one of these. */
+  /** Consumes the next token if it is one of these. */
   take(...wanted: string[]): string | undefined {
     const token = this.peek();
     if (token === undefined || !wanted.includes(token)) return undefined;
@@ -189,7 +190,7 @@ const removals = (reader: Reader): string[] => {
 const without = (item: Item, names: ReadonlySet<string>): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)));
 
-/** An item as an update leaves it, or undefined when the condition refuses it. An absent item is `{}`. */
+/** The item after an update, or undefined if the condition fails. An absent item is `{}`. */
 export const evaluate = (
   item: Item,
   expressions: { condition?: string | undefined; update?: string | undefined },
@@ -206,7 +207,7 @@ export const evaluate = (
   const update = new Reader(expressions.update ? [expressions.update] : [], placeholders, unused);
   let changed: Item = {};
   const removed = new Set<string>();
-  // An update that its condition refuses may work on attributes that are not there.
+  // If the condition fails, the update may use absent attributes.
   while (holds && update.peek() !== undefined) {
     const clause = update.next();
     if (clause === 'SET') changed = { ...changed, ...assignments(update, item) };

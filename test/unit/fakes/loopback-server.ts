@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as the server received it; `body` is read as JSON when there is one. */
+/** A request as the server received it; a body is parsed as JSON. */
 export interface ReceivedRequest {
   method: string;
   path: string;
@@ -11,7 +11,7 @@ export interface ReceivedRequest {
 
 type Respond = (request: ReceivedRequest, response: ServerResponse, incoming: IncomingMessage) => void;
 
-/** An HTTP server on a free port of the loopback address, which answers as the test says. */
+/** An HTTP server on a free loopback port with the test's answers; by default 404. */
 export class LoopbackServer {
   readonly requests: ReceivedRequest[] = [];
   respond: Respond = (_, response) => response.writeHead(404).end();
@@ -26,13 +26,13 @@ export class LoopbackServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Forgets what it received and answers 404 again, for the next test. */
+  /** Forgets its requests and answers 404 again, for the next test. */
   reset(): void {
     this.requests.length = 0;
     this.respond = (_, response) => response.writeHead(404).end();
   }
 
-  /** Answers every request with a status and a JSON body, or with a text that may be no JSON. */
+  /** Answers every request with a status and a body: a string as it is, anything else as JSON. */
   answer(status: number, body: unknown, headers: Record<string, string> = {}): void {
     this.respond = (_, response) =>
       response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -60,7 +60,7 @@ export class LoopbackServer {
   }
 }
 
-/** The URL of a port nobody listens on. */
+/** The URL of a port that refuses connections. */
 export const aClosedUrl = async (): Promise<string> => {
   const server = await new LoopbackServer().start();
   const { url } = server;

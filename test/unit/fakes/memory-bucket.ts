@@ -11,15 +11,16 @@ import {
 } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
 
+/** An object in the bucket. */
 export interface StoredObject {
   bucket: string;
   bytes: Buffer;
   contentType: string;
-  /** The sizes of the parts it came in. */
+  /** The sizes of its uploaded parts, in bytes. */
   parts: number[];
 }
 
-/** When every object was stored, as listings tell it. */
+/** The `LastModified` of every object in listings. */
 const STORED_AT = new Date('2026-11-20T09:00:00.000Z');
 
 const bytesOf = (body: unknown): Buffer => {
@@ -27,7 +28,7 @@ const bytesOf = (body: unknown): Buffer => {
   return Buffer.from(body);
 };
 
-/** A bucket in memory behind every S3 client: an object is there once all of it is. */
+/** A bucket in memory behind every S3 client. An object exists once its upload is complete. */
 export class MemoryBucket {
   readonly client = mockClient(S3Client);
   readonly objects = new Map<string, StoredObject>();
@@ -38,7 +39,7 @@ export class MemoryBucket {
     this.serve();
   }
 
-  /** Forgets everything, for the next test. */
+  /** Clears everything for the next test. */
   reset(): void {
     this.objects.clear();
     this.uploads.clear();
@@ -47,7 +48,7 @@ export class MemoryBucket {
     this.serve();
   }
 
-  /** Puts a file there. */
+  /** Stores an object whose content is its key. */
   put(key: string): void {
     const bytes = Buffer.from(key);
     this.objects.set(key, { bucket: 'bucket', bytes, contentType: 'image/png', parts: [bytes.byteLength] });

@@ -22,24 +22,24 @@ export interface StartedExecution {
   status: ExecutionStatus;
 }
 
-/** Whoever waits under tokens elsewhere. What they throw for a token that is not good is taken for that. */
+/** Receives task tokens outside this fake, such as a simulated workflow. Anything it throws refuses the token. */
 interface Waiters {
   succeed(taskToken: string, output: unknown): void;
   heartbeat(taskToken: string): void;
 }
 
 /**
- * Executions in memory behind every Step Functions client: they do nothing by themselves. A test opens the
- * tokens somebody waits under, or names the `waiters`; what is sent for any other is refused, as for a state that
- * was left.
+ * Executions in memory behind every Step Functions client; they run no states. A test opens task tokens with `wait` or
+ * sets `waiters`; any other token is refused, as if its state had ended.
  */
 export class MemoryExecutions {
   readonly client = mockClient(SFNClient);
   readonly started: StartedExecution[] = [];
-  /** What woke an execution, by token, and under which tokens it was told to go on waiting. */
+  /** The task successes sent, in order. */
   readonly woken: { taskToken: string; output: unknown }[] = [];
+  /** The tokens of the heartbeats sent, in order. */
   readonly heartbeats: string[] = [];
-  /** How many executions one page lists. */
+  /** The most executions on a page of a list. */
   pageSize = 1000;
   waiters: Waiters | undefined;
   private readonly open = new Set<string>();
@@ -48,7 +48,7 @@ export class MemoryExecutions {
     this.serve();
   }
 
-  /** Forgets everything, for the next test. */
+  /** Clears everything for the next test. */
   reset(): void {
     for (const list of [this.started, this.woken, this.heartbeats]) list.length = 0;
     this.open.clear();
@@ -58,17 +58,17 @@ export class MemoryExecutions {
     this.serve();
   }
 
-  /** Somebody waits under this token. */
+  /** Opens a task token: a state waits under it. */
   wait(taskToken: string): void {
     this.open.add(taskToken);
   }
 
-  /** An execution that was started before, in this status now. */
+  /** Adds an execution with this status. */
   put(machine: string, name: string, status: ExecutionStatus): void {
     this.started.push({ machine, name, input: {}, status });
   }
 
-  /** The names of the executions started of a machine. */
+  /** The names of a machine's executions, in order of their start. */
   names(machine: string): string[] {
     return this.started.flatMap((one) => (one.machine === machine ? [one.name] : []));
   }
@@ -106,13 +106,13 @@ export class MemoryExecutions {
       };
     });
     this.client.on(SendTaskSuccessCommand).callsFake(async ({ taskToken, output }) => {
-      this.tell(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
+      this.deliver(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
       this.open.delete(taskToken);
       this.woken.push({ taskToken, output: JSON.parse(output) });
       return {};
     });
     this.client.on(SendTaskHeartbeatCommand).callsFake(async ({ taskToken }) => {
-      this.tell(taskToken, (waiters) => waiters.heartbeat(taskToken));
+      this.deliver(taskToken, (waiters) => waiters.heartbeat(taskToken));
       this.heartbeats.push(taskToken);
       return {};
     });
@@ -122,11 +122,11 @@ export class MemoryExecutions {
     return this.started.find((one) => one.machine === machine && one.name === name);
   }
 
-  private tell(taskToken: string, tellWaiters: (waiters: Waiters) => void): void {
+  private deliver(taskToken: string, deliverTo: (waiters: Waiters) => void): void {
     const gone = new TaskTimedOut({ message: 'Provided task does not exist anymore', ...metadata });
     if (!this.waiters && !this.open.has(taskToken)) throw gone;
     try {
-      if (this.waiters) tellWaiters(this.waiters);
+      if (this.waiters) deliverTo(this.waiters);
     } catch {
       throw gone;
     }

@@ -8,7 +8,7 @@ import {
 } from '../../../core/table/keys.ts';
 import { evaluate, type Item } from './expressions.ts';
 
-/** What a query answers; `LastEvaluatedKey` is there when it stopped before it knew that nothing follows. */
+/** A query's result; it has a `LastEvaluatedKey` unless the query reached the end. */
 export interface QueryAnswer {
   Items: Item[];
   Count: number;
@@ -19,11 +19,11 @@ export interface QueryAnswer {
 interface Index {
   partition: string;
   sort: string;
-  /** The attributes it holds beside the keys; undefined for all of them. */
+  /** The projected attributes besides the keys; undefined for all. */
   attributes: readonly string[] | undefined;
 }
 
-/** The table's own order, and its indexes as the infrastructure declares them. */
+/** The table's primary key and its indexes, as the infrastructure declares them. */
 const TABLE: Index = { ...PRIMARY_KEY, attributes: undefined };
 const INDEXES: ReadonlyMap<string, Index> = new Map<string, Index>([
   [LISTING_INDEX.name, { ...LISTING_INDEX, attributes: LISTING_ATTRIBUTES }],
@@ -41,7 +41,7 @@ const indexOf = ({ IndexName, ConsistentRead }: QueryCommandInput): Index => {
   return index;
 };
 
-/** Only what the index holds of an item. */
+/** The attributes of an item that the index projects. */
 const projected = (item: Item, { partition, sort, attributes }: Index): Item => {
   if (!attributes) return structuredClone(item);
   const held = new Set([PRIMARY_KEY.partition, PRIMARY_KEY.sort, partition, sort, ...attributes]);
@@ -49,8 +49,8 @@ const projected = (item: Item, { partition, sort, attributes }: Index): Item => 
 };
 
 /**
- * What DynamoDB's Query does with these items: an index holds only the items that have its keys, and of each
- * only what is projected; a page ends at the limit or at what fits into one call.
+ * Runs a DynamoDB Query on these items. An index holds only items with its keys, and only their projected attributes. A
+ * page ends at `Limit` or after `itemsPerQuery` items.
  */
 export const query = (
   items: readonly Item[],

@@ -42,19 +42,19 @@ const keyText = ({ PK, SK }: Record<string, unknown>): string => `${PK}|${SK}`;
 const refused = { message: 'The conditional request failed', $metadata: {} };
 
 /**
- * A table in memory behind a mocked document client: it does what the expressions say, one call at a time,
- * so a use case can be run against it, twice or at once with others. `beforeTransaction` runs just before a
- * transaction is judged, and is waited for: what another process did meanwhile. `afterTransaction` runs once
- * it is committed: by throwing it loses the answer. Both are told the number of the try, from 1.
- * `beforeCall` runs before every call, and is waited for: so a test can say in which order calls are served.
- * `itemsPerQuery` is how many items fit into the 1 MB that one query gives.
+ * A table in memory behind a mocked document client. It evaluates expressions and runs one call at a time, so use cases
+ * can run against it repeatedly or concurrently.
  */
 export class MemoryTable {
   readonly client;
   readonly transactions: TransactWriteCommandInput[] = [];
+  /** Awaited before a transaction is evaluated, to act as another process. Attempts count from 1. */
   beforeTransaction: (attempt: number) => unknown = () => undefined;
+  /** Awaited before every call, so that a test can choose the order in which calls are served. */
   beforeCall: () => unknown = () => undefined;
+  /** The most items a query returns, as its 1 MB limit would. */
   itemsPerQuery = Number.POSITIVE_INFINITY;
+  /** Runs after a transaction is committed; if it throws, the answer is lost. Attempts count from 1. */
   afterTransaction: (attempt: number) => void = () => undefined;
   private readonly items = new Map<string, Item>();
 
@@ -63,7 +63,7 @@ export class MemoryTable {
     this.serve();
   }
 
-  /** Forgets everything, for the next test. */
+  /** Clears everything for the next test. */
   reset(): void {
     this.items.clear();
     this.transactions.length = 0;
@@ -79,7 +79,7 @@ export class MemoryTable {
     this.items.set(keyText({ ...key }), structuredClone({ ...key, ...item }));
   }
 
-  /** Changes attributes of an item that is there. */
+  /** Changes attributes of an existing item. */
   patch(key: Key, attributes: object): void {
     const item = this.get(key);
     if (!item) throw new Error(`There is no ${keyText({ ...key })}.`);
@@ -101,7 +101,7 @@ export class MemoryTable {
       .sort((a, b) => (String(a.SK) < String(b.SK) ? -1 : 1));
   }
 
-  /** How many calls of each kind were made. */
+  /** The number of calls by command name. */
   calls(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const call of this.client.calls()) {
@@ -158,7 +158,7 @@ export class MemoryTable {
   }
 
   private apply({ key, after }: Effect): void {
-    // As the client does, with `removeUndefinedValues`.
+    // Drops undefined values, as the client does with `removeUndefinedValues`.
     if (after) this.items.set(key, JSON.parse(JSON.stringify(after)));
   }
 
@@ -204,7 +204,7 @@ export class MemoryTable {
   }
 }
 
-/** DynamoDB takes so many keys in one call, and each once. */
+/** Throws unless there are 1 to `most` keys, each once, as DynamoDB requires of one call. */
 const refuseRepeated = (keys: readonly object[], most: number): void => {
   const different = new Set(keys.map((key) => keyText({ ...key }))).size;
   if (different < keys.length) throw new Error('One call names an item more than once.');

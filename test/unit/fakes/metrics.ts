@@ -2,8 +2,8 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { jest } from '@jest/globals';
 
 /**
- * Watches the metrics that are counted from now on: the answer gives each with the names it is split by. The
- * environment of the tests keeps them from being written anywhere.
+ * Records metrics from now on. Returns a function that lists each with its dimensions. The tests' environment keeps
+ * them from being written.
  */
 export const metricsCounted = (): (() => [name: string, dimensions: Record<string, string>][]) => {
   const dimensions = jest.spyOn(Metrics.prototype, 'addDimensions').mockClear();

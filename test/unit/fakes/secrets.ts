@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 
-/** Secrets in memory behind every Secrets Manager client, by ARN; one without a text has no value yet. */
+/** Secrets in memory behind every Secrets Manager client, by ARN. An undefined text means a secret without a value. */
 export class MemorySecrets {
   readonly client = mockClient(SecretsManagerClient);
   private readonly texts = new Map<string, string | undefined>();
@@ -14,7 +14,7 @@ export class MemorySecrets {
     this.texts.set(arn, text);
   }
 
-  /** Forgets everything, for the next test. */
+  /** Clears everything for the next test. */
   reset(): void {
     this.texts.clear();
     this.client.reset();
@@ -31,7 +31,7 @@ export class MemorySecrets {
     });
   }
 
-  /** How often each secret was read, and described. */
+  /** The number of calls by command and ARN. */
   reads(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { args } of this.client.calls()) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A delivery as it arrived: the body is the exact text that was signed. */
+/** A delivery as received; `body` is the exact signed text. */
 export interface ReceivedWebhook {
   method: string;
   path: string;
@@ -19,10 +19,10 @@ export const answering =
   (_webhook, response) =>
     response.writeHead(status, headers).end();
 
-/** A receiver of webhooks on a free port of the loopback address: takes everything unless told otherwise. */
+/** A webhook receiver on a free loopback port; accepts everything unless the test sets `respond`. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
-  /** How many connections were opened to it. */
+  /** Connections opened so far. */
   connections = 0;
   respond: Respond = answering(204);
   private readonly server = createServer(async (incoming, response) => {
@@ -48,12 +48,12 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** Those that were sent to a path, in the order of their arrival. */
+  /** The deliveries to a path, in order of arrival. */
   sentTo(path: string): ReceivedWebhook[] {
     return this.received.filter((webhook) => webhook.path === path);
   }
 
-  /** Forgets what it received and takes everything again, for the next test. */
+  /** Forgets its deliveries and accepts everything again, for the next test. */
   reset(): void {
     this.received.length = 0;
     this.connections = 0;
@@ -66,7 +66,7 @@ export class WebhookReceiver {
   }
 }
 
-/** The headers that a delivery is verified by, as the official library takes them. */
+/** The headers that verify a delivery, as the official library takes them. */
 export const signatureOf = ({ headers }: Pick<ReceivedWebhook, 'headers'>): Record<string, string> =>
   Object.fromEntries(
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),

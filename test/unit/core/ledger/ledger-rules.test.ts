@@ -13,8 +13,8 @@ import {
 import { addSeconds } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
+import { LEDGER_CORRUPTIONS } from '../../builders/ledger-corruptions.ts';
 import { accountAfter, aHistory, chained, type LedgerHistory } from '../../builders/ledger-histories.ts';
-import { SPOILS } from '../../builders/ledger-spoils.ts';
 
 /** No request of a history is so old that it may have been swept. */
 const NONE_SWEPT = '';
@@ -57,7 +57,7 @@ describe('a ledger kept by the rules', () => {
 });
 
 describe('a ledger in which', () => {
-  test.each(SPOILS)('%s has the problem %s', (_what, kind, spoil) => {
+  test.each(LEDGER_CORRUPTIONS)('%s has the problem %s', (_what, kind, spoil) => {
     let spoiled = 0;
     fc.assert(
       fc.property(aHistory(), fc.nat(), (history, pick) => {
@@ -71,7 +71,7 @@ describe('a ledger in which', () => {
   });
 
   test('anything at all is wrong is spoiled by one of these', () => {
-    expect(new Set(SPOILS.map(([, kind]) => kind))).toEqual(new Set(LEDGER_PROBLEM_KINDS));
+    expect(new Set(LEDGER_CORRUPTIONS.map(([, kind]) => kind))).toEqual(new Set(LEDGER_PROBLEM_KINDS));
   });
 });
 

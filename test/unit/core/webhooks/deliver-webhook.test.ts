@@ -23,7 +23,7 @@ import {
   VIDEO_ID,
 } from '../../builders/entities.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { aWebhookTry } from '../../builders/webhooks.ts';
+import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 import { MemorySecrets } from '../../fakes/secrets.ts';
 import {
@@ -230,7 +230,11 @@ describe('an attempt', () => {
     await deliver(undefined, { clock: tickingClock(250) });
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
-      aWebhookTry({ startedAt: new Date(NOW.getTime() + 250).toISOString(), milliseconds: 250, status: 204 }),
+      aWebhookAttempt({
+        startedAt: new Date(NOW.getTime() + 250).toISOString(),
+        milliseconds: 250,
+        status: 204,
+      }),
     ]);
   });
 });
@@ -254,7 +258,8 @@ describe('the attempts of a delivery', () => {
   });
 
   test('are counted per delivery, so that one started by an operator has the whole schedule', async () => {
-    for (let number = 1; number <= 9; number++) await putWebhookAttempt(aWebhookTry({ number, status: 500 }));
+    for (let number = 1; number <= 9; number++)
+      await putWebhookAttempt(aWebhookAttempt({ number, status: 500 }));
     receiver.respond = answering(500);
 
     expect(await deliver(undefined, { delivery: `${REQUEST_ID}-again` })).toEqual({

@@ -6,7 +6,7 @@ import { table } from '../../../../core/table/table.ts';
 import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
-import { aWebhookTry } from '../../builders/webhooks.ts';
+import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -16,7 +16,7 @@ const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
 
 describe('an attempt', () => {
   test('is stored with its request for as long as provider attempts are', async () => {
-    await putWebhookAttempt(aWebhookTry({ number: 2, status: 503 }));
+    await putWebhookAttempt(aWebhookAttempt({ number: 2, status: 503 }));
 
     expect(memory.client.commandCalls(PutCommand).map(({ args }) => args[0].input)).toStrictEqual([
       {
@@ -24,7 +24,7 @@ describe('an attempt', () => {
         Item: {
           PK: `REQUEST#${REQUEST_ID}`,
           SK: `WEBHOOK#${REQUEST_ID}#002`,
-          ...aWebhookTry({ number: 2, status: 503 }),
+          ...aWebhookAttempt({ number: 2, status: 503 }),
           ttl: NOW.getTime() / 1000 + 100 * 86_400,
         },
       },
@@ -32,16 +32,16 @@ describe('an attempt', () => {
   });
 
   test('of a repeated step overwrites the first', async () => {
-    await putWebhookAttempt(aWebhookTry({ status: 500 }));
-    await putWebhookAttempt(aWebhookTry({ status: 204, startedAt: atSeconds(3).toISOString() }));
+    await putWebhookAttempt(aWebhookAttempt({ status: 500 }));
+    await putWebhookAttempt(aWebhookAttempt({ status: 204, startedAt: atSeconds(3).toISOString() }));
 
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([
-      aWebhookTry({ status: 204, startedAt: atSeconds(3).toISOString() }),
+      aWebhookAttempt({ status: 204, startedAt: atSeconds(3).toISOString() }),
     ]);
   });
 
   test('may have an error class instead of a status', async () => {
-    const { status: _, ...rest } = aWebhookTry();
+    const { status: _, ...rest } = aWebhookAttempt();
     await putWebhookAttempt({ ...rest, error: 'ECONNREFUSED' });
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([{ ...rest, error: 'ECONNREFUSED' }]);
@@ -52,11 +52,11 @@ describe('the attempts of a request', () => {
   test('are listed in time order over all its deliveries and all pages', async () => {
     // In key order, which is not time order.
     const attempts = [
-      aWebhookTry({ number: 1, startedAt: atSeconds(0).toISOString() }),
-      aWebhookTry({ number: 2, startedAt: atSeconds(200).toISOString() }),
-      aWebhookTry({ number: 3, startedAt: atSeconds(400).toISOString() }),
-      aWebhookTry({ delivery: AGAIN, number: 1, startedAt: atSeconds(100).toISOString() }),
-      aWebhookTry({ delivery: AGAIN, number: 2, startedAt: atSeconds(300).toISOString() }),
+      aWebhookAttempt({ number: 1, startedAt: atSeconds(0).toISOString() }),
+      aWebhookAttempt({ number: 2, startedAt: atSeconds(200).toISOString() }),
+      aWebhookAttempt({ number: 3, startedAt: atSeconds(400).toISOString() }),
+      aWebhookAttempt({ delivery: AGAIN, number: 1, startedAt: atSeconds(100).toISOString() }),
+      aWebhookAttempt({ delivery: AGAIN, number: 2, startedAt: atSeconds(300).toISOString() }),
     ];
     for (const attempt of attempts) await putWebhookAttempt(attempt);
     memory.itemsPerQuery = 2;
@@ -70,11 +70,11 @@ describe('the attempts of a request', () => {
   });
 
   test('can be those of one delivery, even when its name begins another one’s', async () => {
-    await putWebhookAttempt(aWebhookTry());
-    await putWebhookAttempt(aWebhookTry({ delivery: AGAIN }));
+    await putWebhookAttempt(aWebhookAttempt());
+    await putWebhookAttempt(aWebhookAttempt({ delivery: AGAIN }));
 
-    expect(await listWebhookAttempts(REQUEST_ID, REQUEST_ID)).toEqual([aWebhookTry()]);
-    expect(await listWebhookAttempts(REQUEST_ID, AGAIN)).toEqual([aWebhookTry({ delivery: AGAIN })]);
+    expect(await listWebhookAttempts(REQUEST_ID, REQUEST_ID)).toEqual([aWebhookAttempt()]);
+    expect(await listWebhookAttempts(REQUEST_ID, AGAIN)).toEqual([aWebhookAttempt({ delivery: AGAIN })]);
   });
 
   test('include no other item of the request, and no other request’s', async () => {
@@ -82,7 +82,7 @@ describe('the attempts of a request', () => {
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' }, { requestId: REQUEST_ID });
     memory.put(
       webhookAttemptKey(VIDEO_ID, VIDEO_ID, 1),
-      aWebhookTry({ requestId: VIDEO_ID, delivery: VIDEO_ID }),
+      aWebhookAttempt({ requestId: VIDEO_ID, delivery: VIDEO_ID }),
     );
 
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);

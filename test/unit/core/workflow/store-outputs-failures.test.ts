@@ -27,7 +27,7 @@ describe('an output that cannot be stored', () => {
   const noFile = (times: number) => {
     expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
     expect(bucket.objects.size).toBe(0);
-    expect(produced.asked()).toHaveLength(times);
+    expect(produced.requestedPaths()).toHaveLength(times);
   };
 
   test.each([400, 403, 404, 410])('because of status %p is given up at once', async (code) => {
@@ -70,7 +70,7 @@ describe('an output that cannot be stored', () => {
     await store();
 
     expect(produced.recorded()).toMatchObject([{ index: 0, objectKey: keyOf('0.png') }]);
-    expect(produced.asked()).toHaveLength(3);
+    expect(produced.requestedPaths()).toHaveLength(3);
   });
 
   test.each(['<html>no image</html>', '', '\x89PNG\r\n\x1a\n'])(

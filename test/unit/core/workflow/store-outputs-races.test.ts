@@ -40,7 +40,7 @@ describe('storing the outputs of a request', () => {
 
     await store();
 
-    expect(produced.asked().sort()).toEqual(['/a', '/b']);
+    expect(produced.requestedPaths().sort()).toEqual(['/a', '/b']);
     expect(keys()).toEqual(['outputs/another']);
     expect(produced.recorded()).toBeUndefined();
   });
@@ -70,7 +70,7 @@ describe('storing the outputs of a request', () => {
 
     await store();
 
-    expect(produced.asked()).toEqual([]);
+    expect(produced.requestedPaths()).toEqual([]);
   });
 
   test('that failed during the copy does not call the bucket when nothing was stored', async () => {

@@ -122,7 +122,7 @@ describe('storing outputs', () => {
     server.respond = async (_, response) => {
       waiting.push(response);
       most = Math.max(most, waiting.length);
-      const isLast = produced.asked().length === names.length;
+      const isLast = produced.requestedPaths().length === names.length;
       if (waiting.length < 4 && !isLast) return;
       // A fifth download would arrive now; with fewer than four, none would ever be answered.
       for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
@@ -144,7 +144,7 @@ describe('storing outputs', () => {
 
     await store();
 
-    expect(produced.asked().sort()).toEqual(['/a', '/b']);
+    expect(produced.requestedPaths().sort()).toEqual(['/a', '/b']);
     expect(produced.recorded()).toMatchObject([{ index: 0 }, { index: 1 }]);
     expect(produced.recorded()).toHaveLength(2);
   });
@@ -158,7 +158,7 @@ describe('storing outputs', () => {
     await store();
 
     expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, { objectKey: keyOf('1.png') }]);
-    expect(produced.asked().sort()).toEqual(['/a', '/b']);
+    expect(produced.requestedPaths().sort()).toEqual(['/a', '/b']);
   });
 
   test('a second time writes the same files under the same keys', async () => {
@@ -177,7 +177,7 @@ describe('storing outputs', () => {
 
     await store();
 
-    expect(produced.asked()).toEqual([]);
+    expect(produced.requestedPaths()).toEqual([]);
     expect(produced.recorded()).toBeUndefined();
   });
 });

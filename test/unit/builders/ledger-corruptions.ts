@@ -1,8 +1,8 @@
 import type { AccountedRequest, LedgerProblemKind } from '../../../core/ledger/ledger-rules.ts';
 import { accountAfter, type Change, chained, changesOf, type LedgerHistory } from './ledger-histories.ts';
 
-/** What can be spoiled in a history: undefined when this one has nothing of the sort. `pick` chooses which. */
-export type Spoil = (history: LedgerHistory, pick: number) => LedgerHistory | undefined;
+/** Corrupts a history; `pick` chooses where. Undefined when the history has nothing to corrupt in this way. */
+export type LedgerCorruption = (history: LedgerHistory, pick: number) => LedgerHistory | undefined;
 
 const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length];
 const keptOf = ({ fates }: LedgerHistory, ...statuses: string[]): AccountedRequest[] =>
@@ -10,9 +10,9 @@ const keptOf = ({ fates }: LedgerHistory, ...statuses: string[]): AccountedReque
     fate.state === 'kept' && statuses.includes(fate.request.status) ? [fate.request] : [],
   );
 
-/** Changes one attribute of one request. */
-const spoilRequest =
-  (statuses: string[], change: (request: AccountedRequest) => Partial<AccountedRequest>): Spoil =>
+/** Changes attributes of one request. */
+const corruptRequest =
+  (statuses: string[], change: (request: AccountedRequest) => Partial<AccountedRequest>): LedgerCorruption =>
   (history, pick) => {
     const request = pickOf(keptOf(history, ...statuses), pick);
     if (!request) return undefined;
@@ -21,9 +21,12 @@ const spoilRequest =
     return { ...history, fates };
   };
 
-/** Changes what was booked, leaving a chain without a flaw. */
+/** Changes the bookings but keeps a valid chain. */
 const rebook =
-  (statuses: string[], book: (changes: Change[], request: AccountedRequest) => Change[] | undefined): Spoil =>
+  (
+    statuses: string[],
+    book: (changes: Change[], request: AccountedRequest) => Change[] | undefined,
+  ): LedgerCorruption =>
   (history, pick) => {
     const request = pickOf(keptOf(history, ...statuses), pick);
     const changes = request && book(changesOf(history.entries), request);
@@ -32,26 +35,31 @@ const rebook =
     return { ...history, entries, account: accountAfter(entries) };
   };
 
-const spoilEntries =
-  (change: (entries: LedgerHistory['entries'], index: number) => LedgerHistory['entries']): Spoil =>
+const corruptEntries =
+  (
+    change: (entries: LedgerHistory['entries'], index: number) => LedgerHistory['entries'],
+  ): LedgerCorruption =>
   (history, pick) => {
     const { entries } = history;
     if (entries.length === 0) return undefined;
     return { ...history, entries: change(entries, pick % entries.length) };
   };
 
-const spoilEntry = (name: 'amountThousandths' | 'balanceAfterThousandths' | 'number', by: number): Spoil =>
-  spoilEntries((entries, index) =>
+const corruptEntry = (
+  name: 'amountThousandths' | 'balanceAfterThousandths' | 'number',
+  by: number,
+): LedgerCorruption =>
+  corruptEntries((entries, index) =>
     entries.map((entry, place) => (place === index ? { ...entry, [name]: entry[name] + by } : entry)),
   );
 
-const spoilAccount =
-  (name: 'balanceThousandths' | 'ledgerEntries', by: number): Spoil =>
+const corruptAccount =
+  (name: 'balanceThousandths' | 'ledgerEntries', by: number): LedgerCorruption =>
   (history) => ({ ...history, account: { ...history.account, [name]: history.account[name] + by } });
 
 const ANY = ['queued', 'processing', 'succeeded', 'failed'];
 const OPEN = ['queued', 'processing'];
-const OVER = ['succeeded', 'failed'];
+const ENDED = ['succeeded', 'failed'];
 const isRefundOf = ({ requestId }: AccountedRequest) => {
   return ({ reason, reference }: Change) => reason === 'refund' && reference === requestId;
 };
@@ -59,10 +67,10 @@ const isDebitOf = ({ requestId }: AccountedRequest) => {
   return ({ reason, reference }: Change) => reason === 'generation' && reference === requestId;
 };
 
-/** Everything that can be wrong with a ledger, one thing at a time, and the kind of problem it is. */
-export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
+/** Every way a ledger can be wrong, one at a time, with the kind of problem it causes. */
+export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt: LedgerCorruption][] = [
   [
-    'an entry before the newest is gone',
+    'an older entry is missing',
     'entry_number',
     (history, pick) => {
       const { entries } = history;
@@ -71,23 +79,23 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     },
   ],
   [
-    'the newest entry is gone',
+    'the newest entry is missing',
     'entry_counter',
     (history) =>
       history.entries.length > 0 ? { ...history, entries: history.entries.slice(0, -1) } : undefined,
   ],
   [
-    'an entry is there twice',
+    'an entry is repeated',
     'entry_number',
-    spoilEntries((entries, index) =>
+    corruptEntries((entries, index) =>
       entries.flatMap((entry, at) => (at === index ? [entry, entry] : [entry])),
     ),
   ],
-  ['an entry has another number', 'entry_number', spoilEntry('number', 1)],
-  ['an entry has another amount', 'entry_chain', spoilEntry('amountThousandths', 1)],
-  ['an entry leaves another balance', 'entry_chain', spoilEntry('balanceAfterThousandths', -1)],
+  ['an entry has a wrong number', 'entry_number', corruptEntry('number', 1)],
+  ['an entry has a wrong amount', 'entry_chain', corruptEntry('amountThousandths', 1)],
+  ['an entry has a wrong balance', 'entry_chain', corruptEntry('balanceAfterThousandths', -1)],
   [
-    'two neighbours changed places',
+    'two adjacent entries are swapped',
     'entry_number',
     (history, pick) => {
       const { entries } = history;
@@ -98,9 +106,9 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
         : undefined;
     },
   ],
-  ['the balance is another', 'balance', spoilAccount('balanceThousandths', 1)],
-  ['the counter is ahead', 'entry_counter', spoilAccount('ledgerEntries', 1)],
-  ['the counter is behind', 'entry_counter', spoilAccount('ledgerEntries', -1)],
+  ['the balance is wrong', 'balance', corruptAccount('balanceThousandths', 1)],
+  ['the counter is ahead', 'entry_counter', corruptAccount('ledgerEntries', 1)],
+  ['the counter is behind', 'entry_counter', corruptAccount('ledgerEntries', -1)],
   [
     'a request was never debited',
     'debit_missing',
@@ -112,7 +120,7 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     rebook(ANY, (changes, request) => [...changes, ...changes.filter(isDebitOf(request))]),
   ],
   [
-    'a request was debited another amount',
+    'a request was debited a wrong amount',
     'debit_amount',
     rebook(ANY, (changes, request) =>
       changes.map((change) =>
@@ -121,12 +129,12 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     ),
   ],
   [
-    'a request says it was debited another amount',
+    'a request records a wrong debit',
     'debit_amount',
-    spoilRequest(ANY, ({ debitThousandths }) => ({ debitThousandths: debitThousandths + 1 })),
+    corruptRequest(ANY, ({ debitThousandths }) => ({ debitThousandths: debitThousandths + 1 })),
   ],
   [
-    'a request is gone that nobody deleted',
+    'a request is missing without a deletion',
     'debit_without_request',
     (history, pick) => {
       const request = pickOf(keptOf(history, ...ANY), pick);
@@ -135,14 +143,14 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     },
   ],
   [
-    'a debit is of a request of another account',
+    'a debit is for a request of another account',
     'debit_without_request',
-    spoilRequest(ANY, () => ({ accountId: 'acc_other' })),
+    corruptRequest(ANY, () => ({ accountId: 'acc_other' })),
   ],
   [
     'a refund was made twice',
     'refund_repeated',
-    rebook(OVER, (changes, request) => {
+    rebook(ENDED, (changes, request) => {
       const refund = changes.find(isRefundOf(request));
       return refund && [...changes, refund];
     }),
@@ -157,7 +165,7 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     ),
   ],
   [
-    'a request that is not over was refunded',
+    'an unfinished request was refunded',
     'refund_of_unfinished',
     rebook(OPEN, (changes, { requestId }) => [
       ...changes,
@@ -180,28 +188,28 @@ export const SPOILS: [what: string, kind: LedgerProblemKind, spoil: Spoil][] = [
     }),
   ],
   [
-    'a request that is over says it was refunded another amount',
+    'an ended request records a wrong refund',
     'refund_amount',
-    spoilRequest(OVER, ({ refundThousandths = 0 }) => ({ refundThousandths: refundThousandths + 1 })),
+    corruptRequest(ENDED, ({ refundThousandths = 0 }) => ({ refundThousandths: refundThousandths + 1 })),
   ],
   [
-    'a request that is over does not say what it was refunded',
+    'a failed request records no refund',
     'refund_amount',
-    (history, pick) => spoilRequest(['failed'], () => ({ refundThousandths: undefined }))(history, pick),
+    (history, pick) => corruptRequest(['failed'], () => ({ refundThousandths: undefined }))(history, pick),
   ],
   [
-    'a succeeded request says it cost another amount',
+    'a succeeded request records a wrong cost',
     'cost',
-    spoilRequest(['succeeded'], ({ costThousandths = 0 }) => ({ costThousandths: costThousandths - 1 })),
+    corruptRequest(['succeeded'], ({ costThousandths = 0 }) => ({ costThousandths: costThousandths - 1 })),
   ],
   [
-    'a succeeded request does not say what it cost',
+    'a succeeded request records no cost',
     'cost',
-    spoilRequest(['succeeded'], () => ({ costThousandths: undefined })),
+    corruptRequest(['succeeded'], () => ({ costThousandths: undefined })),
   ],
   [
-    'a failed request says that it is under way',
+    'a failed request is recorded as unfinished',
     'refund_of_unfinished',
-    spoilRequest(['failed'], () => ({ status: 'processing' })),
+    corruptRequest(['failed'], () => ({ status: 'processing' })),
   ],
 ];
