@@ -9,7 +9,7 @@ import { insertRequestWrite } from '../../core/requests/requests.ts';
 import { table } from '../../core/table/table.ts';
 import { toInstant } from '../../core/time.ts';
 import { closeRequest } from '../../core/workflow/close-request.ts';
-import { WebhookReceiver } from '../../test/unit/fakes/webhook-receiver.ts';
+import { WebhookReceiver } from '../../test/unit/servers/webhook-receiver.ts';
 import type { WebhookService } from './service.ts';
 
 /** The receivers of the other half of the deliveries. */

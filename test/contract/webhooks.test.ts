@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { answering, type ReceivedWebhook, WebhookReceiver } from '../unit/fakes/webhook-receiver.ts';
+import { answering, type ReceivedWebhook, WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
 import {
   type AnyRecord,
   aGeneration,

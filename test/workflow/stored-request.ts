@@ -23,8 +23,8 @@ import {
 } from '../unit/builders/entities.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
+import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
-import { MemorySecrets } from '../unit/fakes/secrets.ts';
 import type { Behaviour } from './harness.ts';
 
 const memory = new MemoryTable(table);

@@ -11,8 +11,8 @@ import { StackContext } from '../../lib/context.ts';
 import { atSeconds, NOW } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';
 import { aSigningKey } from '../unit/builders/signing-key.ts';
+import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
-import { MemorySecrets } from '../unit/fakes/secrets.ts';
 import { definitionText, LAMBDA_TRANSIENT_ERRORS } from './asl.ts';
 import {
   answers,

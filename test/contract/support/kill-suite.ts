@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { armFault } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { WebhookReceiver } from '../../unit/fakes/webhook-receiver.ts';
+import { WebhookReceiver } from '../../unit/servers/webhook-receiver.ts';
 import type { Answer } from './answers.ts';
 import { itemsNaming } from './aws.ts';
 import { type AnyRecord, type Caller, callerWith, eventually, newCaller, settled } from './client.ts';

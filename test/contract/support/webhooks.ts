@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist } from '@aws-sdk/client-sfn';
 import { Webhook } from 'standardwebhooks';
-import { type ReceivedWebhook, signatureOf } from '../../unit/fakes/webhook-receiver.ts';
+import { type ReceivedWebhook, signatureOf } from '../../unit/servers/webhook-receiver.ts';
 import { withStepFunctions } from './aws.ts';
 import { type AnyRecord, eventually } from './client.ts';
 import { type LocalService, ops } from './local-service.ts';

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
-import { LoopbackServer } from '../fakes/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
 import { ACCOUNT_ID, anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
 import { anImage } from './images.ts';
 

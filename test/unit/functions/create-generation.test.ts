@@ -9,8 +9,8 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

@@ -5,8 +5,8 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { handler } from '../../../functions/events/create-signing-key.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { LoopbackServer } from '../fakes/loopback-server.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
 
 const secrets = new MemorySecrets();
 const server = await new LoopbackServer().start();

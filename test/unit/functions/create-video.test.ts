@@ -12,10 +12,10 @@ import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
-import { LoopbackServer } from '../fakes/loopback-server.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();

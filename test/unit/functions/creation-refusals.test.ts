@@ -14,8 +14,8 @@ import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

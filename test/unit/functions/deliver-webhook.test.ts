@@ -9,9 +9,9 @@ import { handler } from '../../../functions/workflow/deliver-webhook.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
-import { answering, signatureOf, WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { answering, signatureOf, WebhookReceiver } from '../servers/webhook-receiver.ts';
 
 Object.assign(process.env, { ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_RETRY_SECONDS: '100' });
 

@@ -18,8 +18,8 @@ import {
 } from '../builders/entities.ts';
 import { aRequestId } from '../builders/request-ids.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

@@ -14,8 +14,8 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, aLedgerEntry, anImageRequest, aStoredOutput, REQUEST_ID } from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
-import { MemorySecrets } from '../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

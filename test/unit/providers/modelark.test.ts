@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import { ModelArk } from '../../../providers/modelark/modelark.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
-import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from '../builders/provider-suite.ts';
-import { aClosedUrl } from '../fakes/loopback-server.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
+import { aClosedUrl } from '../servers/loopback-server.ts';
+import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from './provider-suite.ts';
 
 const error = (code: string) => ({
   error: { code, message: 'In detail. Request id: 02', type: 'BadRequest', param: '' },

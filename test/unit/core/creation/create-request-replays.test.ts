@@ -22,8 +22,8 @@ import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../build
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

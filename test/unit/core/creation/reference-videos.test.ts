@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { measureReferenceVideos } from '../../../../core/creation/reference-videos.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aBox, aVideo } from '../../builders/videos.ts';
-import { aClosedUrl, LoopbackServer, type ReceivedRequest } from '../../fakes/loopback-server.ts';
+import { aClosedUrl, LoopbackServer, type ReceivedRequest } from '../../servers/loopback-server.ts';
 
 type Serve = (request: ReceivedRequest, response: ServerResponse) => void;
 

@@ -20,8 +20,8 @@ import {
 } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { loadUrlSigner, type SignUrl } from '../../../../core/files/signed-urls.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 
 const secrets = new MemorySecrets();
 const KEY_ARN = 'arn:delivery-key';

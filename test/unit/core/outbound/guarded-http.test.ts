@@ -15,7 +15,7 @@ import {
   PUBLIC_ADDRESSES,
   REFUSED_ADDRESSES,
 } from '../../builders/hostile-targets.ts';
-import { aClosedUrl, LoopbackServer } from '../../fakes/loopback-server.ts';
+import { aClosedUrl, LoopbackServer } from '../../servers/loopback-server.ts';
 
 const server = await new LoopbackServer().start();
 const { port } = new URL(server.url);

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openFile } from '../../../../core/outbound/http-files.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { aClosedUrl, LoopbackServer } from '../../fakes/loopback-server.ts';
+import { aClosedUrl, LoopbackServer } from '../../servers/loopback-server.ts';
 
 const server = await new LoopbackServer().start();
 beforeEach(() => server.reset());

@@ -8,8 +8,8 @@ import { providerRouteOf } from '../../../../providers/registry.ts';
 import { stopTime } from '../../builders/api-events.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { LoopbackServer } from '../../fakes/loopback-server.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
+import { LoopbackServer } from '../../servers/loopback-server.ts';
 
 const secrets = new MemorySecrets();
 let start = NOW.getTime();

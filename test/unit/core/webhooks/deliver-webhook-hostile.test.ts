@@ -11,10 +11,10 @@ import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { aClosedUrl } from '../../fakes/loopback-server.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
-import { WebhookReceiver } from '../../fakes/webhook-receiver.ts';
+import { aClosedUrl } from '../../servers/loopback-server.ts';
+import { WebhookReceiver } from '../../servers/webhook-receiver.ts';
 
 /** The addresses of every name: the code under test is loaded with this resolver instead of the system's. */
 const resolve = jest.fn<ResolveAll>();

@@ -24,14 +24,14 @@ import {
 } from '../../builders/entities.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 import {
   answering,
   type ReceivedWebhook,
   signatureOf,
   WebhookReceiver,
-} from '../../fakes/webhook-receiver.ts';
+} from '../../servers/webhook-receiver.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OLD_SECRET = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 
 const secrets = new MemorySecrets();
 beforeEach(() => {

@@ -8,8 +8,8 @@ import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

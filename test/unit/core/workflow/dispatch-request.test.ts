@@ -14,8 +14,8 @@ import {
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider, leadingTo } from '../../builders/providers.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();

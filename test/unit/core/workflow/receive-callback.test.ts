@@ -11,8 +11,8 @@ import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
-import { MemorySecrets } from '../../fakes/secrets.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();

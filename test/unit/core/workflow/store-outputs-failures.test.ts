@@ -7,7 +7,7 @@ import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { anImage } from '../../builders/images.ts';
 import { file, keyOf, ProducedOutputs, status, withMetadata } from '../../builders/produced-outputs.ts';
-import { aClosedUrl } from '../../fakes/loopback-server.ts';
+import { aClosedUrl } from '../../servers/loopback-server.ts';
 
 const pause = jest.fn(async (_milliseconds: number) => undefined);
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));

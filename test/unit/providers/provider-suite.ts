@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Provider, ProviderCall } from '../../../core/provider-calls/providers.ts';
-import { aClosedUrl, LoopbackServer } from '../fakes/loopback-server.ts';
+import { aClosedUrl, LoopbackServer } from '../servers/loopback-server.ts';
 
 type Adapter = new (connection: { baseUrl: string; apiKey: string }) => Provider;
 
