@@ -81,7 +81,7 @@ const twoImages = (): Promise<AnyRecord> =>
 const storingRequest = async (delayMilliseconds: number): Promise<string> => {
   const { requestId } = await twoImages();
   const second = { call: 's3:PutObject', contains: `${requestId}/1`, delayMilliseconds };
-  // Every attempt: the client does not wait for so long.
+  // Hits every attempt: the client gives up on each before the delay ends.
   await arm({ ...second, principal: '*StoreOutputs*', times: 10 });
   await eventually(
     () => filesOf(requestId),

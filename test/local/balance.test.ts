@@ -96,7 +96,7 @@ describe('balance', () => {
     });
   });
 
-  test('a change given again under its idempotency key prints the first entry, even many at once', async () => {
+  test('a change repeated under its idempotency key prints the first entry, even many times at once', async () => {
     const keyed = (verb: 'topup' | 'adjust', amount: string) =>
       service.ops(
         ...['balance', verb, '--account', accountId, `--amount=${amount}`, '--json'],

@@ -23,10 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => discard(service));
 
-/** How many calls have met each armed fault. */
-const met = async (): Promise<number[]> => (await faultsLeft(service)).map((left) => MANY - left);
+/** The number of calls each armed fault has hit. */
+const hits = async (): Promise<number[]> => (await faultsLeft(service)).map((left) => MANY - left);
 
-test('A table that does not answer while a video is polled and an image is stored costs both only time', async () => {
+test('A table that stops answering while a video is polled and an image is stored only delays both', async () => {
   const hang = { call: 'dynamodb:*', effect: 'hang', times: MANY } as const;
   await armFault(service, { ...hang, principal: '*QueryProvider*' });
   await armFault(service, { ...hang, principal: '*StoreOutputs*' });
@@ -35,13 +35,13 @@ test('A table that does not answer while a video is polled and an image is store
     accepted(caller, { size: '256x256' }),
   ]);
 
-  // No read until then: it would query the provider itself.
-  await eventually(met, (calls) => calls.every((count) => count > 0));
+  // Not read before: a read would query the provider.
+  await eventually(hits, (calls) => calls.every((count) => count > 0));
   await new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
-  const attempts = await met();
+  const attempts = await hits();
   await disarmFaults(service);
 
-  // The four of the client, and the first of the next run.
+  // The client's four attempts, and the first of the next run.
   for (const count of attempts) expect(count).toBeGreaterThanOrEqual(5);
   const execution = await endedExecution(service, video.requestId);
   expect(execution.status).toBe('SUCCEEDED');

@@ -1,11 +1,11 @@
 import { CALL_LIMITS, type CallKind } from '../../../core/aws-clients.ts';
 
-/** Every kind of call. */
+/** Every kind of call that has limits. */
 export const CALL_KINDS = Object.keys(CALL_LIMITS) as CallKind[];
 
 /**
- * The longest that a call to AWS can take, in milliseconds: each attempt's answer begins at the last moment, and then
- * stalls or is a throttling. The SDK backs off with full jitter: 1 s doubling after throttling, else 50 ms doubling.
+ * The longest an AWS call can take, in milliseconds: each attempt's answer begins at the last moment, then stalls or is a
+ * throttling error. The SDK backs off with full jitter: 1 s doubling after throttling, else 50 ms doubling.
  */
 export const longestCallMs = (kind: CallKind): number => {
   const { maxAttempts, answerMs, silenceMs } = CALL_LIMITS[kind];
@@ -16,7 +16,7 @@ export const longestCallMs = (kind: CallKind): number => {
   return total;
 };
 
-/** The longest that a call can take when nothing answers, in milliseconds. */
+/** The longest an AWS call can take without any answer, in milliseconds. */
 export const silentCallMs = (kind: CallKind): number => {
   const { maxAttempts, answerMs, silenceMs } = CALL_LIMITS[kind];
   return maxAttempts * Math.min(answerMs, silenceMs) + 50 * (2 ** (maxAttempts - 1) - 1);

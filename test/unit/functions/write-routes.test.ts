@@ -116,7 +116,7 @@ describe('DELETE /v1/generations/{requestId}', () => {
   });
 
   test.each(['x', 'img_', `${REQUEST_ID}%00`, `${REQUEST_ID}#ATTEMPT`])(
-    'answers 404 to %j without a look',
+    'answers 404 to %j without reading a request',
     async (requestId) => {
       expect((await remove(requestId)).status).toBe(404);
       expect(memory.calls()).toEqual({ UpdateCommand: 1, GetCommand: 1 });

@@ -154,7 +154,7 @@ describe('calls to the endpoint', () => {
     await put(`order-${effect}`);
   });
 
-  test('that hang are not carried out, and answered never, also once the fault is gone', async () => {
+  test('that hang are never carried out or answered, even after the fault is gone', async () => {
     local.endpoint.faults.arm({ call: 'dynamodb:PutItem', contains: 'order-hang', effect: 'hang' });
     const { dynamodb } = clientsOf(local.endpoint);
     const abort = new AbortController();
