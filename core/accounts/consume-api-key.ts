@@ -38,18 +38,24 @@ const MAX_GUESSES = 4;
 /**
  * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
+ * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
  * Throws `UnauthorizedError` for an unknown or revoked key.
  */
-export const consumeApiKey = async ({ keyId, digest }: ParsedKey, now: Date): Promise<KeyUse> => {
-  const nowMs = now.getTime();
+export const consumeApiKey = async (
+  { keyId, digest }: ParsedKey,
+  now: Date,
+  elapsedMs: () => number = stopwatch(),
+): Promise<KeyUse> => {
+  let nowMs = now.getTime();
   let form: keyof typeof UPDATES = (lastSeenTat.get(keyId) ?? 0) >= nowMs ? 'busy' : 'idle';
   let apiKey: ApiKey | undefined;
   for (let guess = 0; guess < MAX_GUESSES; guess++) {
-    const use = await updateBucket({ keyId, digest }, now, form);
+    const use = await updateBucket({ keyId, digest }, new Date(nowMs), form);
     apiKey = use.apiKey;
     const { tat = 0, allowAt = 0 } = apiKey;
     remember(keyId, tat);
     if (use.counted) return { apiKey, retryAfterSeconds: undefined };
+    nowMs = now.getTime() + elapsedMs();
     if (tat >= nowMs && allowAt > nowMs) {
       return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - nowMs) / 1000)) };
     }
@@ -57,6 +63,12 @@ export const consumeApiKey = async ({ keyId, digest }: ParsedKey, now: Date): Pr
   }
   if (!apiKey) throw new UnauthorizedError();
   return { apiKey, retryAfterSeconds: 1 };
+};
+
+/** Milliseconds since this call. */
+const stopwatch = (): (() => number) => {
+  const startedAtMs = Date.now();
+  return () => Date.now() - startedAtMs;
 };
 
 /** One attempt of one form. When the form did not fit, `counted` is false and the key is as stored. */

@@ -21,9 +21,11 @@ const issue = async (limits = { requestsPerSecond: 50, burst: 100 }): Promise<Pa
   const { apiKey } = await insertApiKey(ACCOUNT_ID, { scopes: SCOPES, label: '', limits }, NOW);
   return apiKey;
 };
+/** A call that takes no time. */
+const atOnce = (): number => 0;
 const later = (milliseconds: number): Date => new Date(NOW.getTime() + milliseconds);
 const isAccepted = async (key: ParsedKey, milliseconds: number): Promise<boolean> =>
-  (await consumeApiKey(key, later(milliseconds))).retryAfterSeconds === undefined;
+  (await consumeApiKey(key, later(milliseconds), atOnce)).retryAfterSeconds === undefined;
 /** Number of consecutive requests accepted at one instant. */
 const burstAt = async (key: ParsedKey, milliseconds: number): Promise<number> => {
   let accepted = 0;
@@ -104,7 +106,7 @@ describe('the rate limit of a key', () => {
       const key = await issue({ requestsPerSecond, burst });
       await burstAt(key, 0);
 
-      expect((await consumeApiKey(key, later(milliseconds))).retryAfterSeconds).toBe(seconds);
+      expect((await consumeApiKey(key, later(milliseconds), atOnce)).retryAfterSeconds).toBe(seconds);
       expect(await isAccepted(key, milliseconds + seconds * 1000)).toBe(true);
     },
   );
@@ -192,6 +194,14 @@ describe('counting a request', () => {
       tat: later(tatMs + 20).getTime(),
       allowAt: later(allowAtMs + 20).getTime(),
     });
+  });
+
+  test('is judged by the time that has passed when the call was slow to arrive', async () => {
+    const key = await issue();
+    await burstAt(key, 2_500);
+
+    expect((await consumeApiKey(key, NOW, () => 100)).retryAfterSeconds).toBe(3);
+    expect((await consumeApiKey(key, NOW, () => 2_520)).retryAfterSeconds).toBeUndefined();
   });
 
   test('costs one call each for keys used alternately', async () => {
