@@ -77,6 +77,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindTable(deleters, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
     dataStore.bindTable(providerCallers, 'Query');
     dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
+    dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
     dataStore.bindTable([reconcile], 'BatchWriteItem');
     dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
     dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));

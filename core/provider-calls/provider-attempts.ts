@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
+  requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { ProviderAnswer } from './providers.ts';
 
@@ -67,40 +68,70 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
   return attempts;
 };
 
+/** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
+export type Claim =
+  | { kind: 'claimed'; attempts: ProviderAttempt[] }
+  /** Another run has claimed one of them. */
+  | { kind: 'taken' }
+  /** The request is terminal or deleted. */
+  | { kind: 'ended' };
+
 /**
- * Access pattern 51: claims an attempt. Undefined when another run has claimed it: then the call must not be
- * made.
+ * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished. It is the
+ * last thing before the calls, so no provider is called for a request that has ended.
+ *
+ * Conflicts are retried. When an answer is lost, a repeated write finds its own claim and succeeds.
  */
-export const claimAttempt = async (
+export const claimAttempts = async (
   requestId: string,
-  call: number,
-  attempt: number,
+  calls: readonly { call: number; attempt: number }[],
   now: Date,
-): Promise<ProviderAttempt | undefined> => {
+): Promise<Claim> => {
+  if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
-  const claimed: ProviderAttempt = { requestId, call, attempt, startedAt, aliveAt: startedAt };
-  // When a response is lost, the SDK retries the put, and our own first put refuses the second.
+  const attempts = calls.map(
+    (planned): ProviderAttempt => ({ requestId, ...planned, startedAt, aliveAt: startedAt }),
+  );
   const claimId = randomUUID();
-  try {
-    await table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...providerAttemptKey(requestId, call, attempt),
-          ...claimed,
-          claimId,
-          [TTL_ATTRIBUTE]: toEpochSeconds(startedAt) + ATTEMPT_RETENTION_SECONDS,
-        },
-        ConditionExpression: 'attribute_not_exists(PK)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return claimed;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return error.Item && unmarshall(error.Item).claimId === claimId ? claimed : undefined;
-  }
+  const writes = [
+    ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
+    unfinishedCheck(requestId),
+  ];
+  let claim: Claim = { kind: 'claimed', attempts };
+  await transact((refusals) => {
+    if (refusedBy(refusals, attempts.length)) claim = { kind: 'ended' };
+    else if (refusals.some(({ item }) => item !== undefined && item.claimId !== claimId))
+      claim = { kind: 'taken' };
+    const isDecided = refusals.some((_, index) => refusedBy(refusals, index));
+    return isDecided ? [] : writes;
+  });
+  return claim;
 };
+
+const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      ...attempt,
+      claimId,
+      [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+    },
+    ConditionExpression: 'attribute_not_exists(PK)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  },
+});
+
+/** Refuses a transaction when the request is terminal or absent. */
+const unfinishedCheck = (requestId: string): TransactItem => ({
+  ConditionCheck: {
+    TableName: tableName(),
+    Key: requestKey(requestId),
+    ConditionExpression: '#status IN (:queued, :processing)',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':queued': 'queued', ':processing': 'processing' },
+  },
+});
 
 /**
  * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import {
-  claimAttempt,
+  claimAttempts,
   keepAttemptAlive,
   listAttempts,
   type ProviderAttempt,
@@ -38,8 +38,9 @@ const ACCEPT_TIMEOUT_MS = 60_000;
  *
  * 1. Load the request. Stop if it is terminal, fail it if its deadline has passed.
  * 2. If the provider answers synchronously, mark the request processing before the calls.
- * 3. Make every planned call that has no outcome. Each call is claimed in the table first. A claim without an
- *    outcome whose process has died counts as lost, and its call is not repeated.
+ * 3. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
+ *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
+ *    call is not repeated.
  * 4. Return the next step.
  *
  * Throws `ProviderBusyError` when a call can be repeated later, `ProviderCallInFlightError` while another run
@@ -61,17 +62,19 @@ export const dispatchRequest = async (
   if (mode === 'synchronous') await markProcessing(request);
 
   const latest = latestAttempts(await listAttempts(requestId));
+  const stored = await Promise.all(calls.map((_, index) => withoutDead(latest.get(index), clock)));
   const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
   const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
-  const results = await Promise.allSettled(
-    calls.map((call, index) =>
-      ensureCall({ requestId, index, call, provider, signal, clock }, latest.get(index)),
-    ),
+  const toMake = stored.flatMap((attempt, call) =>
+    attempt && attempt.outcome?.kind !== 'busy' ? [] : [{ call, attempt: (attempt?.attempt ?? -1) + 1 }],
   );
-  const attempts = results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
+  const claim = await claimAttempts(requestId, toMake, clock.now());
+  if (claim.kind === 'ended') return { next: 'stop' };
+  if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
+  const made = await allSettled(
+    claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock })),
+  );
+  const attempts = [...latestAttempts([...stored.flatMap((attempt) => attempt ?? []), ...made]).values()];
   const busy = attempts.find(({ outcome }) => outcome?.kind === 'busy');
   if (busy?.outcome?.kind === 'busy') throw new ProviderBusyError(busy.outcome.reason);
 
@@ -82,32 +85,19 @@ export const dispatchRequest = async (
   );
 };
 
-interface PlannedCall {
-  requestId: string;
-  /** The call's position in the plan. */
-  index: number;
-  call: ProviderCall;
-  provider: Provider;
-  signal: AbortSignal;
-  clock: Clock;
-}
-
-/** Returns the call's stored outcome, or makes the call. */
-const ensureCall = async (
-  planned: PlannedCall,
+/**
+ * The latest attempt of a call, recorded as lost when the process that makes it has died. Throws
+ * `ProviderCallInFlightError` while that process is alive.
+ */
+const withoutDead = async (
   latest: ProviderAttempt | undefined,
-): Promise<ProviderAttempt> => {
-  const { requestId, index, clock } = planned;
-  if (latest && !latest.outcome) {
-    if (clock.now().getTime() - Date.parse(latest.aliveAt) < DEAD_AFTER_MS) {
-      throw new ProviderCallInFlightError(`Call ${index} of ${requestId} is being made.`);
-    }
-    return recordOutcome(latest, ABANDONED, clock.now());
+  clock: Clock,
+): Promise<ProviderAttempt | undefined> => {
+  if (!latest || latest.outcome) return latest;
+  if (clock.now().getTime() - Date.parse(latest.aliveAt) < DEAD_AFTER_MS) {
+    throw new ProviderCallInFlightError(`Call ${latest.call} of ${latest.requestId} is being made.`);
   }
-  if (latest && latest.outcome?.kind !== 'busy') return latest;
-  const claimed = await claimAttempt(requestId, index, (latest?.attempt ?? -1) + 1, clock.now());
-  if (!claimed) throw new ProviderCallInFlightError(`Call ${index} of ${requestId} was just claimed.`);
-  return recordOutcome(claimed, await submit(planned, claimed), clock.now());
+  return recordOutcome(latest, ABANDONED, clock.now());
 };
 
 const ABANDONED: ProviderAnswer & { kind: 'lost' } = {
@@ -118,21 +108,41 @@ const ABANDONED: ProviderAnswer & { kind: 'lost' } = {
   },
 };
 
-/** Makes the call and marks the attempt alive until the provider answers. */
-const submit = async (
-  { provider, call, signal, clock }: PlannedCall,
+/** What every call of a run is made with. */
+interface Run {
+  calls: readonly ProviderCall[];
+  provider: Provider;
+  signal: AbortSignal;
+  clock: Clock;
+}
+
+/** Makes a claimed call, marking its attempt alive until the provider answers, and records the outcome. */
+const makeCall = async (
   attempt: ProviderAttempt,
-): Promise<Exclude<ProviderAnswer, { kind: 'waiting' }>> => {
+  { calls, provider, signal, clock }: Run,
+): Promise<ProviderAttempt> => {
+  const call = calls[attempt.call];
+  if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
   const heartbeat = setInterval(() => {
     keepAttemptAlive(attempt, clock.now()).catch((error: unknown) => {
       logger.warn('a provider call could not be marked alive', { error: error as Error });
     });
   }, ALIVE_INTERVAL_MS);
+  let answer: ProviderAnswer;
   try {
-    const answer = await provider.submit(call, signal);
-    if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
-    return answer;
+    answer = await provider.submit(call, signal);
   } finally {
     clearInterval(heartbeat);
   }
+  if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
+  return recordOutcome(attempt, answer, clock.now());
+};
+
+/** The results of all, once all have settled. Throws the first error. */
+const allSettled = async <T>(work: readonly Promise<T>[]): Promise<T[]> => {
+  const results = await Promise.allSettled(work);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 };

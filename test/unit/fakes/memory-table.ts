@@ -181,7 +181,9 @@ export class MemoryTable {
     const attempt = this.transactions.length;
     await this.beforeTransaction(attempt);
     const items = input.TransactItems ?? [];
-    const writes = items.map((item) => (item.Put ?? item.Update ?? item.Delete ?? {}) as Write);
+    const writes = items.map(
+      (item) => (item.Put ?? item.Update ?? item.Delete ?? item.ConditionCheck ?? {}) as Write,
+    );
     const effects = writes.map((write) => this.effectOf(write));
     refuseRepeated(
       writes.map((write) => write.Key ?? write.Item ?? {}),
@@ -196,6 +198,7 @@ export class MemoryTable {
       throw new TransactionCanceledException({ ...refused, CancellationReasons });
     }
     effects.forEach((effect, index) => {
+      if (items[index]?.ConditionCheck) return;
       if (items[index]?.Delete) this.items.delete(effect.key);
       else this.apply(effect);
     });

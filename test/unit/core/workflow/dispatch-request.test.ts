@@ -142,6 +142,19 @@ describe('dispatching a request', () => {
     expect(attempts()).toEqual([]);
   });
 
+  test.each<[string, () => void]>([
+    ['is failed by an operator', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['is deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('makes no call when it %s after it was loaded', async (_, end) => {
+    given({ images: 4 });
+    memory.beforeTransaction = end;
+    const provider = aProvider('synchronous', 4);
+
+    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(attempts()).toEqual([]);
+  });
+
   test('has nothing to do for one that is gone', async () => {
     memory.reset();
 
