@@ -33,10 +33,13 @@ export const failureOf = (errorClass: ErrorClass): Failure =>
 export const refusal = (
   provider: ProviderId,
   errorClass: ErrorClass,
-  detail: { status?: number; upstreamCode: string },
+  detail: { status?: number; upstreamCode: string; retryAfterSeconds?: number | undefined },
 ): ProviderAnswer => {
   logger.warn('provider refused', { provider, errorClass, ...detail });
-  if (errorClass === 'busy') return { kind: 'busy', reason: `${provider} answered ${detail.upstreamCode}.` };
+  if (errorClass === 'busy') {
+    const { upstreamCode, retryAfterSeconds } = detail;
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds };
+  }
   if (errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
   return { kind: 'failed', failure: failureOf(errorClass) };
 };
@@ -58,13 +61,13 @@ export const unanswered = (
  */
 export const unreadable = (
   provider: ProviderId,
-  status: number,
+  { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
   classify: (status: number, code: string) => ErrorClass,
 ): ProviderAnswer => {
   const isRefused = status >= 400 && status < 500;
   if (!isRefused) return lost(provider, `an answer of status ${status} that cannot be read`);
   const upstreamCode = `HTTP ${status}`;
-  return refusal(provider, classify(status, upstreamCode), { status, upstreamCode });
+  return refusal(provider, classify(status, upstreamCode), { status, upstreamCode, retryAfterSeconds });
 };
 
 /** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */

@@ -24,7 +24,11 @@ const Outcome = z.discriminatedUnion('kind', [
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: Failure })])),
   }),
   z.object({ kind: z.literal('failed'), failure: Failure }),
-  z.object({ kind: z.literal('busy'), reason: z.string() }),
+  z.object({
+    kind: z.literal('busy'),
+    reason: z.string(),
+    retryAfterSeconds: z.optional(z.number()),
+  }),
   z.object({ kind: z.literal('lost'), failure: Failure }),
 ]);
 export type AttemptOutcome = z.infer<typeof Outcome>;
@@ -65,7 +69,8 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
     ConsistentRead: true,
   };
   for await (const item of queryAll(query)) attempts.push(ProviderAttempt.parse(item));
-  return attempts;
+  // The keys order the first hundred attempts of a call, and no more.
+  return attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 };
 
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */

@@ -19,8 +19,11 @@ export type ProviderAnswer =
   | { kind: 'waiting' }
   /** The provider reported a final failure. */
   | { kind: 'failed'; failure: Failure }
-  /** Nothing was created or learned: the same call may be repeated later. */
-  | { kind: 'busy'; reason: string }
+  /**
+   * Nothing was created or learned: the same call may be repeated later, at the earliest after
+   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one.
+   */
+  | { kind: 'busy'; reason: string; retryAfterSeconds?: number | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 

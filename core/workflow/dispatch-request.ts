@@ -8,18 +8,22 @@ import {
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { callbackUrl } from './callback-urls.ts';
-import { DEADLINE_FAILURE } from './workflow-failures.ts';
-import { deadlineOf, latestAttempts, type NextStep, stepAfterCalls, waitTimeOf } from './workflow-rules.ts';
+import {
+  deadlineOf,
+  firstCallAt,
+  isBusyAttempt,
+  latestAttempts,
+  type NextStep,
+  repeatableAt,
+  stepAfterCalls,
+  stepWhileBusy,
+  waitTimeOf,
+} from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
-
-/** The provider accepted nothing: the step may run again. The state machine retries it by this name. */
-export class ProviderBusyError extends Error {
-  override name = 'ProviderBusyError';
-}
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
 export class ProviderCallInFlightError extends Error {
@@ -36,15 +40,15 @@ const ACCEPT_TIMEOUT_MS = 60_000;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request. Stop if it is terminal, fail it if its deadline has passed.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: what was
+ *    produced is stored, and only a task may still be open.
  * 2. If the provider answers synchronously, mark the request processing before the calls.
  * 3. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
  *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
  *    call is not repeated.
- * 4. Return the next step.
+ * 4. Return the next step: while the provider is too busy for a call, to run this again.
  *
- * Throws `ProviderBusyError` when a call can be repeated later, `ProviderCallInFlightError` while another run
- * is making one.
+ * Throws `ProviderCallInFlightError` while another run is making a call.
  */
 export const dispatchRequest = async (
   requestId: string,
@@ -54,46 +58,66 @@ export const dispatchRequest = async (
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
-  const deadline = deadlineOf(request, settings);
-  if (toInstant(clock.now()) >= deadline) return { next: 'fail', error: DEADLINE_FAILURE };
+  const all = await listAttempts(requestId);
+  const stored = await Promise.all([...latestAttempts(all).values()].map((one) => withoutDead(one, clock)));
+  const now = clock.now();
+  const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
+  const deadline = deadlineOf(firstCall, settings);
+  if (toInstant(now) >= deadline) {
+    await markAccepted(request, stored);
+    return stepAfterCalls(stored, () => waitTimeOf(firstCall, false, settings, now));
+  }
 
   const { provider, upstreamModel } = await providerRouteOf(request.model);
   const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
-  const latest = latestAttempts(await listAttempts(requestId));
-  const stored = await Promise.all(calls.map((_, index) => withoutDead(latest.get(index), clock)));
-  const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
-  const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
-  const toMake = stored.flatMap((attempt, call) =>
-    attempt && attempt.outcome?.kind !== 'busy' ? [] : [{ call, attempt: (attempt?.attempt ?? -1) + 1 }],
-  );
-  const claim = await claimAttempts(requestId, toMake, clock.now());
+  const claim = await claimAttempts(requestId, callsToMake(calls, stored, now), clock.now());
   if (claim.kind === 'ended') return { next: 'stop' };
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
+  const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
+  const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
   const made = await allSettled(
     claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock })),
   );
-  const attempts = [...latestAttempts([...stored.flatMap((attempt) => attempt ?? []), ...made]).values()];
-  const busy = attempts.find(({ outcome }) => outcome?.kind === 'busy');
-  if (busy?.outcome?.kind === 'busy') throw new ProviderBusyError(busy.outcome.reason);
+  const attempts = [...latestAttempts([...stored, ...made]).values()];
+  if (mode === 'asynchronous') await markAccepted(request, attempts);
 
-  const isAccepted = attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
-  if (mode === 'asynchronous' && isAccepted) await markProcessing(request);
+  const busy = attempts.filter(isBusyAttempt);
+  if (busy.length > 0) return stepWhileBusy(busy, deadline, clock.now(), Math.random());
   return stepAfterCalls(attempts, () =>
-    waitTimeOf(request, provider.callsBack(request.kind), settings, clock.now()),
+    waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
   );
+};
+
+/** Marks a request processing once the provider has accepted or done any of it. */
+const markAccepted = async (request: StoredRequest, attempts: readonly ProviderAttempt[]): Promise<void> => {
+  const isAccepted = attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
+  if (isAccepted && request.status === 'queued') await markProcessing(request);
+};
+
+/** The planned calls that were never made, or that a busy provider now takes again, each with its next attempt. */
+const callsToMake = (
+  calls: readonly ProviderCall[],
+  stored: readonly ProviderAttempt[],
+  now: Date,
+): { call: number; attempt: number }[] => {
+  const latest = latestAttempts(stored);
+  return calls.flatMap((_, call) => {
+    const last = latest.get(call);
+    if (!last) return [{ call, attempt: 0 }];
+    return isBusyAttempt(last) && repeatableAt(last) <= toInstant(now)
+      ? [{ call, attempt: last.attempt + 1 }]
+      : [];
+  });
 };
 
 /**
  * The latest attempt of a call, recorded as lost when the process that makes it has died. Throws
  * `ProviderCallInFlightError` while that process is alive.
  */
-const withoutDead = async (
-  latest: ProviderAttempt | undefined,
-  clock: Clock,
-): Promise<ProviderAttempt | undefined> => {
-  if (!latest || latest.outcome) return latest;
+const withoutDead = async (latest: ProviderAttempt, clock: Clock): Promise<ProviderAttempt> => {
+  if (latest.outcome) return latest;
   if (clock.now().getTime() - Date.parse(latest.aliveAt) < DEAD_AFTER_MS) {
     throw new ProviderCallInFlightError(`Call ${latest.call} of ${latest.requestId} is being made.`);
   }

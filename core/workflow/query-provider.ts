@@ -4,8 +4,7 @@ import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { queryTasks } from './query-tasks.ts';
-import { DEADLINE_FAILURE } from './workflow-failures.ts';
-import { deadlineOf, type NextStep, stepAfterCalls, waitTimeOf } from './workflow-rules.ts';
+import { deadlineOf, type NextStep, stepAfterCalls, stepWhenFinished, waitTimeOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */
@@ -13,7 +12,8 @@ const QUERY_TIMEOUT_MS = 15_000;
 
 /**
  * Queries every open task of a request and returns the next step. A query that fails changes nothing: the
- * next one tries again, until the deadline fails the request.
+ * next one tries again, until the deadline. Then open tasks count as timed out, and what others produced is
+ * stored.
  */
 export const queryProvider = async (
   requestId: string,
@@ -23,10 +23,17 @@ export const queryProvider = async (
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
-  const { provider, attempts } = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
-  const step = stepAfterCalls(attempts, () =>
-    waitTimeOf(request, provider.callsBack(request.kind), settings, clock.now()),
+  const { provider, attempts, firstCallAt } = await queryTasks(
+    request,
+    providerRouteOf,
+    clock,
+    QUERY_TIMEOUT_MS,
   );
-  const isLate = toInstant(clock.now()) >= deadlineOf(request, settings);
-  return step.next === 'wait' && isLate ? { next: 'fail', error: DEADLINE_FAILURE } : step;
+  if (firstCallAt === undefined) throw new Error(`No provider was called for ${requestId}.`);
+  const firstCall = { kind: request.kind, firstCallAt };
+  const now = clock.now();
+  if (toInstant(now) >= deadlineOf(firstCall, settings)) return stepWhenFinished(attempts);
+  return stepAfterCalls(attempts, () =>
+    waitTimeOf(firstCall, provider.callsBack(request.kind), settings, now),
+  );
 };

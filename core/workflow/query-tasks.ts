@@ -3,13 +3,16 @@ import { listAttempts, type ProviderAttempt, recordOutcome } from '../provider-c
 import { noteQuery } from '../provider-calls/provider-waits.ts';
 import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
+import type { Instant } from '../time.ts';
+import { firstCallAt, hasOpenTask, latestAttempts } from './workflow-rules.ts';
 
 /** The state of a request's tasks after a query. */
 export interface TaskQueryResult {
   provider: Provider;
   /** The latest attempt of every call, with its current outcome. */
   attempts: ProviderAttempt[];
+  /** When the first call of the request began; undefined when there was none. */
+  firstCallAt: Instant | undefined;
   /** Whether the provider answered for every open task. */
   answered: boolean;
 }
@@ -34,6 +37,7 @@ export const queryTasks = async (
   return {
     provider,
     attempts: results.map(({ attempt }) => attempt),
+    firstCallAt: firstCallAt(all),
     answered: results.every(({ answered }) => answered),
   };
 };

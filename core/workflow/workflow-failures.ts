@@ -1,5 +1,6 @@
 import { type Failure, UNEXPECTED_ERROR } from '../errors.ts';
 import { logger } from '../observability.ts';
+import { DEADLINE_FAILURE, PROVIDER_BUSY } from './workflow-rules.ts';
 
 /** An error caught by a state, in the form Step Functions gives it. */
 export interface CaughtError {
@@ -7,20 +8,8 @@ export interface CaughtError {
   Cause?: string | undefined;
 }
 
-/** The failure of a request that is unfinished at its deadline. */
-export const DEADLINE_FAILURE: Failure = {
-  code: 'provider_timeout',
-  message: 'The upstream provider did not finish in time.',
-};
-
-const PROVIDER_BUSY: Failure = {
-  code: 'provider_error',
-  message: 'The upstream provider did not take the request.',
-};
-
 /** The failures that expected errors stand for, by error name. Any other error is unexpected. */
 const BY_NAME: Record<string, Failure> = {
-  ProviderBusyError: PROVIDER_BUSY,
   ProviderCallInFlightError: PROVIDER_BUSY,
   'States.Timeout': DEADLINE_FAILURE,
 };

@@ -7,7 +7,7 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
-import { callProvider } from '../http.ts';
+import { callProvider, type HttpAnswer } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -58,8 +58,8 @@ export class ModelStudio implements Provider {
     const images = ImagesBody.safeParse(answer.body);
     if (images.success) return produced(images.data.output.choices);
     const error = ErrorBody.safeParse(answer.body);
-    if (!error.success) return unreadable(this.id, answer.status, classifyModelStudioError);
-    return this.refused(answer.status, error.data.code);
+    if (!error.success) return unreadable(this.id, answer, classifyModelStudioError);
+    return this.refused(answer, error.data.code);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
@@ -91,8 +91,15 @@ export class ModelStudio implements Provider {
     return { authorization: `Bearer ${this.apiKey}` };
   }
 
-  private refused(status: number, upstreamCode: string): ProviderAnswer {
-    return refusal(this.id, classifyModelStudioError(status, upstreamCode), { status, upstreamCode });
+  private refused(
+    { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
+    upstreamCode: string,
+  ): ProviderAnswer {
+    return refusal(this.id, classifyModelStudioError(status, upstreamCode), {
+      status,
+      upstreamCode,
+      retryAfterSeconds,
+    });
   }
 }
 

@@ -26,7 +26,6 @@ const WITHOUT_CATCH: Record<string, string> = {
 
 /** Our own transient errors. Any other error of ours is a decision and is never retried. */
 const OUR_TRANSIENT_ERRORS = [
-  'ProviderBusyError',
   'ProviderCallInFlightError',
   'TransientError',
   'NotExpiredYetError',

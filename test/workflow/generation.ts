@@ -21,6 +21,8 @@ export const store = step({ next: 'store' });
 /** The provider is at work: the seconds to wait without a heartbeat, and in all. */
 export const wait = (waitSeconds: number, timeoutSeconds = 3_601): Behaviour =>
   step({ next: 'wait', waitSeconds, timeoutSeconds });
+/** The provider is busy: the seconds until it is called again. */
+export const retry = (waitSeconds: number): Behaviour => step({ next: 'retry', waitSeconds });
 /** Nothing was produced. */
 export const fail = (error: Failure): Behaviour => step({ next: 'fail', error });
 /** The request is terminal or gone. */

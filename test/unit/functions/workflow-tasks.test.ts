@@ -104,7 +104,7 @@ describe('a task of the workflow', () => {
   test.each([
     ['missing rights', 'AccessDeniedException'],
     ['an invalid call of ours', 'ValidationException'],
-    ['a provider that is busy', 'ProviderBusyError'],
+    ['a provider that is busy', 'ProviderCallInFlightError'],
   ])('keeps the name of %s: it is not transient, or the state machine knows it', async (_, name) => {
     memory.client.rejects(Object.assign(new Error('no'), { name, $metadata: { httpStatusCode: 400 } }));
 
@@ -164,7 +164,7 @@ describe('failRequest', () => {
     ],
     [
       'an error caught while the provider was at work',
-      { step: { result: { next: 'wait', waitSeconds: 5 } }, failure: { Error: 'ProviderBusyError' } },
+      { step: { result: { next: 'wait', waitSeconds: 5 } }, failure: { Error: 'ProviderCallInFlightError' } },
       { code: 'provider_error', message: 'The upstream provider did not take the request.' },
     ],
     [

@@ -223,6 +223,14 @@ describe('the calls of a request', () => {
     ]);
   });
 
+  test('are listed by attempt beyond the hundredth, where their keys are not in order', async () => {
+    const numbers = [0, 9, 10, 99, 100, 101];
+    for (const attempt of numbers)
+      memory.put(providerAttemptKey(REQUEST_ID, 0, attempt), anAttempt({ attempt }));
+
+    expect((await listAttempts(REQUEST_ID)).map(({ attempt }) => attempt)).toEqual(numbers);
+  });
+
   test('do not include the request itself', async () => {
     memory.put({ PK: key.PK, SK: 'REQUEST' }, { requestId: REQUEST_ID });
     memory.put(key, anAttempt());

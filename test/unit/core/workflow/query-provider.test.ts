@@ -122,6 +122,20 @@ describe('the deadline of a request', () => {
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
   });
 
+  test('keeps what other calls produced', async () => {
+    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
+    givenAttempt({ call: 2, outcome: { kind: 'busy', reason: 'full' } });
+
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual({ next: 'store' });
+  });
+
+  test('counts from the first call, not from the creation', async () => {
+    given({ createdAt: atSeconds(-86_400).toISOString() });
+
+    expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
+  });
+
   test('keeps a task that the last query finds finished', async () => {
     expect(await run(answering(aDone('a')), 700)).toEqual({ next: 'store' });
   });

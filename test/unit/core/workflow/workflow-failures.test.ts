@@ -20,7 +20,6 @@ describe('the failure a request ends with', () => {
   });
 
   test.each([
-    ['ProviderBusyError', BUSY],
     ['ProviderCallInFlightError', BUSY],
     ['States.Timeout', LATE],
   ])('is known for the expected error %s', (name, failure) => {
