@@ -108,7 +108,7 @@ export class GenerationServiceStack extends Stack {
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
     settings.bind([task['dispatch-request'], task['query-provider']], ...deadlines);
     settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
-    settings.bind([task['settle-request'], reconcile], 'OUTPUT_TTL_SECONDS');
+    settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
     settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');

@@ -8,13 +8,15 @@ import {
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { callbackUrl } from './callback-urls.ts';
+import { recordIfDead } from './dead-calls.ts';
 import {
   deadlineOf,
   firstCallAt,
+  isAccepted,
   isBusyAttempt,
   latestAttempts,
   type NextStep,
@@ -30,9 +32,8 @@ export class ProviderCallInFlightError extends Error {
   override name = 'ProviderCallInFlightError';
 }
 
-/** A process that makes a call marks it alive this often, and counts as dead after this long without a mark. */
+/** A process that makes a call marks it alive this often. */
 const ALIVE_INTERVAL_MS = 5_000;
-const DEAD_AFTER_MS = 20_000;
 
 /** Submit timeout of an asynchronous call; accepting a task is quick, the work comes later. */
 const ACCEPT_TIMEOUT_MS = 60_000;
@@ -59,12 +60,14 @@ export const dispatchRequest = async (
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
   const all = await listAttempts(requestId);
-  const stored = await Promise.all([...latestAttempts(all).values()].map((one) => withoutDead(one, clock)));
+  const stored = await Promise.all([...latestAttempts(all).values()].map((one) => recordIfDead(one, clock)));
+  const inFlight = stored.find(({ outcome }) => outcome === undefined);
+  if (inFlight) throw new ProviderCallInFlightError(`Call ${inFlight.call} of ${requestId} is being made.`);
   const now = clock.now();
   const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
   const deadline = deadlineOf(firstCall, settings);
   if (toInstant(now) >= deadline) {
-    await markAccepted(request, stored);
+    if (isAccepted(stored)) await markProcessing(request);
     return stepAfterCalls(stored, () => waitTimeOf(firstCall, false, settings, now));
   }
 
@@ -81,19 +84,13 @@ export const dispatchRequest = async (
     claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock })),
   );
   const attempts = [...latestAttempts([...stored, ...made]).values()];
-  if (mode === 'asynchronous') await markAccepted(request, attempts);
+  if (mode === 'asynchronous' && isAccepted(attempts)) await markProcessing(request);
 
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length > 0) return stepWhileBusy(busy, deadline, clock.now(), Math.random());
   return stepAfterCalls(attempts, () =>
     waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
   );
-};
-
-/** Marks a request processing once the provider has accepted or done any of it. */
-const markAccepted = async (request: StoredRequest, attempts: readonly ProviderAttempt[]): Promise<void> => {
-  const isAccepted = attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
-  if (isAccepted && request.status === 'queued') await markProcessing(request);
 };
 
 /** The planned calls that were never made, or that a busy provider now takes again, each with its next attempt. */
@@ -110,26 +107,6 @@ const callsToMake = (
       ? [{ call, attempt: last.attempt + 1 }]
       : [];
   });
-};
-
-/**
- * The latest attempt of a call, recorded as lost when the process that makes it has died. Throws
- * `ProviderCallInFlightError` while that process is alive.
- */
-const withoutDead = async (latest: ProviderAttempt, clock: Clock): Promise<ProviderAttempt> => {
-  if (latest.outcome) return latest;
-  if (clock.now().getTime() - Date.parse(latest.aliveAt) < DEAD_AFTER_MS) {
-    throw new ProviderCallInFlightError(`Call ${latest.call} of ${latest.requestId} is being made.`);
-  }
-  return recordOutcome(latest, ABANDONED, clock.now());
-};
-
-const ABANDONED: ProviderAnswer & { kind: 'lost' } = {
-  kind: 'lost',
-  failure: {
-    code: 'provider_error',
-    message: 'The outcome of the call to the upstream provider is not known.',
-  },
 };
 
 /** What every call of a run is made with. */

@@ -5,6 +5,7 @@ import { findRequest } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { endRequest } from './end-request.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** Fails a request that has no files, refunds it in full and closes it. A terminal request is only closed. */
 export const failRequest = async (
@@ -14,6 +15,20 @@ export const failRequest = async (
 ): Promise<void> => {
   await endAsFailed(requestId, error, clock);
   await closeRequest(requestId);
+};
+
+/**
+ * Ends a request that the workflow gives up: one whose outputs are recorded is settled, because they are paid
+ * for. Any other fails, as by `failStoredRequest`.
+ */
+export const settleOrFailRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  if (request?.outputs && !isTerminal(request)) await settleRequest(requestId, clock);
+  else await failStoredRequest(requestId, error, clock);
 };
 
 /**

@@ -77,9 +77,13 @@ export const stepAfterCalls = (
   waitTime: () => ProviderWaitTime,
 ): NextStep => (hasOpenTask(attempts) ? { next: 'wait', ...waitTime() } : stepWhenFinished(attempts));
 
-/** Whether any call was accepted as a task that is not known to have finished. */
+/** Whether any call is being made, or was accepted as a task that is not known to have finished. */
 export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.some(({ outcome }) => outcome?.kind === 'accepted');
+  attempts.some(({ outcome }) => outcome === undefined || outcome.kind === 'accepted');
+
+/** Whether the provider has accepted or finished any call. */
+export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
 
 /**
  * The next step once every task has finished, or the deadline has passed: store if anything was produced, else

@@ -233,7 +233,12 @@ describe('with the real functions', () => {
       realFunctions(() => Promise.reject(new Error('No upstream is configured for xQI3Pro.'))),
     );
 
-    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Query provider',
+      'Choose next step',
+      'Fail request',
+    ]);
     expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
     expect(balanceThousandths()).toBe(104_000);
   });

@@ -158,16 +158,6 @@ describe('failRequest', () => {
   test.each([
     ['the failure of a step', { step: { result: { next: 'fail', error: CONTENT } } }, CONTENT],
     [
-      'a caught error',
-      { failure: { Error: 'States.Timeout', Cause: '' } },
-      { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
-    ],
-    [
-      'an error caught while the provider was at work',
-      { step: { result: { next: 'wait', waitSeconds: 5 } }, failure: { Error: 'ProviderCallInFlightError' } },
-      { code: 'provider_error', message: 'The upstream provider did not take the request.' },
-    ],
-    [
       'an unexpected error without a reason',
       {},
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
@@ -178,16 +168,38 @@ describe('failRequest', () => {
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
     ],
   ])('fails the request with %s, and refunds it', async (_, state, error) => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
     await failRequest({ ...input, ...state }, aLambdaContext());
 
     expect(request()).toMatchObject({ status: 'failed', error, refundThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
   });
 
+  test('settles a request whose outputs are recorded, though storing failed afterwards', async () => {
+    const state = { step: { result: { next: 'store' } }, failure: { Error: 'TypeError' } };
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await failRequest({ ...input, ...state }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
+    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 100_000 });
+    expect(bucket.objects.size).toBe(1);
+  });
+
+  test('removes the files of a request that an operator failed meanwhile', async () => {
+    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(bucket.objects.size).toBe(0);
+  });
+
   test.each([
     ['removes stored files', 'after storing had begun', 'store', 0],
     ['does not call the bucket', 'before anything was stored', 'wait', 1],
   ])('%s of a request that is failed %s', async (_what, _when, next, left) => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
     bucket.put(String(aStoredOutput(0).objectKey));
 
     await failRequest(

@@ -82,6 +82,38 @@ describe('querying the tasks of a request', () => {
     expect(provider.query).toHaveBeenCalledTimes(3);
   });
 
+  test('marks it processing when the dispatch that accepted it failed to', async () => {
+    given({ status: 'queued' });
+
+    expect(await run(answering(aDone('a')))).toEqual({ next: 'store' });
+    expect(memory.get(requestKey(REQUEST_ID))?.status).toBe('processing');
+  });
+
+  test.each([
+    [19.999, { next: 'wait', waitSeconds: 5, timeoutSeconds: 582 }],
+    [20, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
+  ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    givenAttempt({});
+    const provider = answering({ kind: 'waiting' });
+    provider.callsBack.mockReturnValue(true);
+
+    expect(await run(provider, seconds)).toEqual(step);
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('fails a request that no provider was called for', async () => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    const none = async () => {
+      throw new Error('No upstream is configured for xQI3Pro.');
+    };
+
+    expect(await queryProvider(REQUEST_ID, none, new StoppedClock())).toMatchObject({
+      next: 'fail',
+      error: { code: 'internal_error' },
+    });
+  });
+
   test('never makes a creation call', async () => {
     const provider = answering({ kind: 'lost', failure: FAILURE });
     await run(provider);
