@@ -106,7 +106,8 @@ export class GenerationServiceStack extends Stack {
     generation.bindStatus([reconcile]);
 
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
-    settings.bind([task['dispatch-request'], task['query-provider']], ...deadlines);
+    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
+    settings.bind(timed, ...deadlines);
     settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');

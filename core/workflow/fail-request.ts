@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
+import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { endRequest } from './end-request.ts';
@@ -18,8 +18,8 @@ export const failRequest = async (
 };
 
 /**
- * Ends a request that the workflow gives up: one whose outputs are recorded is settled, because they are paid
- * for. Any other fails, as by `failStoredRequest`.
+ * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
+ * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`.
  */
 export const settleOrFailRequest = async (
   requestId: string,
@@ -27,7 +27,10 @@ export const settleOrFailRequest = async (
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (request?.outputs && !isTerminal(request)) await settleRequest(requestId, clock);
+  const isOpen = request !== undefined && !isTerminal(request);
+  const kept = request?.storedSoFar?.some(({ objectKey }) => objectKey !== undefined) && request.storedSoFar;
+  if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
+  if (isOpen && (request.outputs || kept)) await settleRequest(requestId, clock);
   else await failStoredRequest(requestId, error, clock);
 };
 

@@ -61,6 +61,23 @@ export const deadlineOf = (
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => addSeconds(from, deadlineSeconds[kind]);
 
+/** Outputs have at least this long to be stored, however near the deadline they were produced. */
+const MIN_STORING_SECONDS = 900;
+
+/** Until when storing outputs is retried: the request's deadline, or 15 min after the last call finished. */
+export const storingEndOf = (
+  kind: RequestKind,
+  attempts: readonly ProviderAttempt[],
+  settings: Pick<WorkflowSettings, 'deadlineSeconds'>,
+): Instant => {
+  const ends = attempts.map(({ startedAt, finishedAt = startedAt }) =>
+    addSeconds(finishedAt, MIN_STORING_SECONDS),
+  );
+  const from = firstCallAt(attempts);
+  if (from !== undefined) ends.push(deadlineOf({ kind, firstCallAt: from }, settings));
+  return ends.sort().at(-1) ?? '';
+};
+
 /** The latest attempt of each planned call, by the call's index. `attempts` are in the order they were made. */
 export const latestAttempts = (attempts: readonly ProviderAttempt[]): Map<number, ProviderAttempt> =>
   new Map(attempts.map((attempt) => [attempt.call, attempt]));

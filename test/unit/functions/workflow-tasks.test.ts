@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
-import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
@@ -15,6 +15,7 @@ import { aLambdaContext } from '../builders/api-events.ts';
 import {
   ACCOUNT_ID,
   anAccount,
+  anAttempt,
   anEndUser,
   anImageRequest,
   aStoredOutput,
@@ -22,6 +23,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { aClosedUrl } from '../fakes/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -86,6 +88,21 @@ describe('a task of the workflow', () => {
       message: `${error.name}: ${error.message}`,
       cause: error,
     });
+  });
+
+  test('throws TransientError while outputs cannot be stored', async () => {
+    const { outputs: _, ...unstored } = anImageRequest({ status: 'processing' });
+    putRequest(memory, unstored);
+    const outputs = [{ url: `${await aClosedUrl()}/0.png` }];
+    const startedAt = new Date().toISOString();
+    memory.put(
+      providerAttemptKey(REQUEST_ID, 0, 0),
+      anAttempt({ startedAt, outcome: { kind: 'done', outputs } }),
+    );
+    process.env.ALLOW_PRIVATE_TARGETS = 'true';
+
+    await expect(storeOutputs(input, aLambdaContext())).rejects.toMatchObject({ name: 'TransientError' });
+    process.env.ALLOW_PRIVATE_TARGETS = '';
   });
 
   test.each([
@@ -184,6 +201,26 @@ describe('failRequest', () => {
     expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 100_000 });
     expect(bucket.objects.size).toBe(1);
+  });
+
+  test('settles what an interrupted storing kept', async () => {
+    const storedSoFar = [aStoredOutput(0), { index: 1 }];
+    putRequest(
+      memory,
+      anImageRequest({ status: 'processing', images: 2, debitThousandths: 8_000, storedSoFar }),
+    );
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000, outputs: storedSoFar });
+  });
+
+  test('fails a request of which nothing was kept', async () => {
+    putRequest(memory, anImageRequest({ status: 'processing', storedSoFar: [{ index: 0 }] }));
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
   });
 
   test('removes the files of a request that an operator failed meanwhile', async () => {

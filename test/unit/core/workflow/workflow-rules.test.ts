@@ -14,6 +14,7 @@ import {
   stepAfterCalls,
   stepWhenFinished,
   stepWhileBusy,
+  storingEndOf,
   waitTimeOf,
 } from '../../../../core/workflow/workflow-rules.ts';
 import { TransientError } from '../../../../functions/workflow-task.ts';
@@ -154,6 +155,21 @@ describe('the pause before a busy provider is called again', () => {
 
     expect(rounds * EVENTS_A_ROUND).toBeLessThan(5_000);
   });
+});
+
+test.each([
+  // Produced at once: until the deadline. Produced late: 15 min.
+  ['video', 10, 3600],
+  ['video', 3599, 4499],
+  ['image', 10, 910],
+] as const)('an %s produced after %i s is stored until %i s after its first call', (kind, produced, end) => {
+  const produce = (seconds: number, call: number) =>
+    anAttempt({ call, finishedAt: atSeconds(seconds).toISOString(), outcome: done('a') });
+  const settings = { deadlineSeconds: { image: 600, video: 3600 } };
+
+  expect(storingEndOf(kind, [produce(produced, 0), produce(1, 1)], settings)).toBe(
+    atSeconds(end).toISOString(),
+  );
 });
 
 test('a request’s first call is the earliest of all attempts', () => {
