@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
@@ -85,19 +84,20 @@ export type Claim =
  * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished. It is the
  * last thing before the calls, so no provider is called for a request that has ended.
  *
- * Conflicts are retried. When an answer is lost, a repeated write finds its own claim and succeeds.
+ * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
+ * succeeds.
  */
 export const claimAttempts = async (
   requestId: string,
   calls: readonly { call: number; attempt: number }[],
   now: Date,
+  claimId: string,
 ): Promise<Claim> => {
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
   const attempts = calls.map(
     (planned): ProviderAttempt => ({ requestId, ...planned, startedAt, aliveAt: startedAt }),
   );
-  const claimId = randomUUID();
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
     unfinishedCheck(requestId),

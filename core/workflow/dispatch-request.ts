@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import {
@@ -7,12 +8,13 @@ import {
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import type { Provider, ProviderAnswer, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { Provider, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { callbackUrl } from './callback-urls.ts';
 import { recordIfDead } from './dead-calls.ts';
+import { keepTrying } from './keep-trying.ts';
 import {
   deadlineOf,
   firstCallAt,
@@ -35,6 +37,12 @@ export class ProviderCallInFlightError extends Error {
 /** A process that makes a call marks it alive this often. */
 const ALIVE_INTERVAL_MS = 5_000;
 
+/** The time of a function whose limit is not known, and what is left to return and log at its end. */
+const DEFAULT_TIME_LEFT_MS = 30_000;
+const RESERVED_MS = 5_000;
+/** A claim is given up before it would count as that of a dead process. */
+const MAX_CLAIM_MS = 10_000;
+
 /** Submit timeout of an asynchronous call; accepting a task is quick, the work comes later. */
 const ACCEPT_TIMEOUT_MS = 60_000;
 
@@ -49,13 +57,18 @@ const ACCEPT_TIMEOUT_MS = 60_000;
  *    call is not repeated.
  * 4. Return the next step: while the provider is too busy for a call, to run this again.
  *
+ * `timeLeftMs` is how long the function may still run. What a provider answered is recorded by then, through
+ * transient errors of the table, because an answer that is not recorded is lost.
+ *
  * Throws `ProviderCallInFlightError` while another run is making a call.
  */
 export const dispatchRequest = async (
   requestId: string,
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
+  timeLeftMs = DEFAULT_TIME_LEFT_MS,
 ): Promise<NextStep> => {
+  const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
@@ -75,13 +88,18 @@ export const dispatchRequest = async (
   const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
-  const claim = await claimAttempts(requestId, callsToMake(calls, stored, now), clock.now());
+  const toMake = callsToMake(calls, stored, now);
+  const [claimAt, claimId] = [clock.now(), randomUUID()];
+  const claim = await keepTrying(
+    () => claimAttempts(requestId, toMake, claimAt, claimId),
+    () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
+  );
   if (claim.kind === 'ended') return { next: 'stop' };
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
   const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
   const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
   const made = await allSettled(
-    claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock })),
+    claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock, endMs })),
   );
   const attempts = [...latestAttempts([...stored, ...made]).values()];
   if (mode === 'asynchronous' && isAccepted(attempts)) await markProcessing(request);
@@ -115,12 +133,14 @@ interface Run {
   provider: Provider;
   signal: AbortSignal;
   clock: Clock;
+  /** Until when outcomes can be recorded, in epoch milliseconds. */
+  endMs: number;
 }
 
-/** Makes a claimed call, marking its attempt alive until the provider answers, and records the outcome. */
+/** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
 const makeCall = async (
   attempt: ProviderAttempt,
-  { calls, provider, signal, clock }: Run,
+  { calls, provider, signal, clock, endMs }: Run,
 ): Promise<ProviderAttempt> => {
   const call = calls[attempt.call];
   if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
@@ -129,14 +149,17 @@ const makeCall = async (
       logger.warn('a provider call could not be marked alive', { error: error as Error });
     });
   }, ALIVE_INTERVAL_MS);
-  let answer: ProviderAnswer;
   try {
-    answer = await provider.submit(call, signal);
+    const answer = await provider.submit(call, signal);
+    if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
+    const answeredAt = clock.now();
+    return await keepTrying(
+      () => recordOutcome(attempt, answer, answeredAt),
+      () => clock.now().getTime() < endMs,
+    );
   } finally {
     clearInterval(heartbeat);
   }
-  if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
-  return recordOutcome(attempt, answer, clock.now());
 };
 
 /** The results of all, once all have settled. Throws the first error. */

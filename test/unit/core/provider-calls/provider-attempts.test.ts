@@ -26,7 +26,9 @@ const ACCEPTED: AttemptOutcome = { kind: 'accepted', taskId: 'task-1' };
 const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } };
 
 describe('claiming attempts', () => {
-  const claim = (...calls: { call: number; attempt: number }[]) => claimAttempts(REQUEST_ID, calls, NOW);
+  let claims = 0;
+  const claim = (...calls: { call: number; attempt: number }[]) =>
+    claimAttempts(REQUEST_ID, calls, NOW, `claim-${claims++}`);
   const FIRST = { call: 0, attempt: 0 };
   beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest()));
 
@@ -119,6 +121,16 @@ describe('claiming attempts', () => {
     memory.client.on(TransactWriteCommand).rejects(new Error('no table'));
 
     await expect(claim(FIRST)).rejects.toThrow('no table');
+  });
+
+  test('repeated by the same run after an error succeeds, though the first was written', async () => {
+    memory.afterTransaction = () => {
+      throw tableError('TimeoutError');
+    };
+    const again = () => claimAttempts(REQUEST_ID, [FIRST], NOW, 'own');
+    await expect(again()).rejects.toThrow('TimeoutError');
+
+    expect(await again()).toStrictEqual({ kind: 'claimed', attempts: [anAttempt()] });
   });
 });
 

@@ -243,7 +243,7 @@ describe('the deadline of a request', () => {
       return { kind: 'failed', failure };
     });
     givenBusy();
-    const clock = tickingClock(600, atSeconds(599.5));
+    const clock = tickingClock(600, atSeconds(598.9));
 
     expect(await dispatchRequest(REQUEST_ID, leadingTo(provider), clock)).toEqual({
       next: 'fail',
