@@ -13,7 +13,7 @@ import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import type { ProviderAnswer } from './providers.ts';
+import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer } from './providers.ts';
 
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -35,12 +35,16 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
 /**
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. The process that makes the call keeps `aliveAt` current.
+ * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
+ * they were kept have none. The process that makes the call keeps `aliveAt` current.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
+  provider: z.optional(z.enum(PROVIDER_IDS)),
+  upstreamModel: z.optional(z.string()),
+  baseUrl: z.optional(z.string()),
   startedAt: z.string(),
   aliveAt: z.string(),
   finishedAt: z.optional(z.string()),
@@ -48,6 +52,10 @@ export const ProviderAttempt = z.object({
   outcome: z.optional(Outcome),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
+
+/** Where an attempt was made; undefined when it does not tell. */
+export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin | undefined =>
+  provider && upstreamModel && baseUrl ? { provider, upstreamModel, baseUrl } : undefined;
 
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
@@ -90,13 +98,14 @@ export type Claim =
 export const claimAttempts = async (
   requestId: string,
   calls: readonly { call: number; attempt: number }[],
+  origin: CallOrigin,
   now: Date,
   claimId: string,
 ): Promise<Claim> => {
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
   const attempts = calls.map(
-    (planned): ProviderAttempt => ({ requestId, ...planned, startedAt, aliveAt: startedAt }),
+    (planned): ProviderAttempt => ({ requestId, ...planned, ...origin, startedAt, aliveAt: startedAt }),
   );
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),

@@ -43,6 +43,8 @@ export interface ProviderPlan {
 /** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */
 export interface Provider {
   readonly id: ProviderId;
+  /** Where it is called. */
+  readonly baseUrl: string;
   /** Whether the provider calls back when a task of this kind changes. */
   callsBack(kind: RequestKind): boolean;
   /**
@@ -68,5 +70,13 @@ export interface ProviderRoute {
   upstreamModel: string;
 }
 
-/** Finds the route of a model. Rejects when the deployment has none. */
-export type ProviderRouteOf = (model: string) => Promise<ProviderRoute>;
+/** Which provider a call was made to, and where. */
+export interface CallOrigin extends ModelRoute {
+  baseUrl: string;
+}
+
+/**
+ * Finds the route of a model, or for calls that were made already, that of their origin, whatever the model's
+ * route is today. Rejects when there is none.
+ */
+export type ProviderRouteOf = (model: string, origin?: CallOrigin) => Promise<ProviderRoute>;

@@ -5,6 +5,7 @@ import {
   claimAttempts,
   keepAttemptAlive,
   listAttempts,
+  originOf,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
@@ -84,14 +85,17 @@ export const dispatchRequest = async (
     return stepAfterCalls(stored, () => waitTimeOf(firstCall, false, settings, now));
   }
 
-  const { provider, upstreamModel } = await providerRouteOf(request.model);
+  // A request whose provider may have taken a call stays with it: the calls of two plans do not mix.
+  const taken = stored.find((attempt) => !isBusyAttempt(attempt));
+  const { provider, upstreamModel } = await providerRouteOf(request.model, taken && originOf(taken));
   const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
+  const origin = { provider: provider.id, upstreamModel, baseUrl: provider.baseUrl };
   const toMake = callsToMake(calls, stored, now);
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const claim = await keepTrying(
-    () => claimAttempts(requestId, toMake, claimAt, claimId),
+    () => claimAttempts(requestId, toMake, origin, claimAt, claimId),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
   );
   if (claim.kind === 'ended') return { next: 'stop' };

@@ -1,5 +1,10 @@
 import type { Clock } from '../clock.ts';
-import { listAttempts, type ProviderAttempt, recordOutcome } from '../provider-calls/provider-attempts.ts';
+import {
+  listAttempts,
+  originOf,
+  type ProviderAttempt,
+  recordOutcome,
+} from '../provider-calls/provider-attempts.ts';
 import { noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -19,7 +24,8 @@ export interface TaskQueryResult {
 }
 
 /**
- * Queries every open task of a request and records the outcomes. A query that fails changes nothing.
+ * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
+ * changes nothing.
  * Concurrent queries are safe: the first final outcome stands.
  */
 export const queryTasks = async (
@@ -53,7 +59,7 @@ const queryTask = async (
   { request, providerRouteOf, clock, timeoutMs }: TaskQuery,
 ): Promise<{ attempt: ProviderAttempt; answered: boolean; callsBack: boolean }> => {
   if (attempt.outcome?.kind !== 'accepted') return { attempt, answered: true, callsBack: true };
-  const { provider } = await providerRouteOf(request.model);
+  const { provider } = await providerRouteOf(request.model, originOf(attempt));
   const callsBack = provider.callsBack(request.kind);
   const answer = await provider.query(attempt.outcome.taskId, AbortSignal.timeout(timeoutMs));
   switch (answer.kind) {

@@ -25,7 +25,7 @@ const CreatedTask = z.object({ id: z.string().check(z.minLength(1)) });
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. */
 export class ModelArk implements Provider {
   readonly id = 'modelark';
-  private readonly baseUrl: string;
+  readonly baseUrl: string;
   private readonly apiKey: string;
 
   /** `baseUrl` ends with the API version: `https://ark.<region>.bytepluses.com/api/v3`. */

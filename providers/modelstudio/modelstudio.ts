@@ -30,7 +30,7 @@ const QueryBody = z.object({
 /** Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. */
 export class ModelStudio implements Provider {
   readonly id = 'modelstudio';
-  private readonly baseUrl: string;
+  readonly baseUrl: string;
   private readonly apiKey: string;
 
   /** `baseUrl` is the workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`. */

@@ -19,6 +19,7 @@ export const stubProvider = (
     upstreamModel: 'upstream-model',
     provider: {
       id: 'modelstudio',
+      baseUrl: 'https://modelstudio.example',
       callsBack,
       plan: (request) => {
         const references = request.kind === 'image' ? request.references : request.referenceVideos;

@@ -28,12 +28,13 @@ const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_erro
 describe('claiming attempts', () => {
   let claims = 0;
   const claim = (...calls: { call: number; attempt: number }[]) =>
-    claimAttempts(REQUEST_ID, calls, NOW, `claim-${claims++}`);
+    claimAttempts(REQUEST_ID, calls, ORIGIN, NOW, `claim-${claims++}`);
+  const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
   const FIRST = { call: 0, attempt: 0 };
   beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest()));
 
   test('stores them before the calls, unless one is claimed already or the request has ended', async () => {
-    const attempts = [anAttempt({ call: 2, attempt: 1 }), anAttempt({ call: 3 })];
+    const attempts = [anAttempt({ call: 2, attempt: 1, ...ORIGIN }), anAttempt({ call: 3, ...ORIGIN })];
 
     expect(await claim({ call: 2, attempt: 1 }, { call: 3, attempt: 0 })).toStrictEqual({
       kind: 'claimed',
@@ -99,7 +100,7 @@ describe('claiming attempts', () => {
       if (attempt === 1) throw cancelled('None', 'TransactionConflict');
     };
 
-    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt()] });
+    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
   });
 
   test('succeeds when the answer was lost and the repeated write finds its own claim', async () => {
@@ -107,7 +108,7 @@ describe('claiming attempts', () => {
       if (attempt === 1) throw tableError('TransactionInProgressException');
     };
 
-    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt()] });
+    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
     expect(memory.transactions).toHaveLength(2);
   });
 
@@ -127,10 +128,10 @@ describe('claiming attempts', () => {
     memory.afterTransaction = () => {
       throw tableError('TimeoutError');
     };
-    const again = () => claimAttempts(REQUEST_ID, [FIRST], NOW, 'own');
+    const again = () => claimAttempts(REQUEST_ID, [FIRST], ORIGIN, NOW, 'own');
     await expect(again()).rejects.toThrow('TimeoutError');
 
-    expect(await again()).toStrictEqual({ kind: 'claimed', attempts: [anAttempt()] });
+    expect(await again()).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
   });
 });
 

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
-import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -321,6 +321,39 @@ describe('a call', () => {
     expect(await run(provider)).toEqual({ next: 'retry', waitSeconds: 1 });
     expect(await run(provider)).toEqual({ next: 'store' });
     expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/1', '/0']);
+  });
+
+  test.each([
+    ['was busy alone', [BUSY], undefined],
+    ['was done', [aDone('a'), BUSY], 'https://old.example'],
+    ['is not known', [undefined, BUSY], 'https://old.example'],
+  ] as const)(
+    'goes by today’s route unless the old provider may have taken one: it %s',
+    async (_, outcomes, at) => {
+      const old = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+      const aliveAt = atSeconds(-60).toISOString();
+      for (const [call, outcome] of outcomes.entries()) {
+        givenAttempt({ call, ...old, ...(outcome ? { outcome } : { aliveAt }) });
+      }
+      const provider = aProvider('synchronous', 2);
+      const routes = jest.fn<ProviderRouteOf>(async () => ({ provider, upstreamModel: 'new' }));
+
+      await dispatchRequest(REQUEST_ID, routes, new StoppedClock());
+
+      expect(routes.mock.calls.map(([, origin]) => origin?.baseUrl)).toEqual([at]);
+    },
+  );
+
+  test('is stored with its provider, upstream model and base URL', async () => {
+    await run(aProvider('synchronous', 1));
+
+    expect(attempts()).toMatchObject([
+      {
+        provider: 'modelark',
+        upstreamModel: 'upstream of xQI3Pro',
+        baseUrl: 'https://modelark.example/api/v3',
+      },
+    ]);
   });
 
   test('that was busy leaves an asynchronous request queued', async () => {

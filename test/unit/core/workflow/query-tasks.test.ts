@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { queryTasks } from '../../../../core/workflow/query-tasks.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
@@ -83,6 +83,34 @@ describe('querying the tasks of a request', () => {
     expect(found).toMatchObject({
       answered: false,
       attempts: [{ call: 0, attempt: 1, outcome: aDone('a') }, { call: 1 }],
+    });
+  });
+
+  test('queries each task where it was created, whatever the model’s route is today', async () => {
+    const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+    request.withAttempt({ call: 0, ...accepted('task-1'), ...origin });
+    request.withAttempt({ call: 1, ...accepted('task-2') });
+    const [old, today] = [answering(aDone('a')), answering({ kind: 'waiting' })];
+    const routes = jest.fn<ProviderRouteOf>(async (_, made) => ({
+      provider: made ? old : today,
+      upstreamModel: 'any',
+    }));
+
+    await queryTasks(aVideoRequest(), routes, new StoppedClock(atSeconds(20)), 1000);
+
+    expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, undefined]);
+    expect(old.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(today.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2']);
+  });
+
+  test('queries nothing, and needs no route, when no task is open', async () => {
+    request.withAttempt({ ...accepted(), outcome: aDone('a') });
+    const none = async () => {
+      throw new Error('No upstream is configured.');
+    };
+
+    expect(await queryTasks(aVideoRequest(), none, new StoppedClock(), 1000)).toMatchObject({
+      answered: true,
     });
   });
 
