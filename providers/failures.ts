@@ -77,7 +77,10 @@ export const unknownState = (provider: ProviderId, status: string): ProviderAnsw
   return { kind: 'waiting' };
 };
 
-/** The answer for a creation call or task whose outcome cannot be learned. */
+/** The answer for a task that the provider does not know. Whether that is final depends on the task's age. */
+export const unknownTask = (): ProviderAnswer => ({ kind: 'lost', failure: LOST });
+
+/** The answer for a creation call whose outcome cannot be learned. */
 export const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });

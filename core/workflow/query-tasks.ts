@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
 import {
   listAttempts,
   originOf,
@@ -9,7 +10,10 @@ import { noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Instant } from '../time.ts';
-import { firstCallAt, hasOpenTask, latestAttempts } from './workflow-rules.ts';
+import { firstCallAt, latestAttempts } from './workflow-rules.ts';
+
+/** A task is new for so long, and a provider may not know it everywhere yet. */
+const UNKNOWN_TASK_MS = 120_000;
 
 /** The state of a request's tasks after a query. */
 export interface TaskQueryResult {
@@ -25,7 +29,7 @@ export interface TaskQueryResult {
 
 /**
  * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
- * changes nothing.
+ * changes nothing. That a provider does not know a task counts as a failed query for 2 min after the call began.
  * Concurrent queries are safe: the first final outcome stands.
  */
 export const queryTasks = async (
@@ -36,7 +40,8 @@ export const queryTasks = async (
 ): Promise<TaskQueryResult> => {
   const all = await listAttempts(request.requestId);
   const latest = [...latestAttempts(all).values()];
-  if (hasOpenTask(latest)) await noteQuery(request.requestId, clock.now());
+  if (latest.some(({ outcome }) => outcome?.kind === 'accepted'))
+    await noteQuery(request.requestId, clock.now());
   const query = { request, providerRouteOf, clock, timeoutMs };
   const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
   return {
@@ -68,6 +73,17 @@ const queryTask = async (
       return { attempt, answered: true, callsBack };
     case 'busy':
       return { attempt, answered: false, callsBack };
+    case 'lost': {
+      if (clock.now().getTime() - Date.parse(attempt.startedAt) < UNKNOWN_TASK_MS) {
+        return { attempt, answered: false, callsBack };
+      }
+      const recorded = await recordOutcome(attempt, answer, clock.now());
+      if (recorded.outcome?.kind === 'lost') {
+        logger.error('provider call lost', { provider: provider.id, reason: 'the task is not known' });
+        countMetric(METRIC.providerCallLost, { provider: provider.id });
+      }
+      return { attempt: recorded, answered: true, callsBack };
+    }
     default:
       return { attempt: await recordOutcome(attempt, answer, clock.now()), answered: true, callsBack };
   }

@@ -6,7 +6,7 @@ import type {
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
+import { failureOf, refusal, unanswered, unknownState, unknownTask, unreadable } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
@@ -78,7 +78,7 @@ export class ModelStudio implements Provider {
         return refusal(this.id, errorClass, { upstreamCode: code });
       }
       case 'UNKNOWN':
-        return lost(this.id, 'a task that the provider no longer knows');
+        return unknownTask();
       case 'PENDING':
       case 'RUNNING':
         return { kind: 'waiting' };

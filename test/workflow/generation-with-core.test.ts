@@ -9,7 +9,7 @@ import { queryProvider } from '../../core/workflow/query-provider.ts';
 import { latestAttempts, producedOutputs } from '../../core/workflow/workflow-rules.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
-import { runGeneration, tokenIn } from './generation.ts';
+import { entryIn, runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script } from './harness.ts';
 import {
   activeRequests,
@@ -37,7 +37,8 @@ const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.'
 /** The real function of every task but storing, which only records an output. */
 const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script => ({
   'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
-  'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), providerRouteOf),
+  'await-provider': (payload) =>
+    awaitProvider(REQUEST_ID, tokenIn(payload), entryIn(payload), providerRouteOf),
   'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
   'store-outputs': storeOneOutput,
   'settle-request': settleRequest,

@@ -1,4 +1,5 @@
 import type { Failure } from '../../core/errors.ts';
+import type { StateEntry } from '../../core/provider-calls/provider-waits.ts';
 import type { NextStep } from '../../core/workflow/workflow-rules.ts';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { definitionText } from './asl.ts';
@@ -32,6 +33,9 @@ export const done = answers(undefined);
 
 /** The task token in a function's payload. */
 export const tokenIn = (payload: unknown): string => (payload as { taskToken: string }).taskToken;
+
+/** When the state of a wait was entered, in its function's payload. */
+export const entryIn = (payload: unknown): StateEntry => payload as StateEntry;
 
 /** The payloads of a function, in order. */
 export const givenTo = (execution: Execution, functionName: string): unknown[] =>

@@ -55,7 +55,7 @@ describe('querying the tasks of a request', () => {
     ['refused it', { kind: 'failed', failure: FAILURE }],
     ['no longer knows it', { kind: 'lost', failure: FAILURE }],
   ])('fails the request when the provider %s', async (_, answer) => {
-    expect(await run(answering(answer))).toEqual({ next: 'fail', error: FAILURE });
+    expect(await run(answering(answer), 120)).toEqual({ next: 'fail', error: FAILURE });
     expect(attempt()).toMatchObject({ outcome: answer });
   });
 

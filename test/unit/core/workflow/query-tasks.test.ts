@@ -8,6 +8,7 @@ import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 
 const memory = new MemoryTable(table);
 const request = new WaitingRequest(memory);
@@ -21,16 +22,15 @@ const look = (provider: Provider, timeoutMs = 1000) =>
   queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
 
 describe('querying the tasks of a request', () => {
-  test.each<[ProviderAnswer]>([
-    [aDone('a')],
-    [{ kind: 'failed', failure: FAILURE }],
-    [{ kind: 'lost', failure: FAILURE }],
-  ])('records the final answer %j', async (answer) => {
-    const found = await look(answering(answer));
+  test.each<[ProviderAnswer]>([[aDone('a')], [{ kind: 'failed', failure: FAILURE }]])(
+    'records the final answer %j',
+    async (answer) => {
+      const found = await look(answering(answer));
 
-    expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
-    expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
-  });
+      expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
+      expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
+    },
+  );
 
   test.each<[ProviderAnswer, boolean]>([
     [{ kind: 'waiting' }, true],
@@ -41,6 +41,22 @@ describe('querying the tasks of a request', () => {
 
     expect(found).toMatchObject({ answered, attempts: [accepted()] });
     expect(request.attempt()).toMatchObject(accepted());
+  });
+
+  test.each([
+    [0, false],
+    [119.999, false],
+    [120, true],
+    [3_000, true],
+  ])('believes that the provider does not know a task made %p s ago: %p', async (seconds, isFinal) => {
+    const counted = metricsCounted();
+    const lost: ProviderAnswer = { kind: 'lost', failure: FAILURE };
+    const clock = new StoppedClock(atSeconds(seconds));
+
+    const found = await queryTasks(aVideoRequest(), leadingTo(answering(lost)), clock, 1000);
+
+    expect(found).toMatchObject({ answered: isFinal, attempts: [isFinal ? { outcome: lost } : accepted()] });
+    expect(counted()).toEqual(isFinal ? [['ProviderCallLost', { provider: 'modelark' }]] : []);
   });
 
   test('notes the query before it is made', async () => {
