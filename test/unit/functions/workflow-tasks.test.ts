@@ -110,6 +110,8 @@ describe('a task of the workflow', () => {
     ['queryProvider', queryProvider],
   ])('throws TransientError for a secret that %s cannot read for now', async (_, task) => {
     putRequest(memory, anImageRequest({ createdAt: new Date().toISOString() }));
+    const outcome = { kind: 'accepted', taskId: 'task-1' } as const;
+    if (task === queryProvider) memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ outcome }));
     secrets.client.rejects(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' }));
 
     await expect(task(input, aLambdaContext())).rejects.toMatchObject({
