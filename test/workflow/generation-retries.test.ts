@@ -106,7 +106,7 @@ describe.each(TASKS)('a transient error of Lambda at %s', (task) => {
     expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: 2 }]);
     const [first, second] = givenTo(execution, task);
     // Each attempt of a wait has its own token.
-    const token = task === 'await-provider' ? { taskToken: 'token-2' } : {};
+    const token = task === 'await-provider' ? { taskToken: 'token-2', enteredAt: expect.any(String) } : {};
     expect(second).toEqual({ ...(first as object), ...token });
   });
 });
