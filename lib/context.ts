@@ -38,7 +38,7 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
-/** Maximum for a video: its execution, which also stores it, has 2 h. */
+/** Maximum for a video: its execution, which also starts late at worst and stores it, has 4 h. */
 const MAX_VIDEO_SECONDS = 5400;
 
 /**

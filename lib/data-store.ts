@@ -22,6 +22,7 @@ export type TableOperation =
   | 'PutItem'
   | 'UpdateItem'
   | 'DeleteItem'
+  | 'ConditionCheckItem'
   | 'BatchWriteItem';
 
 /** The actions that each kind of access to the files takes. */

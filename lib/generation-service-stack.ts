@@ -77,6 +77,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindTable(deleters, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
     dataStore.bindTable(providerCallers, 'Query');
     dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
+    dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
     dataStore.bindTable([reconcile], 'BatchWriteItem');
     dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
     dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
@@ -105,9 +106,10 @@ export class GenerationServiceStack extends Stack {
     generation.bindStatus([reconcile]);
 
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
-    settings.bind([task['dispatch-request'], task['query-provider']], ...deadlines);
+    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
+    settings.bind(timed, ...deadlines);
     settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
-    settings.bind([task['settle-request'], reconcile], 'OUTPUT_TTL_SECONDS');
+    settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
     settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');

@@ -33,10 +33,13 @@ export const failureOf = (errorClass: ErrorClass): Failure =>
 export const refusal = (
   provider: ProviderId,
   errorClass: ErrorClass,
-  detail: { status?: number; upstreamCode: string },
+  detail: { status?: number; upstreamCode: string; retryAfterSeconds?: number | undefined },
 ): ProviderAnswer => {
   logger.warn('provider refused', { provider, errorClass, ...detail });
-  if (errorClass === 'busy') return { kind: 'busy', reason: `${provider} answered ${detail.upstreamCode}.` };
+  if (errorClass === 'busy') {
+    const { upstreamCode, retryAfterSeconds } = detail;
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds };
+  }
   if (errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
   return { kind: 'failed', failure: failureOf(errorClass) };
 };
@@ -58,13 +61,13 @@ export const unanswered = (
  */
 export const unreadable = (
   provider: ProviderId,
-  status: number,
+  { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
   classify: (status: number, code: string) => ErrorClass,
 ): ProviderAnswer => {
   const isRefused = status >= 400 && status < 500;
   if (!isRefused) return lost(provider, `an answer of status ${status} that cannot be read`);
   const upstreamCode = `HTTP ${status}`;
-  return refusal(provider, classify(status, upstreamCode), { status, upstreamCode });
+  return refusal(provider, classify(status, upstreamCode), { status, upstreamCode, retryAfterSeconds });
 };
 
 /** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */
@@ -74,7 +77,10 @@ export const unknownState = (provider: ProviderId, status: string): ProviderAnsw
   return { kind: 'waiting' };
 };
 
-/** The answer for a creation call or task whose outcome cannot be learned. */
+/** The answer for a task that the provider does not know. Whether that is final depends on the task's age. */
+export const unknownTask = (): ProviderAnswer => ({ kind: 'lost', failure: LOST });
+
+/** The answer for a creation call whose outcome cannot be learned. */
 export const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });

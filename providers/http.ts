@@ -8,7 +8,8 @@ const agent = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTi
 
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =
-  | { kind: 'answered'; status: number; body: unknown }
+  /** `retryAfterSeconds` is its `Retry-After`, when it has a valid one. */
+  | { kind: 'answered'; status: number; body: unknown; retryAfterSeconds?: number | undefined }
   /** No connection was made: the provider has not received the call. */
   | { kind: 'unreached'; reason: string }
   /** The caller's signal ended the call. */
@@ -33,19 +34,28 @@ export const callProvider = async (
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {
   try {
-    const { statusCode, body } = await request(url, {
+    const { statusCode, headers, body } = await request(url, {
       method,
       headers: { 'content-type': 'application/json', ...options.headers },
       body: options.body === undefined ? null : JSON.stringify(options.body),
       signal: options.signal,
       dispatcher: agent,
     });
-    return { kind: 'answered', status: statusCode, body: parseJson(await body.text()) };
+    const retryAfterSeconds = retryAfterOf(headers['retry-after'], new Date());
+    return { kind: 'answered', status: statusCode, body: parseJson(await body.text()), retryAfterSeconds };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
     const code = String((error as { code?: unknown }).code ?? (error as Error).name);
     return { kind: UNREACHED_CODES.has(code) ? 'unreached' : 'broken', reason: code };
   }
+};
+
+/** The seconds of a `Retry-After` header, given as seconds or as a date (RFC 9110, 10.2.3). */
+export const retryAfterOf = (header: string | string[] | undefined, now: Date): number | undefined => {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header);
+  const milliseconds = Date.parse(header) - now.getTime();
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, Math.ceil(milliseconds / 1000));
 };
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */

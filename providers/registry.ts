@@ -1,7 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
 import { PROVIDER_ENVIRONMENT, readSecret } from '../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
-import type { Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
+import type { CallOrigin, Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 
@@ -10,12 +10,15 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
   modelstudio: ModelStudio,
 };
 
-/** The provider of a model, ready to call. Throws when the deployment configures none, or its key is missing. */
-export const providerRouteOf = async (model: string): Promise<ProviderRoute> => {
-  const route = findModelRoute(model);
+/**
+ * The provider of a model or of a call's origin, ready to call with today's key. Throws when the deployment
+ * configures none, or its key is missing.
+ */
+export const providerRouteOf = async (model: string, origin?: CallOrigin): Promise<ProviderRoute> => {
+  const route = origin ?? findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
   const { baseUrl, secretArn } = PROVIDER_ENVIRONMENT[route.provider];
   const apiKey = await readSecret(requiredEnv(secretArn));
-  const provider = new ADAPTERS[route.provider]({ baseUrl: requiredEnv(baseUrl), apiKey });
+  const provider = new ADAPTERS[route.provider]({ baseUrl: origin?.baseUrl ?? requiredEnv(baseUrl), apiKey });
   return { provider, upstreamModel: route.upstreamModel };
 };

@@ -23,7 +23,7 @@ export const openFile = async (url: string, signal: AbortSignal): Promise<Readab
   } catch (error) {
     if (error instanceof TargetRefusedError)
       throw new FileUnavailableError('The file is not fetched from there.', false, error);
-    throw new FileUnavailableError('The file server did not answer.', !signal.aborted, error);
+    throw new FileUnavailableError('The file server did not answer.', true, error);
   }
   if (response.statusCode !== 200) {
     await response.body.dump();

@@ -1,19 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
+  requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import type { ProviderAnswer } from './providers.ts';
+import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer } from './providers.ts';
 
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -23,7 +23,11 @@ const Outcome = z.discriminatedUnion('kind', [
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: Failure })])),
   }),
   z.object({ kind: z.literal('failed'), failure: Failure }),
-  z.object({ kind: z.literal('busy'), reason: z.string() }),
+  z.object({
+    kind: z.literal('busy'),
+    reason: z.string(),
+    retryAfterSeconds: z.optional(z.number()),
+  }),
   z.object({ kind: z.literal('lost'), failure: Failure }),
 ]);
 export type AttemptOutcome = z.infer<typeof Outcome>;
@@ -31,12 +35,16 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
 /**
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. The process that makes the call keeps `aliveAt` current.
+ * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
+ * they were kept have none. The process that makes the call keeps `aliveAt` current.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
+  provider: z.optional(z.enum(PROVIDER_IDS)),
+  upstreamModel: z.optional(z.string()),
+  baseUrl: z.optional(z.string()),
   startedAt: z.string(),
   aliveAt: z.string(),
   finishedAt: z.optional(z.string()),
@@ -44,6 +52,10 @@ export const ProviderAttempt = z.object({
   outcome: z.optional(Outcome),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
+
+/** Where an attempt was made; undefined when it does not tell. */
+export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin | undefined =>
+  provider && upstreamModel && baseUrl ? { provider, upstreamModel, baseUrl } : undefined;
 
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
@@ -64,43 +76,76 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
     ConsistentRead: true,
   };
   for await (const item of queryAll(query)) attempts.push(ProviderAttempt.parse(item));
-  return attempts;
+  // The keys order the first hundred attempts of a call, and no more.
+  return attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
 };
 
+/** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
+export type Claim =
+  | { kind: 'claimed'; attempts: ProviderAttempt[] }
+  /** Another run has claimed one of them. */
+  | { kind: 'taken' }
+  /** The request is terminal or deleted. */
+  | { kind: 'ended' };
+
 /**
- * Access pattern 51: claims an attempt. Undefined when another run has claimed it: then the call must not be
- * made.
+ * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished. It is the
+ * last thing before the calls, so no provider is called for a request that has ended.
+ *
+ * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
+ * succeeds.
  */
-export const claimAttempt = async (
+export const claimAttempts = async (
   requestId: string,
-  call: number,
-  attempt: number,
+  calls: readonly { call: number; attempt: number }[],
+  origin: CallOrigin,
   now: Date,
-): Promise<ProviderAttempt | undefined> => {
+  claimId: string,
+): Promise<Claim> => {
+  if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
-  const claimed: ProviderAttempt = { requestId, call, attempt, startedAt, aliveAt: startedAt };
-  // When a response is lost, the SDK retries the put, and our own first put refuses the second.
-  const claimId = randomUUID();
-  try {
-    await table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...providerAttemptKey(requestId, call, attempt),
-          ...claimed,
-          claimId,
-          [TTL_ATTRIBUTE]: toEpochSeconds(startedAt) + ATTEMPT_RETENTION_SECONDS,
-        },
-        ConditionExpression: 'attribute_not_exists(PK)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return claimed;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return error.Item && unmarshall(error.Item).claimId === claimId ? claimed : undefined;
-  }
+  const attempts = calls.map(
+    (planned): ProviderAttempt => ({ requestId, ...planned, ...origin, startedAt, aliveAt: startedAt }),
+  );
+  const writes = [
+    ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
+    unfinishedCheck(requestId),
+  ];
+  let claim: Claim = { kind: 'claimed', attempts };
+  await transact((refusals) => {
+    if (refusedBy(refusals, attempts.length)) claim = { kind: 'ended' };
+    else if (refusals.some(({ item }) => item !== undefined && item.claimId !== claimId))
+      claim = { kind: 'taken' };
+    const isDecided = refusals.some((_, index) => refusedBy(refusals, index));
+    return isDecided ? [] : writes;
+  });
+  return claim;
 };
+
+const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): TransactItem => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      ...attempt,
+      claimId,
+      [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+    },
+    ConditionExpression: 'attribute_not_exists(PK)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  },
+});
+
+/** Refuses a transaction when the request is terminal or absent. */
+const unfinishedCheck = (requestId: string): TransactItem => ({
+  ConditionCheck: {
+    TableName: tableName(),
+    Key: requestKey(requestId),
+    ConditionExpression: '#status IN (:queued, :processing)',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':queued': 'queued', ':processing': 'processing' },
+  },
+});
 
 /**
  * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.

@@ -8,12 +8,14 @@ import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts'
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
 /**
- * How a request waits for its provider. `taskToken` wakes its execution, `waitingSince` is when the execution
+ * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
+ * when the state was entered and how often it was retried. `waitingSince` is when the execution
  * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
   taskToken: z.optional(z.string()),
+  tokenOrder: z.optional(z.string()),
   waitingSince: z.optional(z.string()),
   queriedAt: z.optional(z.string()),
   calledBackAt: z.optional(z.string()),
@@ -31,9 +33,35 @@ export const findProviderWait = async (requestId: string): Promise<ProviderWait 
   return Item && toProviderWait(Item);
 };
 
-/** Access pattern 55: replaces the execution's task token. Returns the whole item. */
-export const keepTaskToken = (requestId: string, taskToken: string, now: Date): Promise<ProviderWait> =>
-  note(requestId, { taskToken, waitingSince: toInstant(now) }, now);
+/** When a state was entered, by the clock of Step Functions, and its retries since. */
+export interface StateEntry {
+  enteredAt: Instant;
+  retries: number;
+}
+
+/**
+ * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
+ * held up must not overwrite the token of the state's next attempt. Returns the whole item, as stored.
+ */
+export const keepTaskToken = async (
+  requestId: string,
+  taskToken: string,
+  { enteredAt, retries }: StateEntry,
+  now: Date,
+): Promise<ProviderWait> => {
+  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
+  try {
+    return await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
+      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder <= :tokenOrder',
+      values: {},
+    });
+  } catch (error) {
+    const stored =
+      error instanceof ConditionalCheckFailedException ? await findProviderWait(requestId) : undefined;
+    if (!stored) throw error;
+    return stored;
+  }
+};
 
 /**
  * Access pattern 56: notes a callback, for an execution that has not begun to wait. Returns the whole item.

@@ -19,8 +19,11 @@ export type ProviderAnswer =
   | { kind: 'waiting' }
   /** The provider reported a final failure. */
   | { kind: 'failed'; failure: Failure }
-  /** Nothing was created or learned: the same call may be repeated later. */
-  | { kind: 'busy'; reason: string }
+  /**
+   * Nothing was created or learned: the same call may be repeated later, at the earliest after
+   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one.
+   */
+  | { kind: 'busy'; reason: string; retryAfterSeconds?: number | undefined }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 
@@ -40,6 +43,8 @@ export interface ProviderPlan {
 /** One provider's adapter. Its methods never reject for an HTTP error or a network fault: they classify it. */
 export interface Provider {
   readonly id: ProviderId;
+  /** Where it is called. */
+  readonly baseUrl: string;
   /** Whether the provider calls back when a task of this kind changes. */
   callsBack(kind: RequestKind): boolean;
   /**
@@ -65,5 +70,13 @@ export interface ProviderRoute {
   upstreamModel: string;
 }
 
-/** Finds the route of a model. Rejects when the deployment has none. */
-export type ProviderRouteOf = (model: string) => Promise<ProviderRoute>;
+/** Which provider a call was made to, and where. */
+export interface CallOrigin extends ModelRoute {
+  baseUrl: string;
+}
+
+/**
+ * Finds the route of a model, or for calls that were made already, that of their origin, whatever the model's
+ * route is today. Rejects when there is none.
+ */
+export type ProviderRouteOf = (model: string, origin?: CallOrigin) => Promise<ProviderRoute>;

@@ -39,6 +39,8 @@ const common = {
   createdAt: z.string(),
   status: z.enum(STORED_STATUSES),
   outputs: z.optional(z.array(StoredOutput)),
+  /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
+  storedSoFar: z.optional(z.array(StoredOutput)),
   finishedAt: z.optional(z.string()),
   expiresAt: z.optional(z.string()),
   /** When the files were removed after `expiresAt`. */

@@ -87,6 +87,22 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
     }),
   );
 
+/**
+ * Access pattern 66: keeps the outputs as far as they are stored, for the next attempt to store the rest. False
+ * as for `recordOutputs`.
+ */
+export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
+  updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      UpdateExpression: 'SET storedSoFar = :outputs',
+      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
+    }),
+  );
+
 const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => {
   try {
     await writeItem(command);

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { keepTaskToken } from '../provider-calls/provider-waits.ts';
+import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -18,10 +18,11 @@ const QUERY_TIMEOUT_MS = 15_000;
 export const awaitProvider = async (
   requestId: string,
   taskToken: string,
+  entry: StateEntry,
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const wait = await keepTaskToken(requestId, taskToken, clock.now());
+  const wait = await keepTaskToken(requestId, taskToken, entry, clock.now());
   const [request, all] = await Promise.all([findRequest(requestId), listAttempts(requestId)]);
   if (!request || isTerminal(request)) {
     await wakeExecution(taskToken, { next: 'stop' });

@@ -1,34 +1,48 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import {
-  claimAttempt,
+  claimAttempts,
   keepAttemptAlive,
   listAttempts,
+  originOf,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import type { Provider, ProviderAnswer, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import type { Provider, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { callbackUrl } from './callback-urls.ts';
-import { DEADLINE_FAILURE } from './workflow-failures.ts';
-import { deadlineOf, latestAttempts, type NextStep, stepAfterCalls, waitTimeOf } from './workflow-rules.ts';
+import { recordIfDead } from './dead-calls.ts';
+import { keepTrying } from './keep-trying.ts';
+import {
+  deadlineOf,
+  firstCallAt,
+  isAccepted,
+  isBusyAttempt,
+  latestAttempts,
+  type NextStep,
+  repeatableAt,
+  stepAfterCalls,
+  stepWhileBusy,
+  waitTimeOf,
+} from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
-
-/** The provider accepted nothing: the step may run again. The state machine retries it by this name. */
-export class ProviderBusyError extends Error {
-  override name = 'ProviderBusyError';
-}
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
 export class ProviderCallInFlightError extends Error {
   override name = 'ProviderCallInFlightError';
 }
 
-/** A process that makes a call marks it alive this often, and counts as dead after this long without a mark. */
+/** A process that makes a call marks it alive this often. */
 const ALIVE_INTERVAL_MS = 5_000;
-const DEAD_AFTER_MS = 20_000;
+
+/** The time of a function whose limit is not known, and what is left to return and log at its end. */
+const DEFAULT_TIME_LEFT_MS = 30_000;
+const RESERVED_MS = 5_000;
+/** A claim is given up before it would count as that of a dead process. */
+const MAX_CLAIM_MS = 10_000;
 
 /** Submit timeout of an asynchronous call; accepting a task is quick, the work comes later. */
 const ACCEPT_TIMEOUT_MS = 60_000;
@@ -36,93 +50,104 @@ const ACCEPT_TIMEOUT_MS = 60_000;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request. Stop if it is terminal, fail it if its deadline has passed.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: what was
+ *    produced is stored, and only a task may still be open.
  * 2. If the provider answers synchronously, mark the request processing before the calls.
- * 3. Make every planned call that has no outcome. Each call is claimed in the table first. A claim without an
- *    outcome whose process has died counts as lost, and its call is not repeated.
- * 4. Return the next step.
+ * 3. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
+ *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
+ *    call is not repeated.
+ * 4. Return the next step: while the provider is too busy for a call, to run this again.
  *
- * Throws `ProviderBusyError` when a call can be repeated later, `ProviderCallInFlightError` while another run
- * is making one.
+ * `timeLeftMs` is how long the function may still run. What a provider answered is recorded by then, through
+ * transient errors of the table, because an answer that is not recorded is lost.
+ *
+ * Throws `ProviderCallInFlightError` while another run is making a call.
  */
 export const dispatchRequest = async (
   requestId: string,
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
+  timeLeftMs = DEFAULT_TIME_LEFT_MS,
 ): Promise<NextStep> => {
+  const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
-  const deadline = deadlineOf(request, settings);
-  if (toInstant(clock.now()) >= deadline) return { next: 'fail', error: DEADLINE_FAILURE };
+  const all = await listAttempts(requestId);
+  const stored = await Promise.all([...latestAttempts(all).values()].map((one) => recordIfDead(one, clock)));
+  const inFlight = stored.find(({ outcome }) => outcome === undefined);
+  if (inFlight) throw new ProviderCallInFlightError(`Call ${inFlight.call} of ${requestId} is being made.`);
+  const now = clock.now();
+  const firstCall = { kind: request.kind, firstCallAt: firstCallAt(all) ?? toInstant(now) };
+  const deadline = deadlineOf(firstCall, settings);
+  if (toInstant(now) >= deadline) {
+    if (isAccepted(stored)) await markProcessing(request);
+    return stepAfterCalls(stored, () => waitTimeOf(firstCall, false, settings, now));
+  }
 
-  const { provider, upstreamModel } = await providerRouteOf(request.model);
+  // A request whose provider may have taken a call stays with it: the calls of two plans do not mix.
+  const taken = stored.find((attempt) => !isBusyAttempt(attempt));
+  const { provider, upstreamModel } = await providerRouteOf(request.model, taken && originOf(taken));
   const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
-  const latest = latestAttempts(await listAttempts(requestId));
+  const origin = { provider: provider.id, upstreamModel, baseUrl: provider.baseUrl };
+  const toMake = callsToMake(calls, stored, now);
+  const [claimAt, claimId] = [clock.now(), randomUUID()];
+  const claim = await keepTrying(
+    () => claimAttempts(requestId, toMake, origin, claimAt, claimId),
+    () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
+  );
+  if (claim.kind === 'ended') return { next: 'stop' };
+  if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
   const leftMs = Math.max(0, Date.parse(deadline) - clock.now().getTime());
   const signal = AbortSignal.timeout(mode === 'synchronous' ? leftMs : Math.min(leftMs, ACCEPT_TIMEOUT_MS));
-  const results = await Promise.allSettled(
-    calls.map((call, index) =>
-      ensureCall({ requestId, index, call, provider, signal, clock }, latest.get(index)),
-    ),
+  const made = await allSettled(
+    claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock, endMs })),
   );
-  const attempts = results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
-  const busy = attempts.find(({ outcome }) => outcome?.kind === 'busy');
-  if (busy?.outcome?.kind === 'busy') throw new ProviderBusyError(busy.outcome.reason);
+  const attempts = [...latestAttempts([...stored, ...made]).values()];
+  if (mode === 'asynchronous' && isAccepted(attempts)) await markProcessing(request);
 
-  const isAccepted = attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
-  if (mode === 'asynchronous' && isAccepted) await markProcessing(request);
+  const busy = attempts.filter(isBusyAttempt);
+  if (busy.length > 0) return stepWhileBusy(busy, deadline, clock.now(), Math.random());
   return stepAfterCalls(attempts, () =>
-    waitTimeOf(request, provider.callsBack(request.kind), settings, clock.now()),
+    waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
   );
 };
 
-interface PlannedCall {
-  requestId: string;
-  /** The call's position in the plan. */
-  index: number;
-  call: ProviderCall;
+/** The planned calls that were never made, or that a busy provider now takes again, each with its next attempt. */
+const callsToMake = (
+  calls: readonly ProviderCall[],
+  stored: readonly ProviderAttempt[],
+  now: Date,
+): { call: number; attempt: number }[] => {
+  const latest = latestAttempts(stored);
+  return calls.flatMap((_, call) => {
+    const last = latest.get(call);
+    if (!last) return [{ call, attempt: 0 }];
+    return isBusyAttempt(last) && repeatableAt(last) <= toInstant(now)
+      ? [{ call, attempt: last.attempt + 1 }]
+      : [];
+  });
+};
+
+/** What every call of a run is made with. */
+interface Run {
+  calls: readonly ProviderCall[];
   provider: Provider;
   signal: AbortSignal;
   clock: Clock;
+  /** Until when outcomes can be recorded, in epoch milliseconds. */
+  endMs: number;
 }
 
-/** Returns the call's stored outcome, or makes the call. */
-const ensureCall = async (
-  planned: PlannedCall,
-  latest: ProviderAttempt | undefined,
-): Promise<ProviderAttempt> => {
-  const { requestId, index, clock } = planned;
-  if (latest && !latest.outcome) {
-    if (clock.now().getTime() - Date.parse(latest.aliveAt) < DEAD_AFTER_MS) {
-      throw new ProviderCallInFlightError(`Call ${index} of ${requestId} is being made.`);
-    }
-    return recordOutcome(latest, ABANDONED, clock.now());
-  }
-  if (latest && latest.outcome?.kind !== 'busy') return latest;
-  const claimed = await claimAttempt(requestId, index, (latest?.attempt ?? -1) + 1, clock.now());
-  if (!claimed) throw new ProviderCallInFlightError(`Call ${index} of ${requestId} was just claimed.`);
-  return recordOutcome(claimed, await submit(planned, claimed), clock.now());
-};
-
-const ABANDONED: ProviderAnswer & { kind: 'lost' } = {
-  kind: 'lost',
-  failure: {
-    code: 'provider_error',
-    message: 'The outcome of the call to the upstream provider is not known.',
-  },
-};
-
-/** Makes the call and marks the attempt alive until the provider answers. */
-const submit = async (
-  { provider, call, signal, clock }: PlannedCall,
+/** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
+const makeCall = async (
   attempt: ProviderAttempt,
-): Promise<Exclude<ProviderAnswer, { kind: 'waiting' }>> => {
+  { calls, provider, signal, clock, endMs }: Run,
+): Promise<ProviderAttempt> => {
+  const call = calls[attempt.call];
+  if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
   const heartbeat = setInterval(() => {
     keepAttemptAlive(attempt, clock.now()).catch((error: unknown) => {
       logger.warn('a provider call could not be marked alive', { error: error as Error });
@@ -131,8 +156,21 @@ const submit = async (
   try {
     const answer = await provider.submit(call, signal);
     if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
-    return answer;
+    const answeredAt = clock.now();
+    return await keepTrying(
+      () => recordOutcome(attempt, answer, answeredAt),
+      () => clock.now().getTime() < endMs,
+    );
   } finally {
     clearInterval(heartbeat);
   }
+};
+
+/** The results of all, once all have settled. Throws the first error. */
+const allSettled = async <T>(work: readonly Promise<T>[]): Promise<T[]> => {
+  const results = await Promise.allSettled(work);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 };

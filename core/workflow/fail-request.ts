@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
+import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { endRequest } from './end-request.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** Fails a request that has no files, refunds it in full and closes it. A terminal request is only closed. */
 export const failRequest = async (
@@ -14,6 +15,23 @@ export const failRequest = async (
 ): Promise<void> => {
   await endAsFailed(requestId, error, clock);
   await closeRequest(requestId);
+};
+
+/**
+ * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
+ * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`.
+ */
+export const settleOrFailRequest = async (
+  requestId: string,
+  error: Failure,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  const isOpen = request !== undefined && !isTerminal(request);
+  const kept = request?.storedSoFar?.some(({ objectKey }) => objectKey !== undefined) && request.storedSoFar;
+  if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
+  if (isOpen && (request.outputs || kept)) await settleRequest(requestId, clock);
+  else await failStoredRequest(requestId, error, clock);
 };
 
 /**

@@ -1,11 +1,19 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { UNEXPECTED_ERROR } from '../errors.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
+import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
+import { recordIfDead } from './dead-calls.ts';
 import { queryTasks } from './query-tasks.ts';
-import { DEADLINE_FAILURE } from './workflow-failures.ts';
-import { deadlineOf, type NextStep, stepAfterCalls, waitTimeOf } from './workflow-rules.ts';
+import {
+  deadlineOf,
+  isAccepted,
+  type NextStep,
+  stepAfterCalls,
+  stepWhenFinished,
+  waitTimeOf,
+} from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */
@@ -13,7 +21,11 @@ const QUERY_TIMEOUT_MS = 15_000;
 
 /**
  * Queries every open task of a request and returns the next step. A query that fails changes nothing: the
- * next one tries again, until the deadline fails the request.
+ * next one tries again, until the deadline. Then open tasks count as timed out, and what others produced is
+ * stored.
+ *
+ * It also follows a dispatch that failed: what the provider accepted before is kept, and a call whose process
+ * has died counts as lost. Without any call, the request fails.
  */
 export const queryProvider = async (
   requestId: string,
@@ -23,10 +35,14 @@ export const queryProvider = async (
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
-  const { provider, attempts } = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
-  const step = stepAfterCalls(attempts, () =>
-    waitTimeOf(request, provider.callsBack(request.kind), settings, clock.now()),
-  );
-  const isLate = toInstant(clock.now()) >= deadlineOf(request, settings);
-  return step.next === 'wait' && isLate ? { next: 'fail', error: DEADLINE_FAILURE } : step;
+  const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  const { firstCallAt, callsBack } = found;
+  if (firstCallAt === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
+  const attempts = await Promise.all(found.attempts.map((attempt) => recordIfDead(attempt, clock)));
+  const isMade = attempts.every(({ outcome }) => outcome !== undefined);
+  if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
+  const firstCall = { kind: request.kind, firstCallAt };
+  const now = clock.now();
+  if (toInstant(now) >= deadlineOf(firstCall, settings)) return stepWhenFinished(attempts);
+  return stepAfterCalls(attempts, () => waitTimeOf(firstCall, isMade && callsBack, settings, now));
 };

@@ -6,9 +6,11 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
-import { findRequest, recordOutputs } from '../requests/requests.ts';
+import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
-import { latestAttempts, producedOutputs } from './workflow-rules.ts';
+import { toInstant } from '../time.ts';
+import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
+import { workflowSettings } from './workflow-settings.ts';
 
 /** Each file being copied holds up to three parts of 5 MiB in memory. */
 const CONCURRENT_FILES = 4;
@@ -21,25 +23,51 @@ const MAX_ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 500;
 
 /**
- * Copies every output the provider produced to the bucket and records them. An output that cannot be fetched is
- * recorded without a file and does not affect the others.
+ * Some outputs are not stored, and a later attempt may store them. As a retryable error of the SDK, it reaches
+ * the state machine as `TransientError`.
+ */
+export class OutputsPendingError extends Error {
+  override name = 'OutputsPendingError';
+  readonly $retryable = {};
+}
+
+/**
+ * Copies every output the provider produced to the bucket and records them. An output whose file the provider
+ * does not have, or that is not a file we deliver, is recorded without a file and does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
  * keys. If the request was failed or deleted while this ran, the files are removed again.
+ *
+ * Throws `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
+ * then are kept for the next run. When the time for storing is over, they are recorded without the others.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request) || request.outputs) return;
-  const attempts = latestAttempts(await listAttempts(requestId)).values();
-  const produced = producedOutputs(attempts).slice(0, maxOutputs(request));
+  const attempts = await listAttempts(requestId);
+  const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));
+  const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
+  const pending = new Set<number>();
   const queue = produced.entries();
-  const outputs: StoredOutput[] = [];
   const worker = async (): Promise<void> => {
-    for (const [index, { url }] of queue) outputs[index] = await storeOutput(request, index, url, clock);
+    for (const [index, { url }] of queue) {
+      if (outputs[index]?.objectKey !== undefined) continue;
+      const stored = await storeOutput(request, index, url, clock);
+      if (stored === 'pending') pending.add(index);
+      else outputs[index] = stored;
+    }
   };
   await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
-  if (await recordOutputs(requestId, outputs)) return;
-  // The outputs were not recorded. If the request failed or was deleted, nothing refers to these files.
+  const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, workflowSettings());
+  if (pending.size > 0 && !isOver) {
+    if (await keepStoredOutputs(requestId, outputs)) {
+      throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
+    }
+  } else {
+    for (const _ of pending) countMetric(METRIC.outputStorageFailed, { model: request.model });
+    if (await recordOutputs(requestId, outputs)) return;
+  }
+  // Nothing was written. If the request failed or was deleted, nothing refers to these files.
   const ended = await findRequest(requestId);
   if (!ended || ended.status === 'failed')
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
@@ -47,12 +75,16 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
 
 const STORE = { image: storeImage, video: storeVideo };
 
+/**
+ * Stores one output. Returns it without a file when it can never be stored, and `pending` when it may be stored
+ * later.
+ */
 const storeOutput = async (
   request: StoredRequest,
   index: number,
   url: string,
   clock: Clock,
-): Promise<StoredOutput> => {
+): Promise<StoredOutput | 'pending'> => {
   for (let attempt = 1; ; attempt++) {
     const startedAtMs = clock.now().getTime();
     try {
@@ -71,9 +103,11 @@ const storeOutput = async (
         requestId: request.requestId,
         index,
         attempt,
+        isFinal,
         milliseconds: clock.now().getTime() - startedAtMs,
         error: error as Error,
       });
+      if (!isFinal) return 'pending';
       countMetric(METRIC.outputStorageFailed, { model: request.model });
       return { index };
     }

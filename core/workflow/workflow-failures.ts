@@ -7,24 +7,6 @@ export interface CaughtError {
   Cause?: string | undefined;
 }
 
-/** The failure of a request that is unfinished at its deadline. */
-export const DEADLINE_FAILURE: Failure = {
-  code: 'provider_timeout',
-  message: 'The upstream provider did not finish in time.',
-};
-
-const PROVIDER_BUSY: Failure = {
-  code: 'provider_error',
-  message: 'The upstream provider did not take the request.',
-};
-
-/** The failures that expected errors stand for, by error name. Any other error is unexpected. */
-const BY_NAME: Record<string, Failure> = {
-  ProviderBusyError: PROVIDER_BUSY,
-  ProviderCallInFlightError: PROVIDER_BUSY,
-  'States.Timeout': DEADLINE_FAILURE,
-};
-
 /** The fields of the last step's result that decide the failure. */
 export interface LastStep {
   next: string;
@@ -32,14 +14,17 @@ export interface LastStep {
 }
 
 /**
- * The failure to record for a request: the last step's own, unless an error was caught after it. An error
- * caught while storing is ours, not the provider's. An unexpected error is logged with its cause, because the
- * caller is told nothing about it.
+ * The failure to record for a request: the last step's own, or ours when storing failed or the step is unknown.
+ * A failure of ours is logged with the last error a state caught, because the caller is told nothing about it.
  */
 export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtError | undefined): Failure => {
-  if (!caught && step?.error) return step.error;
-  const known = caught && Object.hasOwn(BY_NAME, caught.Error) ? BY_NAME[caught.Error] : undefined;
-  if (known && step?.next !== 'store') return known;
-  logger.error('workflow step failed', { next: step?.next, errorName: caught?.Error, cause: caught?.Cause });
-  return UNEXPECTED_ERROR;
+  const failure = step?.next === 'fail' && step.error ? step.error : UNEXPECTED_ERROR;
+  if (failure.code === 'internal_error') {
+    logger.error('workflow step failed', {
+      next: step?.next,
+      errorName: caught?.Error,
+      cause: caught?.Cause,
+    });
+  }
+  return failure;
 };

@@ -1,14 +1,15 @@
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
-import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderOutput } from '../provider-calls/providers.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
 /** The result of a workflow step: which state the state machine enters next. */
 export type NextStep =
   /** The provider has finished and produced something: store it. */
   | { next: 'store' }
+  /** The provider was too busy for a call: make it again after this many whole seconds. */
+  | { next: 'retry'; waitSeconds: number }
   /** A task is unfinished: wait for the provider. */
   | ({ next: 'wait' } & ProviderWaitTime)
   /** Nothing was produced: fail the request with this error and refund it. */
@@ -26,17 +27,56 @@ export interface ProviderWaitTime {
 
 /** The deployment's settings that the rules need. */
 export interface WorkflowSettings {
-  /** Seconds from creation until an unfinished request fails. */
+  /** Seconds from the first call to a provider until an unfinished request fails. */
   deadlineSeconds: Record<RequestKind, number>;
   /** Shortest pause between two queries of an image task, in seconds. */
   pollIntervalSeconds: number;
 }
 
+/** The failure of a call that is unfinished at the request's deadline. */
+export const DEADLINE_FAILURE: Failure = {
+  code: 'provider_timeout',
+  message: 'The upstream provider did not finish in time.',
+};
+
+/** The failure of a call that the provider was too busy for until the request's deadline. */
+export const PROVIDER_BUSY: Failure = {
+  code: 'provider_error',
+  message: 'The upstream provider did not take the request.',
+};
+
+/** The kind of a request's outputs, and when its first provider call began. */
+export interface FirstCall {
+  kind: RequestKind;
+  firstCallAt: Instant;
+}
+
+/** When a request's first provider call began, from all its attempts; undefined before it. */
+export const firstCallAt = (attempts: readonly ProviderAttempt[]): Instant | undefined =>
+  attempts.map(({ startedAt }) => startedAt).sort()[0];
+
 /** When a request fails if it is still unfinished. */
 export const deadlineOf = (
-  { kind, createdAt }: Pick<StoredRequest, 'kind' | 'createdAt'>,
+  { kind, firstCallAt: from }: FirstCall,
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
-): Instant => addSeconds(createdAt, deadlineSeconds[kind]);
+): Instant => addSeconds(from, deadlineSeconds[kind]);
+
+/** Outputs have at least this long to be stored, however near the deadline they were produced. */
+const MIN_STORING_SECONDS = 900;
+
+/** Until when storing outputs is retried: the request's deadline, or 15 min after the last call finished. */
+export const storingEndOf = (
+  kind: RequestKind,
+  attempts: readonly ProviderAttempt[],
+  settings: Pick<WorkflowSettings, 'deadlineSeconds'>,
+): Instant => {
+  const ends = attempts.map(({ startedAt, finishedAt = startedAt }) =>
+    addSeconds(finishedAt, MIN_STORING_SECONDS),
+  );
+  const from = firstCallAt(attempts);
+  if (from !== undefined) ends.push(deadlineOf({ kind, firstCallAt: from }, settings));
+  return ends.sort().at(-1) ?? '';
+};
 
 /** The latest attempt of each planned call, by the call's index. `attempts` are in the order they were made. */
 export const latestAttempts = (attempts: readonly ProviderAttempt[]): Map<number, ProviderAttempt> =>
@@ -54,25 +94,76 @@ export const stepAfterCalls = (
   waitTime: () => ProviderWaitTime,
 ): NextStep => (hasOpenTask(attempts) ? { next: 'wait', ...waitTime() } : stepWhenFinished(attempts));
 
-/** Whether any call was accepted as a task that is not known to have finished. */
+/** Whether any call is being made, or was accepted as a task that is not known to have finished. */
 export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.some(({ outcome }) => outcome?.kind === 'accepted');
+  attempts.some(({ outcome }) => outcome === undefined || outcome.kind === 'accepted');
+
+/** Whether the provider has accepted or finished any call. */
+export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
 
 /**
- * The next step once every task has finished: store if anything was produced, else fail. A content decision
- * takes precedence over any other failure. Throws when no call has an outcome.
+ * The next step once every task has finished, or the deadline has passed: store if anything was produced, else
+ * fail. An open task then counts as timed out, and a busy call as not taken. A content decision takes
+ * precedence over any other failure; a timeout yields when the provider was busy, so that nobody is paused for
+ * it. Throws when there is no call.
  */
 export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
-  const failures = attempts.flatMap(({ outcome }) => {
-    if (outcome?.kind === 'failed' || outcome?.kind === 'lost') return [outcome.failure];
-    return outcome?.kind === 'done'
-      ? outcome.outputs.flatMap((o) => ('failure' in o ? [o.failure] : []))
-      : [];
-  });
-  const error = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
-  if (!error) throw new Error('No provider call has an outcome.');
+  const failures = attempts.flatMap(({ outcome }) => failuresOf(outcome));
+  const isBusy = attempts.some(isBusyAttempt);
+  const error =
+    failures.find(({ code }) => code === 'content_policy') ??
+    failures.find(({ code }) => !isBusy || code !== 'provider_timeout');
+  if (!error) throw new Error('There is no provider call.');
   return { next: 'fail', error };
+};
+
+const failuresOf = (outcome: AttemptOutcome | undefined): Failure[] => {
+  switch (outcome?.kind) {
+    case 'failed':
+    case 'lost':
+      return [outcome.failure];
+    case 'done':
+      return outcome.outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
+    case 'busy':
+      return [PROVIDER_BUSY];
+    default:
+      return [DEADLINE_FAILURE];
+  }
+};
+
+/** Whether the provider was too busy for a call. */
+export const isBusyAttempt = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'busy';
+
+/** When a call that the provider was too busy for may be made again: after its `Retry-After`, else at once. */
+export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt): Instant =>
+  addSeconds(finishedAt ?? startedAt, outcome?.kind === 'busy' ? (outcome.retryAfterSeconds ?? 0) : 0);
+
+/** Longest pause before a busy provider is called again, unless its own `Retry-After` is longer. */
+const MAX_BUSY_SECONDS = 30;
+
+/**
+ * The step that waits for a busy provider: until every call may be made again, at least 1, 2, 4 and so on up to
+ * 30 s with up to half of it taken off at random, and never beyond the deadline. `random` is from 0 to 1.
+ */
+export const stepWhileBusy = (
+  busy: readonly ProviderAttempt[],
+  deadline: Instant,
+  now: Date,
+  random: number,
+): NextStep & { next: 'retry' } => {
+  const secondsUntil = (instant: Instant): number => (Date.parse(instant) - now.getTime()) / 1000;
+  const round = Math.max(...busy.map(({ attempt }) => attempt));
+  const backoffSeconds = Math.min(MAX_BUSY_SECONDS, 2 ** round) * (1 - random / 2);
+  const wantedSeconds = Math.max(
+    backoffSeconds,
+    ...busy.map((attempt) => secondsUntil(repeatableAt(attempt))),
+  );
+  return {
+    next: 'retry',
+    waitSeconds: Math.max(1, Math.ceil(Math.min(wantedSeconds, secondsUntil(deadline)))),
+  };
 };
 
 /** Longest pause between two queries of a task. */
@@ -96,12 +187,12 @@ const MIN_INTERVALS: Record<RequestKind, number> = { image: 1, video: 3 };
  * that calls back: until the deadline; the reconciler covers lost callbacks. Never past the deadline.
  */
 export const waitTimeOf = (
-  request: Pick<StoredRequest, 'kind' | 'createdAt'>,
+  request: FirstCall,
   callsBack: boolean,
   settings: WorkflowSettings,
   now: Date,
 ): ProviderWaitTime => {
-  const elapsedSeconds = (now.getTime() - Date.parse(request.createdAt)) / 1000;
+  const elapsedSeconds = (now.getTime() - Date.parse(request.firstCallAt)) / 1000;
   const leftSeconds = Math.max(0, (Date.parse(deadlineOf(request, settings)) - now.getTime()) / 1000);
   const shareSeconds = elapsedSeconds * PAUSE_SHARE[request.kind];
   const minSeconds = settings.pollIntervalSeconds * MIN_INTERVALS[request.kind];

@@ -1,8 +1,14 @@
+import type { Context } from 'aws-lambda';
+import { systemClock } from '../../core/clock.ts';
 import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
-/** Makes the request's provider calls and returns the next step. */
-export const handler = workflowTask(TaskInput, ({ requestId }) =>
-  dispatchRequest(requestId, providerRouteOf),
-);
+/** Makes the request's provider calls and returns the next step, within the function's remaining time. */
+export const handler = (event: unknown, context: Context) => {
+  const timeLeftMs = context.getRemainingTimeInMillis();
+  const task = workflowTask(TaskInput, ({ requestId }) =>
+    dispatchRequest(requestId, providerRouteOf, systemClock, timeLeftMs),
+  );
+  return task(event, context);
+};

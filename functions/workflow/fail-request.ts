@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { Failure } from '../../core/errors.ts';
-import { failRequest, failStoredRequest } from '../../core/workflow/fail-request.ts';
+import { failRequest, settleOrFailRequest } from '../../core/workflow/fail-request.ts';
 import { failureOfWorkflow } from '../../core/workflow/workflow-failures.ts';
 import { workflowTask } from '../workflow-task.ts';
 
@@ -18,8 +18,11 @@ const FailInput = z.object({
   failure: z.optional(z.object({ Error: z.string(), Cause: z.optional(z.string()) })),
 });
 
-/** Ends the request as failed and refunds it in full. Once storing has begun, its files are removed too. */
+/**
+ * Ends the request as failed and refunds it in full. Once storing has begun, outputs that are recorded are
+ * settled instead, and the files of others removed.
+ */
 export const handler = workflowTask(FailInput, ({ requestId, step, failure }) => {
-  const fail = step?.result.next === 'store' ? failStoredRequest : failRequest;
+  const fail = step?.result.next === 'store' ? settleOrFailRequest : failRequest;
   return fail(requestId, failureOfWorkflow(step?.result, failure));
 });

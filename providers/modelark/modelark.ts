@@ -9,7 +9,7 @@ import type {
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
-import { callProvider } from '../http.ts';
+import { callProvider, type HttpAnswer } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
@@ -25,7 +25,7 @@ const CreatedTask = z.object({ id: z.string().check(z.minLength(1)) });
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. */
 export class ModelArk implements Provider {
   readonly id = 'modelark';
-  private readonly baseUrl: string;
+  readonly baseUrl: string;
   private readonly apiKey: string;
 
   /** `baseUrl` ends with the API version: `https://ark.<region>.bytepluses.com/api/v3`. */
@@ -48,15 +48,15 @@ export class ModelArk implements Provider {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
     if (answer.kind !== 'answered') return unanswered(this.id, answer);
-    if (answer.status !== 200) return this.refused(answer.status, answer.body);
+    if (answer.status !== 200) return this.refused(answer);
     const task = CreatedTask.safeParse(answer.body);
     if (task.success) return { kind: 'accepted', taskId: task.data.id };
     const images = ImagesBody.safeParse(answer.body);
-    if (!images.success) return this.refused(answer.status, answer.body);
+    if (!images.success) return this.refused(answer);
     const outputs = images.data.data.map(toOutput);
     // Without any item, the error is at the top level.
     if (outputs.length === 0 && ErrorBody.safeParse(answer.body).success) {
-      return this.refused(answer.status, answer.body);
+      return this.refused(answer);
     }
     return outputs.some((output) => 'url' in output) ? { kind: 'done', outputs } : noneProduced(outputs);
   }
@@ -70,11 +70,16 @@ export class ModelArk implements Provider {
     return { authorization: `Bearer ${this.apiKey}` };
   }
 
-  private refused(status: number, body: unknown): ProviderAnswer {
-    const error = ErrorBody.safeParse(body);
-    if (!error.success) return unreadable(this.id, status, classifyArkError);
+  private refused(answer: HttpAnswer & { kind: 'answered' }): ProviderAnswer {
+    const { status, retryAfterSeconds } = answer;
+    const error = ErrorBody.safeParse(answer.body);
+    if (!error.success) return unreadable(this.id, answer, classifyArkError);
     const upstreamCode = error.data.error.code;
-    return refusal(this.id, classifyArkError(status, upstreamCode), { status, upstreamCode });
+    return refusal(this.id, classifyArkError(status, upstreamCode), {
+      status,
+      upstreamCode,
+      retryAfterSeconds,
+    });
   }
 }
 

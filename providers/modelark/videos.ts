@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, lost, refusal, unknownState } from '../failures.ts';
+import { failureOf, refusal, unknownState, unknownTask } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
 import { classifyArkError } from './errors.ts';
 
@@ -54,7 +54,7 @@ const TaskBody = z.object({
 /** The answer to a task query. */
 export const readArkTask = (answer: HttpAnswer): ProviderAnswer => {
   if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
-  if (answer.status === 404) return lost('modelark', 'a task that the provider no longer knows');
+  if (answer.status === 404) return unknownTask();
   const task = answer.status === 200 ? TaskBody.safeParse(answer.body) : undefined;
   if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
   const { status, error, content } = task.data;

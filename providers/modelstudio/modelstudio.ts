@@ -6,8 +6,8 @@ import type {
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, lost, refusal, unanswered, unknownState, unreadable } from '../failures.ts';
-import { callProvider } from '../http.ts';
+import { failureOf, refusal, unanswered, unknownState, unknownTask, unreadable } from '../failures.ts';
+import { callProvider, type HttpAnswer } from '../http.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -30,7 +30,7 @@ const QueryBody = z.object({
 /** Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. */
 export class ModelStudio implements Provider {
   readonly id = 'modelstudio';
-  private readonly baseUrl: string;
+  readonly baseUrl: string;
   private readonly apiKey: string;
 
   /** `baseUrl` is the workspace's host: `https://<WorkspaceId>.<region>.maas.aliyuncs.com`. */
@@ -58,8 +58,8 @@ export class ModelStudio implements Provider {
     const images = ImagesBody.safeParse(answer.body);
     if (images.success) return produced(images.data.output.choices);
     const error = ErrorBody.safeParse(answer.body);
-    if (!error.success) return unreadable(this.id, answer.status, classifyModelStudioError);
-    return this.refused(answer.status, error.data.code);
+    if (!error.success) return unreadable(this.id, answer, classifyModelStudioError);
+    return this.refused(answer, error.data.code);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
@@ -78,7 +78,7 @@ export class ModelStudio implements Provider {
         return refusal(this.id, errorClass, { upstreamCode: code });
       }
       case 'UNKNOWN':
-        return lost(this.id, 'a task that the provider no longer knows');
+        return unknownTask();
       case 'PENDING':
       case 'RUNNING':
         return { kind: 'waiting' };
@@ -91,8 +91,15 @@ export class ModelStudio implements Provider {
     return { authorization: `Bearer ${this.apiKey}` };
   }
 
-  private refused(status: number, upstreamCode: string): ProviderAnswer {
-    return refusal(this.id, classifyModelStudioError(status, upstreamCode), { status, upstreamCode });
+  private refused(
+    { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
+    upstreamCode: string,
+  ): ProviderAnswer {
+    return refusal(this.id, classifyModelStudioError(status, upstreamCode), {
+      status,
+      upstreamCode,
+      retryAfterSeconds,
+    });
   }
 }
 

@@ -77,7 +77,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [TABLE]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
   },
   'workflow/await-provider': {

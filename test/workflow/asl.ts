@@ -18,7 +18,7 @@ export const LAMBDA_TRANSIENT_ERRORS = [
   'Runtime.ExitError',
 ];
 
-/** How every task retries `TransientError` and the transient errors of Lambda. */
+/** How tasks retry `TransientError` and the transient errors of Lambda when nothing is lost by giving up. */
 export const TRANSIENT_RETRIER: Retrier = {
   ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS],
   IntervalSeconds: 2,
@@ -29,17 +29,10 @@ export const TRANSIENT_RETRIER: Retrier = {
 };
 
 /**
- * How the tasks that end a request retry `TransientError` instead: sooner and more often, because it is mostly
- * contention on the account's balance, which is gone within moments.
+ * How the tasks of `generation` retry them: until the longest deadline of a deployment has passed and the outputs
+ * had their time to be stored. With full jitter a pause is 15 s on average.
  */
-export const CONTENTION_RETRIER: Retrier = {
-  ErrorEquals: ['TransientError'],
-  IntervalSeconds: 1,
-  BackoffRate: 2,
-  MaxDelaySeconds: 30,
-  MaxAttempts: 10,
-  JitterStrategy: 'FULL',
-};
+export const LASTING_RETRIER: Retrier = { ...TRANSIENT_RETRIER, MaxAttempts: 450 };
 
 /** The names of all definition files. */
 export const definitionFiles = (): string[] => readdirSync(folder).toSorted();

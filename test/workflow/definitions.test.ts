@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import validate from 'asl-validator';
 import { ofType, type Resource, type ServiceTemplate, synthesizeService } from '../infra/service-template.ts';
 import {
-  CONTENTION_RETRIER,
   type Definition,
   definitionFiles,
   definitionText,
   LAMBDA_TRANSIENT_ERRORS,
+  LASTING_RETRIER,
   placeholdersIn,
   reachableStates,
   readDefinition,
@@ -26,7 +26,6 @@ const WITHOUT_CATCH: Record<string, string> = {
 
 /** Our own transient errors. Any other error of ours is a decision and is never retried. */
 const OUR_TRANSIENT_ERRORS = [
-  'ProviderBusyError',
   'ProviderCallInFlightError',
   'TransientError',
   'NotExpiredYetError',
@@ -45,8 +44,13 @@ const OTHER_PAUSES: Record<string, Partial<typeof USUAL_PAUSES>> = {
   FilesRemainError: { JitterStrategy: 'FULL', MaxDelaySeconds: 3_600 },
 };
 
-/** The tasks that end a request, which retry `TransientError` sooner and more often. */
-const ENDS_REQUEST = new Set(['Settle request', 'Fail request']);
+/** The workflow whose tasks hold what a provider was paid for: giving up would lose it. */
+const HOLDS_PAID_WORK = 'generation.asl.json';
+/** The longest deadline a deployment can have, and the time for storing after it. */
+const MAX_DEADLINE_SECONDS = 5_400;
+const MAX_STORING_SECONDS = 900;
+/** A request may wait for capacity this long before its first call. */
+const MAX_QUEUE_SECONDS = 3_600;
 
 /** A wait under a task token catches these first: no news is no failure. */
 const SILENCE = ['States.HeartbeatTimeout', 'States.Timeout'];
@@ -120,7 +124,7 @@ describe.each(FILES)('%s', (file) => {
   });
 });
 
-describe.each(TASKS)('$file: $name', ({ name, task }) => {
+describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
   const errors = (branches: readonly { ErrorEquals: string[] }[] = []): string[] =>
     branches.flatMap(({ ErrorEquals }) => ErrorEquals);
 
@@ -134,16 +138,12 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
     expect(errors(task.Retry)).toEqual(expect.arrayContaining(LAMBDA_TRANSIENT_ERRORS));
   });
 
-  test('retries transient errors exactly as every other task does', () => {
+  test('retries transient errors exactly as every other task of its workflow does', () => {
     const retriers = (task.Retry ?? []).filter(({ ErrorEquals }) =>
       ErrorEquals.some((error) => TRANSIENT_RETRIER.ErrorEquals.includes(error)),
     );
 
-    expect(retriers).toEqual(
-      ENDS_REQUEST.has(name)
-        ? [CONTENTION_RETRIER, { ...TRANSIENT_RETRIER, ErrorEquals: LAMBDA_TRANSIENT_ERRORS }]
-        : [TRANSIENT_RETRIER],
-    );
+    expect(retriers).toEqual([file === HOLDS_PAID_WORK ? LASTING_RETRIER : TRANSIENT_RETRIER]);
   });
 
   test('retries transient errors only, each in one retrier', () => {
@@ -188,6 +188,20 @@ describe.each(TASKS)('$file: $name', ({ name, task }) => {
     expect(task.TimeoutSecondsPath).toMatch(/^\$\./);
     expect(task.HeartbeatSecondsPath).toMatch(/^\$\./);
     expect(task.Catch?.[0]?.ErrorEquals).toEqual(SILENCE);
+  });
+});
+
+describe('the time limits of generation', () => {
+  test('let its tasks be retried until the longest deadline, and the outputs be stored', () => {
+    const { MaxDelaySeconds = 0, MaxAttempts = 0 } = LASTING_RETRIER;
+
+    expect((MaxDelaySeconds / 2) * MaxAttempts).toBeGreaterThan(MAX_DEADLINE_SECONDS + MAX_STORING_SECONDS);
+  });
+
+  test('cover a queue, the longest deadline and storing', () => {
+    expect(readDefinition(HOLDS_PAID_WORK).TimeoutSeconds).toBeGreaterThan(
+      MAX_QUEUE_SECONDS + MAX_DEADLINE_SECONDS + 2 * MAX_STORING_SECONDS,
+    );
   });
 });
 

@@ -1,96 +1,183 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { REQUEST_ID } from '../unit/builders/entities.ts';
-import { done, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
-import { fails, hangs, type Script } from './harness.ts';
+import { recordOutputs } from '../../core/requests/requests.ts';
+import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
+import { done, fail, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
+import { type Behaviour, fails, hangs, type Script } from './harness.ts';
 import { balanceThousandths, failRequest, pausedUntil, putRequest, storedRequest } from './stored-request.ts';
 
-const WAIT = { result: { next: 'wait', waitSeconds: 5, timeoutSeconds: 600 } };
+const UNEXPECTED = {
+  code: 'internal_error',
+  message: 'Something unexpected went wrong on our side.',
+} as const;
+const WHILE_WAITING = { 'dispatch-request': wait(5, 600) };
+const DELIVERED = { 'store-outputs': done, 'settle-request': done } satisfies Script;
 
-/** The tasks whose errors fail the request, each with a script that reaches it and the state by then. */
-const CAUGHT = [
-  ['Dispatch request', 'dispatch-request', {}, {}],
-  ['Wait for provider', 'await-provider', { 'dispatch-request': wait(5, 600) }, { step: WAIT }],
-  [
-    'Query provider',
-    'query-provider',
-    { 'dispatch-request': wait(5, 600), 'await-provider': done },
-    { step: WAIT, silence: { Error: 'States.HeartbeatTimeout', Cause: '' } },
-  ],
-  ['Store outputs', 'store-outputs', { 'dispatch-request': store }, { step: { result: { next: 'store' } } }],
-] as const satisfies [string, string, Script, object][];
+/** The tasks whose errors lead to another query of the provider, each with a script that reaches it. */
+const RECOVERED = [
+  ['Dispatch request', 'dispatch-request', {}, 0, 900],
+  ['Wait for provider', 'await-provider', WHILE_WAITING, 30, undefined],
+  ['Query provider', 'query-provider', { ...WHILE_WAITING, 'await-provider': done }, 30, 60],
+] as const satisfies [string, string, Script, number, number | undefined][];
+
+/** The errors that are not retried. */
+const OUR_ERRORS = ['TypeError', 'ZodError', 'NotFoundError', 'ConflictError', 'AccessDeniedException'];
 
 /** The tasks that end a request, each with a script that reaches it. */
 const LAST = [
   ['Settle request', 'settle-request', { 'dispatch-request': store, 'store-outputs': done }],
-  ['Fail request', 'fail-request', { 'dispatch-request': fails('TypeError') }],
+  ['Fail request', 'fail-request', { 'dispatch-request': fail(UNEXPECTED) }],
 ] as const satisfies [string, string, Script][];
 
 beforeEach(() => putRequest());
 
-describe.each(CAUGHT)('%s', (state, task, script, leftState) => {
-  test.each(['TypeError', 'ZodError', 'NotFoundError', 'ConflictError', 'AccessDeniedException'])(
-    'is not retried after %s: the request fails, and "Fail request" is given error and cause',
+describe.each(RECOVERED)('%s', (state, task, script, seconds, _limit) => {
+  test.each(OUR_ERRORS)(
+    'is not retried after %s: the provider is queried again, and what it made is delivered',
     async (error) => {
+      const query = task === 'query-provider' ? [fails(error), store] : store;
       const execution = await runGeneration({
         ...script,
-        [task]: [fails(error, 'table-1 is not there')],
+        ...DELIVERED,
+        'query-provider': query,
+        ...(task === 'query-provider' ? {} : { [task]: [fails(error)] }),
+      });
+
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.retries).toEqual([]);
+      expect(execution.path.slice(execution.path.indexOf(state))).toEqual([
+        state,
+        ...(seconds > 0 ? ['Wait after error'] : []),
+        ...['Query provider', 'Choose next step', 'Store outputs', 'Settle request'],
+      ]);
+    },
+  );
+});
+
+test.each(RECOVERED.filter(([, , , , limit]) => limit !== undefined))(
+  '%s whose function never answers is left at its time limit, for another query',
+  async (state, task, script, _seconds, limit) => {
+    const execution = await runGeneration({
+      ...script,
+      ...DELIVERED,
+      'query-provider': store,
+      [task]: task === 'query-provider' ? [hangs, store] : [hangs],
+    });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.visits.find((visit) => visit.state === state)?.seconds).toBe(limit);
+    expect(execution.path.at(-1)).toBe('Settle request');
+  },
+);
+
+test('errors of every query end with the execution’s time limit, far from the limit of its history', async () => {
+  const execution = await runGeneration({
+    ...WHILE_WAITING,
+    'await-provider': fails('TypeError'),
+    'query-provider': fails('TypeError'),
+  });
+
+  expect(execution.status).toBe('TIMED_OUT');
+  // A task takes five events, another state two.
+  expect(execution.transitions * 5).toBeLessThan(10_000);
+});
+
+test('an execution whose token cannot be kept goes on by queries', async () => {
+  const execution = await runGeneration({
+    ...DELIVERED,
+    'dispatch-request': wait(5, 600),
+    'await-provider': fails('TypeError'),
+    'query-provider': [...Array<Behaviour>(50).fill(wait(5, 600)), store],
+  });
+
+  expect(execution.status).toBe('SUCCEEDED');
+  expect(execution.seconds).toBe(51 * 30);
+});
+
+test('a dispatch that failed before any call fails the request, and the caller is told nothing of the error', async () => {
+  const execution = await runGeneration({
+    'dispatch-request': [fails('TypeError', 'table-1 is not there')],
+    'query-provider': fail(UNEXPECTED),
+    'fail-request': failRequest,
+  });
+
+  const Cause = expect.stringContaining('TypeError: table-1 is not there');
+  expect(execution.path).toEqual(['Dispatch request', 'Query provider', 'Choose next step', 'Fail request']);
+  expect(givenTo(execution, 'fail-request')).toEqual([
+    {
+      requestId: REQUEST_ID,
+      step: { result: { next: 'fail', error: UNEXPECTED } },
+      failure: { Error: 'TypeError', Cause },
+    },
+  ]);
+  expect(storedRequest()).toMatchObject({ status: 'failed', error: UNEXPECTED, refundThousandths: 4_000 });
+  expect(balanceThousandths()).toBe(104_000);
+});
+
+test('the reason of the provider stands after an earlier error of ours', async () => {
+  const refusal = { code: 'content_policy', message: 'refused' } as const;
+  await runGeneration({
+    ...WHILE_WAITING,
+    'await-provider': done,
+    'query-provider': [fails('TypeError'), fail(refusal)],
+    'fail-request': failRequest,
+  });
+
+  expect(storedRequest()).toMatchObject({ status: 'failed', error: refusal });
+});
+
+describe('Store outputs', () => {
+  const script = { 'dispatch-request': store };
+
+  test.each([
+    ...OUR_ERRORS.map((error) => [error, fails(error, 'table-1 is not there')] as const),
+    ['States.Timeout', hangs] as const,
+  ])(
+    'that fails with %s fails the request and refunds it, saying nothing of the error',
+    async (error, behaviour) => {
+      const execution = await runGeneration({
+        ...script,
+        'store-outputs': [behaviour],
         'fail-request': failRequest,
       });
 
       expect(execution.status).toBe('SUCCEEDED');
       expect(execution.retries).toEqual([]);
-      expect(execution.path.slice(-2)).toEqual([state, 'Fail request']);
-      const Cause = JSON.stringify({
-        errorType: error,
-        errorMessage: 'table-1 is not there',
-        trace: [`${error}: table-1 is not there`],
-      });
+      expect(execution.path.slice(-2)).toEqual(['Store outputs', 'Fail request']);
       expect(givenTo(execution, 'fail-request')).toEqual([
-        { requestId: REQUEST_ID, ...leftState, failure: { Error: error, Cause } },
+        {
+          requestId: REQUEST_ID,
+          step: { result: { next: 'store' } },
+          failure: { Error: error, Cause: expect.any(String) },
+        },
       ]);
+      expect(storedRequest()).toMatchObject({
+        status: 'failed',
+        error: UNEXPECTED,
+        refundThousandths: 4_000,
+      });
+      expect(balanceThousandths()).toBe(104_000);
+      expect(pausedUntil()).toBeUndefined();
     },
   );
 
-  test('tells the caller nothing about an internal error, and refunds', async () => {
-    await runGeneration({
+  test('that fails after the outputs were recorded delivers them', async () => {
+    putRequest(anImageRequest({ status: 'processing' }));
+    const execution = await runGeneration({
       ...script,
-      [task]: [fails('TypeError', 'table-1 is not there')],
+      'store-outputs': async () => {
+        await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+        return fails('TypeError')(undefined as never);
+      },
       'fail-request': failRequest,
     });
 
-    expect(storedRequest()).toMatchObject({
-      status: 'failed',
-      error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
-      refundThousandths: 4_000,
-    });
-    expect(balanceThousandths()).toBe(104_000);
+    expect(execution.path.at(-1)).toBe('Fail request');
+    expect(storedRequest()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
+    expect(balanceThousandths()).toBe(100_000);
   });
 });
 
 describe('a task whose function never answers', () => {
-  test.each([
-    [...CAUGHT[0], 900, 'provider_timeout'],
-    [...CAUGHT[2], 60, 'provider_timeout'],
-    [...CAUGHT[3], 930, 'internal_error'],
-  ] as const)(
-    '%s fails the request at its time limit',
-    async (state, task, script, leftState, seconds, code) => {
-      const execution = await runGeneration({ ...script, [task]: [hangs], 'fail-request': failRequest });
-
-      expect(execution.path.slice(-2)).toEqual([state, 'Fail request']);
-      expect(execution.visits.find((visit) => visit.state === state)?.seconds).toBe(seconds);
-      expect(givenTo(execution, 'fail-request')).toEqual([
-        {
-          requestId: REQUEST_ID,
-          ...leftState,
-          failure: { Error: 'States.Timeout', Cause: expect.any(String) },
-        },
-      ]);
-      expect(storedRequest()).toMatchObject({ status: 'failed', error: { code } });
-      expect(pausedUntil() !== undefined).toBe(code === 'provider_timeout');
-    },
-  );
-
   test.each(LAST)('%s fails the execution after 60 s', async (state, task, script) => {
     const execution = await runGeneration({ ...script, [task]: [hangs] });
 
@@ -117,7 +204,7 @@ describe('a task that ends a request', () => {
 });
 
 describe('the execution', () => {
-  test('times out after 2 h whatever its steps return', async () => {
+  test('times out after 4 h whatever its steps return', async () => {
     const execution = await runGeneration({
       'dispatch-request': wait(60),
       'await-provider': done,
@@ -125,22 +212,22 @@ describe('the execution', () => {
     });
 
     expect(execution.status).toBe('TIMED_OUT');
-    expect(execution.seconds).toBe(7_200);
-    expect(givenTo(execution, 'query-provider')).toHaveLength(119);
+    expect(execution.seconds).toBe(14_400);
+    expect(givenTo(execution, 'query-provider')).toHaveLength(239);
   });
 
-  test('times out after 2 h despite heartbeats', async () => {
+  test('times out after 4 h despite heartbeats', async () => {
     const execution = await runGeneration(
       { 'dispatch-request': wait(60, 20_000), 'await-provider': done },
       ({ tokens, every }) => every(50, () => tokens.heartbeat('token-1')),
     );
 
     expect(execution.status).toBe('TIMED_OUT');
-    expect(execution.seconds).toBe(7_200);
+    expect(execution.seconds).toBe(14_400);
   });
 
   test.each([
-    ['a time limit, which has no cause', { Error: 'States.Timeout' }, 'provider_timeout'],
+    ['a time limit, which has no cause', { Error: 'States.Timeout' }, 'internal_error'],
     ['an error with an empty cause', { Error: 'Lambda.Unknown', Cause: '' }, 'internal_error'],
   ])('accepts %s as Step Functions passes it', async (_what, failure, code) => {
     await failRequest({ requestId: REQUEST_ID, failure });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { atSeconds } from '../unit/builders/clocks.ts';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { done, fail, givenTo, INPUT, invoked, runGeneration, stop, store, wait } from './generation.ts';
 import {
@@ -98,7 +99,12 @@ describe('an asynchronous provider', () => {
 
     expect(execution.tokens.issued).toEqual(['token-1', 'token-2']);
     expect(givenTo(execution, 'await-provider')).toEqual(
-      execution.tokens.issued.map((taskToken) => ({ ...INPUT, taskToken })),
+      execution.tokens.issued.map((taskToken, index) => ({
+        ...INPUT,
+        taskToken,
+        enteredAt: atSeconds(index * 5).toISOString(),
+        retries: 0,
+      })),
     );
   });
 

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { LAMBDA_TRANSIENT_ERRORS } from './asl.ts';
-import { done, givenTo, invoked, runGeneration, store, wait } from './generation.ts';
+import { done, fail, givenTo, retry, runGeneration, store, wait } from './generation.ts';
 import { type Behaviour, type Execution, fails, type Script } from './harness.ts';
-import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
+import { failRequest, putRequest } from './stored-request.ts';
 
-const busy = fails('ProviderBusyError', 'modelark answered 429.');
+const UNEXPECTED = { code: 'internal_error', message: 'Something unexpected went wrong.' } as const;
 const inFlight = fails('ProviderCallInFlightError');
-const contended = fails('TransientError');
 const transient = fails('Lambda.ServiceException');
 
 const times = (count: number, behaviour: Behaviour): Behaviour[] =>
@@ -32,7 +31,7 @@ const SCRIPTS = {
   },
   'store-outputs': { 'dispatch-request': store, 'settle-request': done },
   'settle-request': { 'dispatch-request': store, 'store-outputs': done },
-  'fail-request': { 'dispatch-request': fails('TypeError') },
+  'fail-request': { 'dispatch-request': fail(UNEXPECTED) },
 } satisfies Record<string, Script>;
 type Task = keyof typeof SCRIPTS;
 const TASKS = Object.keys(SCRIPTS) as Task[];
@@ -44,41 +43,22 @@ const working = (task: Task): Behaviour =>
 beforeEach(() => putRequest());
 
 describe('a busy provider', () => {
-  test('is called again, each time after up to twice as long', async () => {
+  test('is called again after each wait that the dispatch asks for, however often', async () => {
+    const waits = [1, 40, ...Array<number>(100).fill(30)];
     const execution = await runGeneration({
       ...SCRIPTS['dispatch-request'],
-      'dispatch-request': [...times(3, busy), store],
+      'dispatch-request': [...waits.map(retry), store],
     });
 
+    const round = ['Dispatch request', 'Choose next step', 'Wait for busy provider'];
     expect(execution.status).toBe('SUCCEEDED');
     expect(execution.path).toEqual([
-      'Dispatch request',
-      'Choose next step',
-      'Store outputs',
-      'Settle request',
+      ...waits.flatMap(() => round),
+      ...['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
     ]);
-    expect(execution.retries).toEqual(
-      [1, 2, 4].map((seconds) => ({ state: 'Dispatch request', error: 'ProviderBusyError', seconds })),
-    );
-    expect(givenTo(execution, 'dispatch-request')).toEqual(Array(4).fill({ requestId: REQUEST_ID }));
-  });
-
-  test('that stays busy is given up after 12 retries, up to 4 min in all, and the request refunded', async () => {
-    const execution = await runGeneration({ 'dispatch-request': busy, 'fail-request': failRequest });
-
-    expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30]);
-    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
-    expect(givenTo(execution, 'fail-request')).toEqual([
-      {
-        requestId: REQUEST_ID,
-        failure: { Error: 'ProviderBusyError', Cause: expect.stringContaining('modelark answered 429.') },
-      },
-    ]);
-    expect(storedRequest()).toMatchObject({
-      status: 'failed',
-      error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
-    });
-    expect(balanceThousandths()).toBe(104_000);
+    expect(execution.retries).toEqual([]);
+    expect(execution.seconds).toBe(1 + 40 + 3_000);
+    expect(givenTo(execution, 'dispatch-request')).toEqual(Array(103).fill({ requestId: REQUEST_ID }));
   });
 });
 
@@ -94,22 +74,28 @@ describe('a call that another run is making', () => {
   });
 
   test('is waited for as long as a function can run, 15 min, and no longer', async () => {
-    const execution = await runGeneration({ 'dispatch-request': inFlight, 'fail-request': failRequest });
+    const execution = await runGeneration({
+      ...SCRIPTS['dispatch-request'],
+      'dispatch-request': inFlight,
+      'query-provider': store,
+    });
 
     expect(sum(secondsOf(execution))).toBe(900);
-    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+    expect(execution.path).toEqual([
+      ...['Dispatch request', 'Query provider', 'Choose next step'],
+      ...['Store outputs', 'Settle request'],
+    ]);
   });
 });
 
 test('each retrier counts its own attempts', async () => {
   const execution = await runGeneration({
     ...SCRIPTS['dispatch-request'],
-    'dispatch-request': [...times(12, busy), ...times(2, inFlight), ...times(6, transient), store],
+    'dispatch-request': [...times(2, inFlight), ...times(6, transient), ...times(100, inFlight), store],
   });
 
   expect(execution.status).toBe('SUCCEEDED');
-  expect(execution.retries).toHaveLength(20);
+  expect(execution.retries).toHaveLength(108);
 });
 
 describe.each(TASKS)('a transient error of Lambda at %s', (task) => {
@@ -117,71 +103,51 @@ describe.each(TASKS)('a transient error of Lambda at %s', (task) => {
     const execution = await runGeneration({ ...SCRIPTS[task], [task]: [fails(error), working(task)] });
 
     expect(execution.status).toBe('SUCCEEDED');
-    const own = error === 'TransientError' && (task === 'settle-request' || task === 'fail-request');
-    expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: own ? 1 : 2 }]);
+    expect(execution.retries).toEqual([{ state: expect.any(String), error, seconds: 2 }]);
     const [first, second] = givenTo(execution, task);
     // Each attempt of a wait has its own token.
-    const token = task === 'await-provider' ? { taskToken: 'token-2' } : {};
+    const token = task === 'await-provider' ? { taskToken: 'token-2', enteredAt: expect.any(String) } : {};
     expect(second).toEqual({ ...(first as object), ...token });
   });
 });
 
-describe('a lasting error of Lambda', () => {
+describe.each(TASKS)('at %s, functions that are throttled', (task) => {
+  const throttled = fails('Lambda.TooManyRequestsException');
+
+  test.each([60, 3_600])('for %i s cost the request that time and nothing else', async (seconds) => {
+    let began: number | undefined;
+    const behaviour: Behaviour = (payload) => {
+      began ??= Date.now();
+      return (Date.now() < began + seconds * 1000 ? throttled : working(task))(payload);
+    };
+    const execution = await runGeneration({ ...SCRIPTS[task], [task]: behaviour });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).not.toContain(task === 'fail-request' ? 'Settle request' : 'Fail request');
+    expect(sum(secondsOf(execution))).toBeGreaterThanOrEqual(seconds);
+    expect(sum(secondsOf(execution))).toBeLessThan(seconds + 31);
+  });
+});
+
+describe('an error of Lambda that lasts for hours', () => {
   test.each([
-    ['dispatch-request', 'Dispatch request'],
-    ['await-provider', 'Wait for provider'],
-    ['query-provider', 'Query provider'],
     ['store-outputs', 'Store outputs'],
-  ] as const)('at %s fails and refunds the request after 6 retries', async (task, state) => {
+    ['settle-request', 'Settle request'],
+    ['fail-request', 'Fail request'],
+    ['dispatch-request', 'Dispatch request'],
+  ] as const)('at %s is retried more than 3 h', async (task, state) => {
     const execution = await runGeneration({
       ...SCRIPTS[task],
       [task]: transient,
+      'query-provider': fail(UNEXPECTED),
       'fail-request': failRequest,
+      ...(task === 'fail-request' ? { 'fail-request': transient } : {}),
     });
 
-    expect(secondsOf(execution)).toEqual([2, 4, 8, 16, 30, 30]);
-    expect(execution.path.slice(-2)).toEqual([state, 'Fail request']);
-    expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
-    expect(balanceThousandths()).toBe(104_000);
+    const waits = secondsOf(execution);
+    expect(waits.slice(0, 6)).toEqual([2, 4, 8, 16, 30, 30]);
+    expect(waits).toHaveLength(450);
+    expect(execution.visits.filter((visit) => visit.state === state)).toHaveLength(1);
+    expect(sum(waits)).toBeGreaterThan(3 * 3_600);
   });
-
-  test.each(['settle-request', 'fail-request'] as const)(
-    'at %s fails the execution after 6 retries',
-    async (task) => {
-      const execution = await runGeneration({ ...SCRIPTS[task], [task]: transient });
-
-      expect(secondsOf(execution)).toEqual([2, 4, 8, 16, 30, 30]);
-      expect(execution.status).toBe('FAILED');
-      expect(execution.failure?.Error).toBe('Lambda.ServiceException');
-    },
-  );
-});
-
-describe('a contended account, or a table out of reach,', () => {
-  test.each(['settle-request', 'fail-request'] as const)('is retried at %s', async (task) => {
-    const execution = await runGeneration({ ...SCRIPTS[task], [task]: [...times(3, contended), done] });
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(secondsOf(execution)).toEqual([1, 2, 4]);
-  });
-
-  test.each([
-    ['settle-request', 'Settle request'],
-    ['fail-request', 'Fail request'],
-  ] as const)(
-    'that stays so fails the execution at %s after 10 retries, for the reconciler',
-    async (task, state) => {
-      const execution = await runGeneration({ ...SCRIPTS[task], [task]: contended });
-
-      expect(secondsOf(execution)).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30]);
-      expect(execution.status).toBe('FAILED');
-      expect(execution.failure).toEqual({
-        Error: 'TransientError',
-        Cause: expect.stringContaining('TransientError happened.'),
-      });
-      expect(execution.path.at(-1)).toBe(state);
-      expect(invoked(execution).slice(-11)).toEqual(Array(11).fill(task));
-      expect(storedRequest().status).toBe('queued');
-    },
-  );
 });

@@ -1,13 +1,15 @@
 import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { listAttempts } from '../../core/provider-calls/provider-attempts.ts';
 import type { ProviderAnswer, ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { recordOutputs } from '../../core/requests/requests.ts';
 import { awaitProvider } from '../../core/workflow/await-provider.ts';
 import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
 import { queryProvider } from '../../core/workflow/query-provider.ts';
+import { latestAttempts, producedOutputs } from '../../core/workflow/workflow-rules.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
-import { runGeneration, tokenIn } from './generation.ts';
+import { entryIn, runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script } from './harness.ts';
 import {
   activeRequests,
@@ -30,11 +32,13 @@ const FILE_URL = 'https://files.provider.example/output.png?signature=secret';
 const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: FILE_URL }] };
 const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
 const waiting: ProviderAnswer = { kind: 'waiting' };
+const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.', retryAfterSeconds: 1 };
 
 /** The real function of every task but storing, which only records an output. */
 const realFunctions = (providerRouteOf: () => Promise<ProviderRoute>): Script => ({
   'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
-  'await-provider': (payload) => awaitProvider(REQUEST_ID, tokenIn(payload), providerRouteOf),
+  'await-provider': (payload) =>
+    awaitProvider(REQUEST_ID, tokenIn(payload), entryIn(payload), providerRouteOf),
   'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
   'store-outputs': storeOneOutput,
   'settle-request': settleRequest,
@@ -115,7 +119,7 @@ describe('with the real functions', () => {
     expectNoContent(execution);
   });
 
-  test('a task that never finishes fails at the deadline, 10 min after its creation, and is refunded', async () => {
+  test('a task that never finishes fails at the deadline, 10 min after its first call, and is refunded', async () => {
     const provider = stubProvider('asynchronous', { submit: [accepted], query: [waiting] });
 
     const execution = await runGeneration(realFunctions(provider));
@@ -146,32 +150,66 @@ describe('with the real functions', () => {
   test.each(['synchronous', 'asynchronous'] as const)(
     'a %s provider that is busy twice accepts the third call',
     async (mode) => {
-      const busy: ProviderAnswer = { kind: 'busy', reason: 'modelstudio answered 429.' };
       const last = mode === 'synchronous' ? finished : accepted;
       const provider = stubProvider(mode, { submit: [busy, busy, last], query: [finished] });
 
       const execution = await runGeneration(realFunctions(provider));
 
-      expect(execution.retries.map(({ error }) => error)).toEqual(['ProviderBusyError', 'ProviderBusyError']);
+      expect(execution.path.filter((state) => state === 'Wait for busy provider')).toHaveLength(2);
+      expect(execution.retries).toEqual([]);
       expect(storedRequest().status).toBe('succeeded');
       expectNoContent(execution);
     },
   );
 
-  test('a provider that stays busy fails the request, which is refunded', async () => {
-    const provider = stubProvider('synchronous', {
-      submit: [{ kind: 'busy', reason: 'modelstudio answered 429.' }],
-    });
+  test('a provider that stays busy for 9 min delivers the request', async () => {
+    const until = atSeconds(540).getTime();
+    const provider = stubProvider('synchronous', { submit: () => (Date.now() < until ? busy : finished) });
 
     const execution = await runGeneration(realFunctions(provider));
 
-    expect(execution.retries).toHaveLength(12);
+    expect(storedRequest().status).toBe('succeeded');
+    expect(execution.seconds).toBeGreaterThanOrEqual(540);
+    expect(execution.seconds).toBeLessThan(570);
+  });
+
+  test('a provider that stays busy fails the request at the deadline: it is refunded, and nobody is paused', async () => {
+    const provider = stubProvider('synchronous', { submit: [busy] });
+
+    const execution = await runGeneration(realFunctions(provider));
+
+    expect(execution.seconds).toBe(600);
     expect(storedRequest()).toMatchObject({
       status: 'failed',
       error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
     });
     expect(balanceThousandths()).toBe(104_000);
+    expect(pausedUntil()).toBeUndefined();
     expectNoContent(execution);
+  });
+
+  test('of four images, the three made are delivered when the provider stays busy for the fourth', async () => {
+    putRequest(anImageRequest({ ...CONTENT, images: 4, debitThousandths: 16_000 }));
+    const answers = [finished, finished, finished];
+    const provider = stubProvider('synchronous', { submit: () => answers.pop() ?? busy }, undefined, 4);
+    const store: Behaviour = async () => {
+      const produced = producedOutputs(latestAttempts(await listAttempts(REQUEST_ID)).values());
+      await recordOutputs(
+        REQUEST_ID,
+        produced.map((_, index) => aStoredOutput(index)),
+      );
+    };
+
+    const execution = await runGeneration({ ...realFunctions(provider), 'store-outputs': store });
+
+    expect(execution.seconds).toBe(600);
+    expect(storedRequest()).toMatchObject({
+      status: 'succeeded',
+      costThousandths: 12_000,
+      refundThousandths: 4_000,
+    });
+    expect(balanceThousandths()).toBe(104_000);
+    expect(pausedUntil()).toBeUndefined();
   });
 
   test.each([
@@ -196,7 +234,12 @@ describe('with the real functions', () => {
       realFunctions(() => Promise.reject(new Error('No upstream is configured for xQI3Pro.'))),
     );
 
-    expect(execution.path).toEqual(['Dispatch request', 'Fail request']);
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Query provider',
+      'Choose next step',
+      'Fail request',
+    ]);
     expect(storedRequest()).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
     expect(balanceThousandths()).toBe(104_000);
   });

@@ -1,4 +1,5 @@
 import type { Failure } from '../../core/errors.ts';
+import type { StateEntry } from '../../core/provider-calls/provider-waits.ts';
 import type { NextStep } from '../../core/workflow/workflow-rules.ts';
 import { REQUEST_ID } from '../unit/builders/entities.ts';
 import { definitionText } from './asl.ts';
@@ -21,6 +22,8 @@ export const store = step({ next: 'store' });
 /** The provider is at work: the seconds to wait without a heartbeat, and in all. */
 export const wait = (waitSeconds: number, timeoutSeconds = 3_601): Behaviour =>
   step({ next: 'wait', waitSeconds, timeoutSeconds });
+/** The provider is busy: the seconds until it is called again. */
+export const retry = (waitSeconds: number): Behaviour => step({ next: 'retry', waitSeconds });
 /** Nothing was produced. */
 export const fail = (error: Failure): Behaviour => step({ next: 'fail', error });
 /** The request is terminal or gone. */
@@ -30,6 +33,9 @@ export const done = answers(undefined);
 
 /** The task token in a function's payload. */
 export const tokenIn = (payload: unknown): string => (payload as { taskToken: string }).taskToken;
+
+/** When the state of a wait was entered, in its function's payload. */
+export const entryIn = (payload: unknown): StateEntry => payload as StateEntry;
 
 /** The payloads of a function, in order. */
 export const givenTo = (execution: Execution, functionName: string): unknown[] =>

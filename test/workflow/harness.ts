@@ -104,7 +104,7 @@ export const runWorkflow = async (
     around(surroundings(tokens, scriptErrors));
     const run = machine.run(input, {
       overrides: { taskResourceLocalHandlers: handlers },
-      context: { Task: taskContext(tokens), Execution: { Name: 'execution-1' } },
+      context: { Task: taskContext(tokens), State: STATE_CONTEXT, Execution: { Name: 'execution-1' } },
     });
     const ended = Promise.all([endOf(run.result), collect(run.eventLogs)]);
     await passTimeUntil(ended);
@@ -115,6 +115,14 @@ export const runWorkflow = async (
     random.mockRestore();
     jest.useRealTimers();
   }
+};
+
+/** The context object of a state, as if each retry entered it again. */
+const STATE_CONTEXT = {
+  RetryCount: 0,
+  get EnteredTime() {
+    return new Date().toISOString();
+  },
 };
 
 /** The context object of a task. Its token is made when its parameters are evaluated. */

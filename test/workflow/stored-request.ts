@@ -22,12 +22,14 @@ import {
   REQUEST_ID,
 } from '../unit/builders/entities.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
+import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
 import type { Behaviour } from './harness.ts';
 
 const memory = new MemoryTable(table);
+const bucket = new MemoryBucket();
 const secrets = new MemorySecrets();
 /** The executions started, and what is sent to waiting ones. */
 export const executions = new MemoryExecutions();
@@ -41,6 +43,7 @@ export const settleRequest: Behaviour = (payload) => settleRequestHandler(payloa
 /** Empties the table and puts a request, its account after the debit, and its end-user. */
 export const putRequest = (request: StoredRequest = anImageRequest()): void => {
   memory.reset();
+  bucket.reset();
   executions.reset();
   secrets.reset();
   secrets.set('arn:callback-secret', 'secret');

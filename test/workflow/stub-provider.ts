@@ -5,11 +5,12 @@ import { NOW } from '../unit/builders/clocks.ts';
 /** Answers in turn, the last one repeated; or a function called each time. */
 type Answers = readonly ProviderAnswer[] | (() => ProviderAnswer);
 
-/** A provider with the given answers. `queries` lists when its task was queried, in seconds from `NOW`. */
+/** A provider with the given answers, and so many calls a request. `queries` lists when its task was queried, in seconds from `NOW`. */
 export const stubProvider = (
   mode: ProviderPlan['mode'],
   answers: { submit: Answers; query?: Answers },
   callsBack: (kind: RequestKind) => boolean = () => false,
+  calls = 1,
 ): (() => Promise<ProviderRoute>) & { queries: number[] } => {
   const submitted = inTurn(answers.submit);
   const queried = inTurn(answers.query ?? []);
@@ -18,12 +19,17 @@ export const stubProvider = (
     upstreamModel: 'upstream-model',
     provider: {
       id: 'modelstudio',
+      baseUrl: 'https://modelstudio.example',
       callsBack,
       plan: (request) => {
         const references = request.kind === 'image' ? request.references : request.referenceVideos;
         return {
           mode,
-          calls: [{ path: '/create', headers: {}, body: { prompt: request.prompt, references } }],
+          calls: Array(calls).fill({
+            path: '/create',
+            headers: {},
+            body: { prompt: request.prompt, references },
+          }),
         };
       },
       submit: async () => submitted(),

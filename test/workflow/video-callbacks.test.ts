@@ -88,7 +88,7 @@ describe('a video whose provider calls back', () => {
     expect(balanceThousandths()).toBe(150_000);
   });
 
-  test('that never finishes fails at the deadline, an hour after its creation, and is refunded', async () => {
+  test('that never finishes fails at the deadline, an hour after its first call, and is refunded', async () => {
     const provider = finishedAfter(10_000, CALLING_BACK);
 
     const execution = await runVideo(provider);

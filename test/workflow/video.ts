@@ -9,7 +9,7 @@ import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
 import { queryProvider } from '../../core/workflow/query-provider.ts';
 import { receiveCallback } from '../../core/workflow/receive-callback.ts';
 import { aStoredVideo, VIDEO_ID } from '../unit/builders/entities.ts';
-import { runGeneration, tokenIn } from './generation.ts';
+import { entryIn, runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script, Surroundings } from './harness.ts';
 import { executions, failRequest, settleRequest } from './stored-request.ts';
 import { stubProvider, taskFinishedAt } from './stub-provider.ts';
@@ -40,7 +40,7 @@ export const finishedAfter = (
 export const awaits =
   (providerRouteOf: ProviderRoute): Behaviour =>
   (payload) =>
-    awaitProvider(VIDEO_ID, tokenIn(payload), providerRouteOf);
+    awaitProvider(VIDEO_ID, tokenIn(payload), entryIn(payload), providerRouteOf);
 
 /** The real function of every task but storing, which only records an output. */
 const realFunctions = (providerRouteOf: ProviderRoute): Script => ({

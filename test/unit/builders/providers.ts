@@ -26,6 +26,7 @@ export const aProvider = (
   const plan: ProviderPlan = { mode, calls: Array.from({ length: calls }, (_, index) => aCall(index)) };
   return {
     id: 'modelark',
+    baseUrl: 'https://modelark.example/api/v3',
     callsBack: jest.fn<Provider['callsBack']>(() => false),
     plan: jest.fn<Provider['plan']>(() => plan),
     submit: jest.fn<Provider['submit']>(submit),

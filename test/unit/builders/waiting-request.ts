@@ -1,10 +1,11 @@
 import type { AttemptOutcome, ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
-import type { ProviderWait } from '../../../core/provider-calls/provider-waits.ts';
+import type { ProviderWait, StateEntry } from '../../../core/provider-calls/provider-waits.ts';
 import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../core/table/keys.ts';
 import type { Item } from '../fakes/expressions.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
+import { NOW } from './clocks.ts';
 import { anAttempt, aVideoRequest, putRequest, VIDEO_ID } from './entities.ts';
 import { aProvider } from './providers.ts';
 
@@ -13,6 +14,9 @@ export const accepted = (taskId = 'task-1'): { taskId: string; outcome: AttemptO
   taskId,
   outcome: { kind: 'accepted', taskId },
 });
+
+/** When a waiting state was entered. */
+export const ENTERED: StateEntry = { enteredAt: NOW.toISOString(), retries: 0 };
 
 /** An unfinished video request in the table: its record, provider calls and wait. */
 export class WaitingRequest {

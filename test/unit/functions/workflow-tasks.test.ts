@@ -2,7 +2,7 @@ import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
-import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
@@ -15,6 +15,7 @@ import { aLambdaContext } from '../builders/api-events.ts';
 import {
   ACCOUNT_ID,
   anAccount,
+  anAttempt,
   anEndUser,
   anImageRequest,
   aStoredOutput,
@@ -22,6 +23,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { aClosedUrl } from '../fakes/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
@@ -88,11 +90,28 @@ describe('a task of the workflow', () => {
     });
   });
 
+  test('throws TransientError while outputs cannot be stored', async () => {
+    const { outputs: _, ...unstored } = anImageRequest({ status: 'processing' });
+    putRequest(memory, unstored);
+    const outputs = [{ url: `${await aClosedUrl()}/0.png` }];
+    const startedAt = new Date().toISOString();
+    memory.put(
+      providerAttemptKey(REQUEST_ID, 0, 0),
+      anAttempt({ startedAt, outcome: { kind: 'done', outputs } }),
+    );
+    process.env.ALLOW_PRIVATE_TARGETS = 'true';
+
+    await expect(storeOutputs(input, aLambdaContext())).rejects.toMatchObject({ name: 'TransientError' });
+    process.env.ALLOW_PRIVATE_TARGETS = '';
+  });
+
   test.each([
     ['dispatchRequest', dispatchRequest],
     ['queryProvider', queryProvider],
   ])('throws TransientError for a secret that %s cannot read for now', async (_, task) => {
     putRequest(memory, anImageRequest({ createdAt: new Date().toISOString() }));
+    const outcome = { kind: 'accepted', taskId: 'task-1' } as const;
+    if (task === queryProvider) memory.put(providerAttemptKey(REQUEST_ID, 0, 0), anAttempt({ outcome }));
     secrets.client.rejects(Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' }));
 
     await expect(task(input, aLambdaContext())).rejects.toMatchObject({
@@ -104,7 +123,7 @@ describe('a task of the workflow', () => {
   test.each([
     ['missing rights', 'AccessDeniedException'],
     ['an invalid call of ours', 'ValidationException'],
-    ['a provider that is busy', 'ProviderBusyError'],
+    ['a provider that is busy', 'ProviderCallInFlightError'],
   ])('keeps the name of %s: it is not transient, or the state machine knows it', async (_, name) => {
     memory.client.rejects(Object.assign(new Error('no'), { name, $metadata: { httpStatusCode: 400 } }));
 
@@ -158,16 +177,6 @@ describe('failRequest', () => {
   test.each([
     ['the failure of a step', { step: { result: { next: 'fail', error: CONTENT } } }, CONTENT],
     [
-      'a caught error',
-      { failure: { Error: 'States.Timeout', Cause: '' } },
-      { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
-    ],
-    [
-      'an error caught while the provider was at work',
-      { step: { result: { next: 'wait', waitSeconds: 5 } }, failure: { Error: 'ProviderBusyError' } },
-      { code: 'provider_error', message: 'The upstream provider did not take the request.' },
-    ],
-    [
       'an unexpected error without a reason',
       {},
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
@@ -178,16 +187,58 @@ describe('failRequest', () => {
       { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
     ],
   ])('fails the request with %s, and refunds it', async (_, state, error) => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
     await failRequest({ ...input, ...state }, aLambdaContext());
 
     expect(request()).toMatchObject({ status: 'failed', error, refundThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
   });
 
+  test('settles a request whose outputs are recorded, though storing failed afterwards', async () => {
+    const state = { step: { result: { next: 'store' } }, failure: { Error: 'TypeError' } };
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await failRequest({ ...input, ...state }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000 });
+    expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 100_000 });
+    expect(bucket.objects.size).toBe(1);
+  });
+
+  test('settles what an interrupted storing kept', async () => {
+    const storedSoFar = [aStoredOutput(0), { index: 1 }];
+    putRequest(
+      memory,
+      anImageRequest({ status: 'processing', images: 2, debitThousandths: 8_000, storedSoFar }),
+    );
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'succeeded', costThousandths: 4_000, outputs: storedSoFar });
+  });
+
+  test('fails a request of which nothing was kept', async () => {
+    putRequest(memory, anImageRequest({ status: 'processing', storedSoFar: [{ index: 0 }] }));
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(request()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
+  });
+
+  test('removes the files of a request that an operator failed meanwhile', async () => {
+    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    bucket.put(String(aStoredOutput(0).objectKey));
+
+    await failRequest({ ...input, step: { result: { next: 'store' } } }, aLambdaContext());
+
+    expect(bucket.objects.size).toBe(0);
+  });
+
   test.each([
     ['removes stored files', 'after storing had begun', 'store', 0],
     ['does not call the bucket', 'before anything was stored', 'wait', 1],
   ])('%s of a request that is failed %s', async (_what, _when, next, left) => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
     bucket.put(String(aStoredOutput(0).objectKey));
 
     await failRequest(

@@ -210,12 +210,12 @@ describe('a task of ModelArk', () => {
     expect(counted()).toEqual([['UnknownProviderState', { provider: 'modelark' }]]);
   });
 
-  test('that the provider no longer knows is lost, and counted for the operator', async () => {
+  test('that the provider no longer knows is lost, which is counted only when it is final', async () => {
     const counted = metricsCounted();
     server.answer(404, error('NotFound'));
 
     expect(await query()).toEqual({ kind: 'lost', failure: FAILURE.lost });
-    expect(counted()).toEqual([['ProviderCallLost', { provider: 'modelark' }]]);
+    expect(counted()).toEqual([]);
   });
 
   test.each([

@@ -156,12 +156,12 @@ describe('a task of Model Studio', () => {
     },
   );
 
-  test('that the provider no longer knows is lost, and counted for the operator', async () => {
+  test('that the provider no longer knows is lost, which is counted only when it is final', async () => {
     const counted = metricsCounted();
     server.answer(200, task({ task_status: 'UNKNOWN' }));
 
     expect(await query()).toEqual({ kind: 'lost', failure: FAILURE.lost });
-    expect(counted()).toEqual([['ProviderCallLost', { provider: 'modelstudio' }]]);
+    expect(counted()).toEqual([]);
   });
 
   test.each([

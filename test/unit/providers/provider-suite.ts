@@ -130,6 +130,25 @@ export const describeUnansweredCreations = (
     });
 
     test.each([
+      ['7', 7],
+      ['0', 0],
+      [new Date(Date.now() + 3_600_000).toUTCString(), expect.closeTo(3_600, -1)],
+      ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+      ['soon', undefined],
+      [undefined, undefined],
+    ])('refused with 429 and the Retry-After %j says when to try again', async (header, seconds) => {
+      for (const body of [errorBody('Throttling.SomethingNew'), '<html>no</html>']) {
+        server.answer(429, body, header === undefined ? {} : { 'retry-after': header });
+
+        expect(await submit()).toEqual({
+          kind: 'busy',
+          reason: expect.any(String),
+          retryAfterSeconds: seconds,
+        });
+      }
+    });
+
+    test.each([
       [429, { kind: 'busy', reason: expect.stringContaining('429') }],
       [400, { kind: 'failed', failure: FAILURE.error }],
       [413, { kind: 'failed', failure: FAILURE.error }],

@@ -115,6 +115,21 @@ describe('the route of a model', () => {
     ]);
   });
 
+  test('is that of a call’s origin when one is given, with today’s key', async () => {
+    const server = await new LoopbackServer().start();
+    secrets.set('arn:modelark-key', 'ark-key');
+    const origin = { provider: 'modelark', upstreamModel: 'old', baseUrl: `${server.url}/old` } as const;
+
+    const { provider, upstreamModel } = await providerRouteOf('xQI3Pro', origin);
+    await provider.query('task-1', new AbortController().signal);
+    await server.close();
+
+    expect(upstreamModel).toBe('old');
+    expect(server.requests).toMatchObject([
+      { path: '/old/contents/generations/tasks/task-1', headers: { authorization: 'Bearer ark-key' } },
+    ]);
+  });
+
   test.each(['xW3.0sPro', 'constructor', '__proto__', ''])('of %j is not configured', async (model) => {
     expect(findModelRoute(model)).toBeUndefined();
     await expect(providerRouteOf(model)).rejects.toThrow(`No upstream is configured for ${model}.`);

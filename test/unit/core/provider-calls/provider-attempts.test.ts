@@ -1,19 +1,18 @@
 import '../../builders/environment.ts';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
+import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   type AttemptOutcome,
-  claimAttempt,
+  claimAttempts,
   keepAttemptAlive,
   listAttempts,
   recordOutcome,
 } from '../../../../core/provider-calls/provider-attempts.ts';
-import { providerAttemptKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
+import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
+import { cancelled, tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -26,45 +25,113 @@ const DONE: AttemptOutcome = { kind: 'done', outputs: [{ url: 'https://up.exampl
 const ACCEPTED: AttemptOutcome = { kind: 'accepted', taskId: 'task-1' };
 const FAILED: AttemptOutcome = { kind: 'failed', failure: { code: 'provider_error', message: 'broke' } };
 
-describe('claiming an attempt', () => {
-  test('stores it before the call, unless it is claimed already', async () => {
-    expect(await claimAttempt(REQUEST_ID, 2, 1, NOW)).toStrictEqual(anAttempt({ call: 2, attempt: 1 }));
-    expect(memory.client.commandCalls(PutCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      Item: {
-        PK: `REQUEST#${REQUEST_ID}`,
-        SK: 'ATTEMPT#02#01',
-        ...anAttempt({ call: 2, attempt: 1 }),
-        claimId: expect.any(String),
-        ttl: NOW.getTime() / 1000 + 100 * 86_400,
-      },
-      ConditionExpression: 'attribute_not_exists(PK)',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+describe('claiming attempts', () => {
+  let claims = 0;
+  const claim = (...calls: { call: number; attempt: number }[]) =>
+    claimAttempts(REQUEST_ID, calls, ORIGIN, NOW, `claim-${claims++}`);
+  const ORIGIN = { provider: 'modelark', upstreamModel: 'up', baseUrl: 'https://up.example' } as const;
+  const FIRST = { call: 0, attempt: 0 };
+  beforeEach(() => memory.put(requestKey(REQUEST_ID), anImageRequest()));
+
+  test('stores them before the calls, unless one is claimed already or the request has ended', async () => {
+    const attempts = [anAttempt({ call: 2, attempt: 1, ...ORIGIN }), anAttempt({ call: 3, ...ORIGIN })];
+
+    expect(await claim({ call: 2, attempt: 1 }, { call: 3, attempt: 0 })).toStrictEqual({
+      kind: 'claimed',
+      attempts,
     });
+    expect(memory.transactions).toStrictEqual([
+      {
+        TransactItems: [
+          ...attempts.map((attempt, index) => ({
+            Put: {
+              TableName: 'table',
+              Item: {
+                PK: `REQUEST#${REQUEST_ID}`,
+                SK: ['ATTEMPT#02#01', 'ATTEMPT#03#00'][index],
+                ...attempt,
+                claimId: expect.any(String),
+                ttl: NOW.getTime() / 1000 + 100 * 86_400,
+              },
+              ConditionExpression: 'attribute_not_exists(PK)',
+              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            },
+          })),
+          {
+            ConditionCheck: {
+              TableName: 'table',
+              Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+              ConditionExpression: '#status IN (:queued, :processing)',
+              ExpressionAttributeNames: { '#status': 'status' },
+              ExpressionAttributeValues: { ':queued': 'queued', ':processing': 'processing' },
+            },
+          },
+        ],
+      },
+    ]);
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(anImageRequest());
   });
 
-  test('succeeds when the response was lost and the retried write meets its own claim', async () => {
-    memory.client.on(PutCommand).callsFakeOnce(async ({ Item }) => {
-      throw new ConditionalCheckFailedException({
-        message: 'The conditional request failed',
-        $metadata: {},
-        Item: marshall(Item),
-      });
-    });
+  test.each<[string, () => void]>([
+    ['succeeded', () => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded' })],
+    ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('is refused when the request %s', async (_, end) => {
+    end();
 
-    expect(await claimAttempt(REQUEST_ID, 0, 0, NOW)).toStrictEqual(anAttempt());
+    expect(await claim(FIRST)).toEqual({ kind: 'ended' });
+    expect(stored()).toBeUndefined();
+  });
+
+  test('is refused as a whole when another run has claimed one of them', async () => {
+    await claim({ call: 1, attempt: 0 });
+
+    expect(await claim(FIRST, { call: 1, attempt: 0 })).toEqual({ kind: 'taken' });
+    expect(stored()).toBeUndefined();
+  });
+
+  test('writes nothing when there are none', async () => {
+    expect(await claim()).toEqual({ kind: 'claimed', attempts: [] });
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('is repeated after a conflict', async () => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) throw cancelled('None', 'TransactionConflict');
+    };
+
+    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
+  });
+
+  test('succeeds when the answer was lost and the repeated write finds its own claim', async () => {
+    memory.afterTransaction = (attempt) => {
+      if (attempt === 1) throw tableError('TransactionInProgressException');
+    };
+
+    expect(await claim(FIRST)).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
+    expect(memory.transactions).toHaveLength(2);
   });
 
   test('succeeds for one of many', async () => {
-    const claims = await Promise.all([1, 2, 3].map(() => claimAttempt(REQUEST_ID, 0, 0, NOW)));
+    const claims = await Promise.all([1, 2, 3].map(() => claim(FIRST)));
 
-    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+    expect(claims.map(({ kind }) => kind).sort()).toEqual(['claimed', 'taken', 'taken']);
   });
 
   test('throws errors of the table', async () => {
-    memory.client.on(PutCommand).rejects(new Error('no table'));
+    memory.client.on(TransactWriteCommand).rejects(new Error('no table'));
 
-    await expect(claimAttempt(REQUEST_ID, 0, 0, NOW)).rejects.toThrow('no table');
+    await expect(claim(FIRST)).rejects.toThrow('no table');
+  });
+
+  test('repeated by the same run after an error succeeds, though the first was written', async () => {
+    memory.afterTransaction = () => {
+      throw tableError('TimeoutError');
+    };
+    const again = () => claimAttempts(REQUEST_ID, [FIRST], ORIGIN, NOW, 'own');
+    await expect(again()).rejects.toThrow('TimeoutError');
+
+    expect(await again()).toStrictEqual({ kind: 'claimed', attempts: [anAttempt(ORIGIN)] });
   });
 });
 
@@ -167,6 +234,14 @@ describe('the calls of a request', () => {
       { ...query, ExclusiveStartKey: undefined },
       { ...query, ExclusiveStartKey: { PK: 'x' } },
     ]);
+  });
+
+  test('are listed by attempt beyond the hundredth, where their keys are not in order', async () => {
+    const numbers = [0, 9, 10, 99, 100, 101];
+    for (const attempt of numbers)
+      memory.put(providerAttemptKey(REQUEST_ID, 0, attempt), anAttempt({ attempt }));
+
+    expect((await listAttempts(REQUEST_ID)).map(({ attempt }) => attempt)).toEqual(numbers);
   });
 
   test('do not include the request itself', async () => {

@@ -20,6 +20,7 @@ beforeEach(() => memory.reset());
 
 const stored = () => memory.get(providerWaitKey(VIDEO_ID));
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const entered = (seconds: number, retries = 0) => ({ enteredAt: at(seconds), retries });
 
 describe('the wait of a request', () => {
   test('is undefined before the first event, and is read consistently', async () => {
@@ -32,13 +33,14 @@ describe('the wait of a request', () => {
   });
 
   test('is stored with the request for 100 days, as its provider attempts are', async () => {
-    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
+    await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
 
     expect(stored()).toEqual({
       PK: `REQUEST#${VIDEO_ID}`,
       SK: 'WAIT',
       requestId: VIDEO_ID,
       taskToken: 'token-1',
+      tokenOrder: `${at(0)}#0000`,
       waitingSince: NOW.toISOString(),
       ttl: NOW.getTime() / 1000 + 100 * 86_400,
     });
@@ -47,21 +49,38 @@ describe('the wait of a request', () => {
   test('collects events in any order, and every write returns the whole item', async () => {
     expect(await noteCallback(VIDEO_ID, atSeconds(1))).toEqual({ requestId: VIDEO_ID, calledBackAt: at(1) });
     await noteQuery(VIDEO_ID, atSeconds(2));
-    const all = await keepTaskToken(VIDEO_ID, 'token-1', atSeconds(3));
+    const all = await keepTaskToken(VIDEO_ID, 'token-1', entered(3), atSeconds(3));
 
     expect(all).toEqual({
       requestId: VIDEO_ID,
       calledBackAt: at(1),
       queriedAt: at(2),
       taskToken: 'token-1',
+      tokenOrder: `${at(3)}#0000`,
       waitingSince: at(3),
     });
     expect(await findProviderWait(VIDEO_ID)).toEqual(all);
   });
 
+  test.each([
+    ['a state that was entered later', entered(1), entered(0, 9)],
+    ['the next attempt of a state', entered(0, 10), entered(0, 9)],
+  ])('keeps the token of %s, whichever function is late', async (_, newer, older) => {
+    const kept = await keepTaskToken(VIDEO_ID, 'newer', newer, NOW);
+
+    expect(await keepTaskToken(VIDEO_ID, 'older', older, atSeconds(60))).toEqual(kept);
+    expect(await findProviderWait(VIDEO_ID)).toMatchObject({ taskToken: 'newer', waitingSince: at(0) });
+  });
+
+  test('keeps a token again when the first answer was lost', async () => {
+    await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
+
+    expect(await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW)).toMatchObject({ taskToken: 'token-1' });
+  });
+
   test('keeps the last token only', async () => {
-    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
-    await keepTaskToken(VIDEO_ID, 'token-2', atSeconds(300));
+    await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
+    await keepTaskToken(VIDEO_ID, 'token-2', entered(300), atSeconds(300));
 
     expect(await findProviderWait(VIDEO_ID)).toMatchObject({ taskToken: 'token-2', waitingSince: at(300) });
   });
@@ -69,7 +88,7 @@ describe('the wait of a request', () => {
 
 describe('claiming a query', () => {
   test('succeeds the first time, and notes the query', async () => {
-    await keepTaskToken(VIDEO_ID, 'token-1', NOW);
+    await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
 
     expect(await claimQuery(VIDEO_ID, 10, atSeconds(1))).toMatchObject({
       taskToken: 'token-1',

@@ -9,7 +9,7 @@ import { catchUp } from '../../../../core/workflow/catch-up.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -32,7 +32,7 @@ const wokenBy = (taskToken: string, output: unknown = STORE) => [{ taskToken, ou
 describe('an execution that begins to wait', () => {
   const begin = (provider: Provider = answering(WAITING), token = 'token-1') => {
     executions.wait(token);
-    return awaitProvider(VIDEO_ID, token, leadingTo(provider), clockAt(5));
+    return awaitProvider(VIDEO_ID, token, ENTERED, leadingTo(provider), clockAt(5));
   };
 
   test('keeps its token and queries nothing', async () => {
@@ -96,7 +96,7 @@ test('an execution that begins to wait during a query that finds the task finish
       const learned = noteCallback(VIDEO_ID, atSeconds(4)).then((wait) =>
         catchUp(aVideoRequest(), wait, leadingTo(answering(aDone('a'))), clockAt(4), 1000),
       );
-      const waiting = awaitProvider(VIDEO_ID, 'token-1', leadingTo(answering(WAITING)), clockAt(5));
+      const waiting = awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(WAITING)), clockAt(5));
 
       await scheduler.waitFor(Promise.all([learned, waiting]));
 

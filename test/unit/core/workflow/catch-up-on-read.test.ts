@@ -10,7 +10,7 @@ import { catchUpOnRead } from '../../../../core/workflow/catch-up-on-read.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -121,7 +121,7 @@ describe('the read of an unfinished request', () => {
     expect(executions.client.calls()).toHaveLength(0);
     executions.wait('token-1');
     const provider = answering(WAITING);
-    await awaitProvider(VIDEO_ID, 'token-1', leadingTo(provider), clockAt(61));
+    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(61));
     expect(executions.woken).toEqual(wokenBy('token-1'));
     expect(provider.query).not.toHaveBeenCalled();
   });

@@ -8,7 +8,7 @@ import { catchUp } from '../../../../core/workflow/catch-up.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -51,6 +51,8 @@ describe('catching up with the provider', () => {
     ['refused it', { kind: 'failed', failure: FAILURE }, { next: 'fail', error: FAILURE }],
     ['no longer knows it', { kind: 'lost', failure: FAILURE }, { next: 'fail', error: FAILURE }],
   ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
+    // A task that is not known is believed lost 2 min after the call.
+    request.withAttempt({ ...accepted(), startedAt: at(-60) });
     expect(await run(answering(answer))).toEqual({ answered: true });
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
     expect(executions.heartbeats).toEqual([]);
@@ -100,7 +102,7 @@ describe('catching up with the provider', () => {
   test('wakes an execution that began to wait during the query', async () => {
     const before = { requestId: VIDEO_ID, calledBackAt: at(59) };
     const provider = answering(async () => {
-      await awaitProvider(VIDEO_ID, 'token-2', leadingTo(answering(WAITING)), clockAt(60));
+      await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
       return aDone('a');
     });
     executions.wait('token-2');
@@ -115,7 +117,7 @@ describe('catching up with the provider', () => {
     const provider = answering(async () => {
       executions.reset();
       executions.wait('token-2');
-      await awaitProvider(VIDEO_ID, 'token-2', leadingTo(answering(WAITING)), clockAt(60));
+      await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
       return aDone('a');
     });
 

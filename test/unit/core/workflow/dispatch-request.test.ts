@@ -1,16 +1,12 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
-import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
-import {
-  dispatchRequest,
-  ProviderBusyError,
-  ProviderCallInFlightError,
-} from '../../../../core/workflow/dispatch-request.ts';
+import { dispatchRequest, ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider, leadingTo } from '../../builders/providers.ts';
@@ -37,7 +33,8 @@ const attempts = () =>
 const run = (provider: Provider, clock = new StoppedClock()) =>
   dispatchRequest(REQUEST_ID, leadingTo(provider), clock);
 
-const BUSY: ProviderAnswer = { kind: 'busy', reason: 'full' };
+const BUSY = { kind: 'busy', reason: 'full' } as const satisfies ProviderAnswer;
+jest.spyOn(Math, 'random').mockReturnValue(0);
 const LOST = {
   kind: 'lost',
   failure: {
@@ -142,6 +139,19 @@ describe('dispatching a request', () => {
     expect(attempts()).toEqual([]);
   });
 
+  test.each<[string, () => void]>([
+    ['is failed by an operator', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['is deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('makes no call when it %s after it was loaded', async (_, end) => {
+    given({ images: 4 });
+    memory.beforeTransaction = end;
+    const provider = aProvider('synchronous', 4);
+
+    expect(await run(provider)).toEqual({ next: 'stop' });
+    expect(provider.submit).not.toHaveBeenCalled();
+    expect(attempts()).toEqual([]);
+  });
+
   test('has nothing to do for one that is gone', async () => {
     memory.reset();
 
@@ -158,17 +168,58 @@ describe('dispatching a request', () => {
 });
 
 describe('the deadline of a request', () => {
-  const LATE = {
-    next: 'fail',
-    error: { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' },
-  };
+  /** The provider was busy for the first call at `NOW`, from when the deadline counts. */
+  const givenBusy = (call = 0) => givenAttempt({ call, outcome: BUSY, finishedAt: NOW.toISOString() });
 
-  test('allows no call once it has passed', async () => {
+  test('allows no call once it has passed, counted from the first call and not from the creation', async () => {
+    given({ createdAt: atSeconds(-86_400).toISOString() });
+    givenBusy();
     const provider = aProvider('synchronous', 1);
 
-    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual(LATE);
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({
+      next: 'fail',
+      error: { code: 'provider_error', message: 'The upstream provider did not take the request.' },
+    });
     expect(provider.submit).not.toHaveBeenCalled();
     expect(await run(provider, new StoppedClock(atSeconds(599.999)))).toEqual({ next: 'store' });
+  });
+
+  test('counts from the first of several attempts', async () => {
+    givenAttempt({ attempt: 0, outcome: BUSY });
+    givenAttempt({ attempt: 1, startedAt: atSeconds(500).toISOString(), outcome: BUSY });
+    const provider = aProvider('synchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toMatchObject({ next: 'fail' });
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('keeps what was produced: what is still busy, or was never made, is not produced', async () => {
+    givenBusy(0);
+    givenAttempt({ call: 1, outcome: aDone('a') });
+    const provider = aProvider('synchronous', 3);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({ next: 'store' });
+    expect(provider.submit).not.toHaveBeenCalled();
+  });
+
+  test('leaves an open task one more query', async () => {
+    givenAttempt({ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } });
+    const provider = aProvider('asynchronous', 1);
+
+    expect(await run(provider, new StoppedClock(atSeconds(600)))).toEqual({
+      next: 'wait',
+      waitSeconds: 1,
+      timeoutSeconds: 2,
+    });
+    expect(status()).toBe('processing');
+  });
+
+  test('does not hide a call that another run is making', async () => {
+    givenAttempt({ aliveAt: atSeconds(595).toISOString() });
+
+    await expect(run(aProvider('synchronous', 1), new StoppedClock(atSeconds(600)))).rejects.toThrow(
+      ProviderCallInFlightError,
+    );
   });
 
   test('ends a call in progress', async () => {
@@ -177,6 +228,7 @@ describe('the deadline of a request', () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { kind: 'failed', failure };
     });
+    givenBusy();
 
     expect(await run(provider, new StoppedClock(atSeconds(599.99)))).toEqual({
       next: 'fail',
@@ -190,7 +242,8 @@ describe('the deadline of a request', () => {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { kind: 'failed', failure };
     });
-    const clock = tickingClock(600, atSeconds(599.5));
+    givenBusy();
+    const clock = tickingClock(600, atSeconds(598.9));
 
     expect(await dispatchRequest(REQUEST_ID, leadingTo(provider), clock)).toEqual({
       next: 'fail',
@@ -249,8 +302,8 @@ describe('a call', () => {
     const provider = aProvider('synchronous', 1);
     provider.submit.mockResolvedValueOnce(BUSY).mockResolvedValueOnce(BUSY);
 
-    await expect(run(provider)).rejects.toThrow(new ProviderBusyError('full'));
-    await expect(run(provider)).rejects.toThrow(ProviderBusyError);
+    expect(await run(provider)).toEqual({ next: 'retry', waitSeconds: 1 });
+    expect(await run(provider)).toEqual({ next: 'retry', waitSeconds: 2 });
     expect(await run(provider)).toEqual({ next: 'store' });
 
     expect(provider.submit).toHaveBeenCalledTimes(3);
@@ -261,19 +314,65 @@ describe('a call', () => {
     ]);
   });
 
-  test('that was busy makes the step retry whatever the others returned, and they are not made again', async () => {
+  test('that was busy makes the step run again whatever the others returned, and they are not made again', async () => {
     const provider = aProvider('synchronous', 2);
     provider.submit.mockResolvedValueOnce(BUSY);
 
-    await expect(run(provider)).rejects.toThrow(ProviderBusyError);
+    expect(await run(provider)).toEqual({ next: 'retry', waitSeconds: 1 });
     expect(await run(provider)).toEqual({ next: 'store' });
     expect(provider.submit.mock.calls.map(([{ path }]) => path)).toEqual(['/0', '/1', '/0']);
   });
 
+  test.each([
+    ['was busy alone', [BUSY], undefined],
+    ['was done', [aDone('a'), BUSY], 'https://old.example'],
+    ['is not known', [undefined, BUSY], 'https://old.example'],
+  ] as const)(
+    'goes by today’s route unless the old provider may have taken one: it %s',
+    async (_, outcomes, at) => {
+      const old = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+      const aliveAt = atSeconds(-60).toISOString();
+      for (const [call, outcome] of outcomes.entries()) {
+        givenAttempt({ call, ...old, ...(outcome ? { outcome } : { aliveAt }) });
+      }
+      const provider = aProvider('synchronous', 2);
+      const routes = jest.fn<ProviderRouteOf>(async () => ({ provider, upstreamModel: 'new' }));
+
+      await dispatchRequest(REQUEST_ID, routes, new StoppedClock());
+
+      expect(routes.mock.calls.map(([, origin]) => origin?.baseUrl)).toEqual([at]);
+    },
+  );
+
+  test('is stored with its provider, upstream model and base URL', async () => {
+    await run(aProvider('synchronous', 1));
+
+    expect(attempts()).toMatchObject([
+      {
+        provider: 'modelark',
+        upstreamModel: 'upstream of xQI3Pro',
+        baseUrl: 'https://modelark.example/api/v3',
+      },
+    ]);
+  });
+
   test('that was busy leaves an asynchronous request queued', async () => {
-    await expect(run(aProvider('asynchronous', 1, async () => BUSY))).rejects.toThrow(ProviderBusyError);
+    expect(await run(aProvider('asynchronous', 1, async () => BUSY))).toMatchObject({ next: 'retry' });
 
     expect(status()).toBe('queued');
+  });
+
+  test('that was busy is not made again before the provider’s Retry-After', async () => {
+    const provider = aProvider('synchronous', 2);
+    provider.submit.mockResolvedValueOnce({ ...BUSY, retryAfterSeconds: 40 });
+    const clock = new StoppedClock();
+
+    expect(await run(provider, clock)).toEqual({ next: 'retry', waitSeconds: 40 });
+    clock.advance(39);
+    expect(await run(provider, clock)).toEqual({ next: 'retry', waitSeconds: 1 });
+    expect(provider.submit).toHaveBeenCalledTimes(2);
+    clock.advance(1);
+    expect(await run(provider, clock)).toEqual({ next: 'store' });
   });
 
   test('that was answered with "waiting" is an adapter bug', async () => {

@@ -55,7 +55,7 @@ describe('querying the tasks of a request', () => {
     ['refused it', { kind: 'failed', failure: FAILURE }],
     ['no longer knows it', { kind: 'lost', failure: FAILURE }],
   ])('fails the request when the provider %s', async (_, answer) => {
-    expect(await run(answering(answer))).toEqual({ next: 'fail', error: FAILURE });
+    expect(await run(answering(answer), 120)).toEqual({ next: 'fail', error: FAILURE });
     expect(attempt()).toMatchObject({ outcome: answer });
   });
 
@@ -80,6 +80,38 @@ describe('querying the tasks of a request', () => {
     provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
     expect(await run(provider)).toEqual({ next: 'store' });
     expect(provider.query).toHaveBeenCalledTimes(3);
+  });
+
+  test('marks it processing when the dispatch that accepted it failed to', async () => {
+    given({ status: 'queued' });
+
+    expect(await run(answering(aDone('a')))).toEqual({ next: 'store' });
+    expect(memory.get(requestKey(REQUEST_ID))?.status).toBe('processing');
+  });
+
+  test.each([
+    [19.999, { next: 'wait', waitSeconds: 5, timeoutSeconds: 582 }],
+    [20, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
+  ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    givenAttempt({});
+    const provider = answering({ kind: 'waiting' });
+    provider.callsBack.mockReturnValue(true);
+
+    expect(await run(provider, seconds)).toEqual(step);
+    expect(provider.query).not.toHaveBeenCalled();
+  });
+
+  test('fails a request that no provider was called for', async () => {
+    memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
+    const none = async () => {
+      throw new Error('No upstream is configured for xQI3Pro.');
+    };
+
+    expect(await queryProvider(REQUEST_ID, none, new StoppedClock())).toMatchObject({
+      next: 'fail',
+      error: { code: 'internal_error' },
+    });
   });
 
   test('never makes a creation call', async () => {
@@ -120,6 +152,20 @@ describe('the deadline of a request', () => {
     });
     expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
     expect(await run(answering({ kind: 'busy', reason: 'down' }), 600)).toEqual(LATE);
+  });
+
+  test('keeps what other calls produced', async () => {
+    givenAttempt({ call: 1, taskId: 'task-2', outcome: aDone('b') });
+    givenAttempt({ call: 2, outcome: { kind: 'busy', reason: 'full' } });
+
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual({ next: 'store' });
+  });
+
+  test('counts from the first call, not from the creation', async () => {
+    given({ createdAt: atSeconds(-86_400).toISOString() });
+
+    expect(await run(answering({ kind: 'waiting' }), 599)).toMatchObject({ next: 'wait' });
+    expect(await run(answering({ kind: 'waiting' }), 600)).toEqual(LATE);
   });
 
   test('keeps a task that the last query finds finished', async () => {

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { queryTasks } from '../../../../core/workflow/query-tasks.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
@@ -8,6 +8,7 @@ import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 
 const memory = new MemoryTable(table);
 const request = new WaitingRequest(memory);
@@ -21,16 +22,15 @@ const look = (provider: Provider, timeoutMs = 1000) =>
   queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(20)), timeoutMs);
 
 describe('querying the tasks of a request', () => {
-  test.each<[ProviderAnswer]>([
-    [aDone('a')],
-    [{ kind: 'failed', failure: FAILURE }],
-    [{ kind: 'lost', failure: FAILURE }],
-  ])('records the final answer %j', async (answer) => {
-    const found = await look(answering(answer));
+  test.each<[ProviderAnswer]>([[aDone('a')], [{ kind: 'failed', failure: FAILURE }]])(
+    'records the final answer %j',
+    async (answer) => {
+      const found = await look(answering(answer));
 
-    expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
-    expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
-  });
+      expect(found).toMatchObject({ answered: true, attempts: [{ call: 0, outcome: answer }] });
+      expect(request.attempt()).toMatchObject({ outcome: answer, finishedAt: atSeconds(20).toISOString() });
+    },
+  );
 
   test.each<[ProviderAnswer, boolean]>([
     [{ kind: 'waiting' }, true],
@@ -41,6 +41,22 @@ describe('querying the tasks of a request', () => {
 
     expect(found).toMatchObject({ answered, attempts: [accepted()] });
     expect(request.attempt()).toMatchObject(accepted());
+  });
+
+  test.each([
+    [0, false],
+    [119.999, false],
+    [120, true],
+    [3_000, true],
+  ])('believes that the provider does not know a task made %p s ago: %p', async (seconds, isFinal) => {
+    const counted = metricsCounted();
+    const lost: ProviderAnswer = { kind: 'lost', failure: FAILURE };
+    const clock = new StoppedClock(atSeconds(seconds));
+
+    const found = await queryTasks(aVideoRequest(), leadingTo(answering(lost)), clock, 1000);
+
+    expect(found).toMatchObject({ answered: isFinal, attempts: [isFinal ? { outcome: lost } : accepted()] });
+    expect(counted()).toEqual(isFinal ? [['ProviderCallLost', { provider: 'modelark' }]] : []);
   });
 
   test('notes the query before it is made', async () => {
@@ -83,6 +99,34 @@ describe('querying the tasks of a request', () => {
     expect(found).toMatchObject({
       answered: false,
       attempts: [{ call: 0, attempt: 1, outcome: aDone('a') }, { call: 1 }],
+    });
+  });
+
+  test('queries each task where it was created, whatever the model’s route is today', async () => {
+    const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+    request.withAttempt({ call: 0, ...accepted('task-1'), ...origin });
+    request.withAttempt({ call: 1, ...accepted('task-2') });
+    const [old, today] = [answering(aDone('a')), answering({ kind: 'waiting' })];
+    const routes = jest.fn<ProviderRouteOf>(async (_, made) => ({
+      provider: made ? old : today,
+      upstreamModel: 'any',
+    }));
+
+    await queryTasks(aVideoRequest(), routes, new StoppedClock(atSeconds(20)), 1000);
+
+    expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, undefined]);
+    expect(old.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
+    expect(today.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2']);
+  });
+
+  test('queries nothing, and needs no route, when no task is open', async () => {
+    request.withAttempt({ ...accepted(), outcome: aDone('a') });
+    const none = async () => {
+      throw new Error('No upstream is configured.');
+    };
+
+    expect(await queryTasks(aVideoRequest(), none, new StoppedClock(), 1000)).toMatchObject({
+      answered: true,
     });
   });
 

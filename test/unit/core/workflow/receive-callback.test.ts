@@ -9,7 +9,7 @@ import { receiveCallback } from '../../../../core/workflow/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
-import { accepted, answering, WaitingRequest } from '../../builders/waiting-request.ts';
+import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -177,7 +177,7 @@ describe('a callback', () => {
 
     request.withAttempt(accepted());
     executions.wait('token-1');
-    await awaitProvider(VIDEO_ID, 'token-1', leadingTo(answering(aDone('a'))), clockAt(2));
+    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(aDone('a'))), clockAt(2));
 
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
   });
@@ -187,7 +187,7 @@ describe('a callback', () => {
     const provider = answering(WAITING);
     executions.wait('token-1');
 
-    await awaitProvider(VIDEO_ID, 'token-1', leadingTo(provider), clockAt(2));
+    await awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(provider), clockAt(2));
 
     expect(provider.query).not.toHaveBeenCalled();
     expect(executions.woken).toHaveLength(1);

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { StoppedClock } from '../../builders/clocks.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { REQUEST_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import { anImage } from '../../builders/images.ts';
@@ -17,6 +17,8 @@ process.env.ALLOW_PRIVATE_TARGETS = 'true';
 const produced = await new ProducedOutputs().start();
 const { bucket, server, png } = produced;
 const store = () => storeOutputs(REQUEST_ID, new StoppedClock());
+/** A run when the time for storing is over: 15 min after the outputs were produced. */
+const storeAtTheEnd = () => storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(900)));
 beforeEach(() => {
   produced.reset();
   pause.mockClear();
@@ -24,6 +26,14 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe('an output that cannot be stored', () => {
+  /** Nothing is stored, and the state machine runs the step again. */
+  const pending = async (times: number) => {
+    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    expect(produced.recorded()).toBeUndefined();
+    expect(bucket.objects.size).toBe(0);
+    expect(produced.asked()).toHaveLength(times);
+  };
+
   const noFile = (times: number) => {
     expect(produced.recorded()).toStrictEqual([{ index: 0 }]);
     expect(bucket.objects.size).toBe(0);
@@ -51,13 +61,11 @@ describe('an output that cannot be stored', () => {
   });
 
   test.each([429, 500, 502, 503])(
-    'because of status %p is attempted three times, with pauses',
+    'because of status %p is attempted three times, with pauses, and then again by the state machine',
     async (code) => {
       produced.serve({ '/a': status(code) });
       produced.given(['/a']);
-      await store();
-
-      noFile(3);
+      await pending(3);
       expect(pause.mock.calls).toEqual([[500], [1000]]);
     },
   );
@@ -104,9 +112,7 @@ describe('an output that cannot be stored', () => {
       },
     });
     produced.given(['/a']);
-    await store();
-
-    noFile(3);
+    await pending(3);
   });
 
   test('because a large download broke off leaves no parts behind', async () => {
@@ -118,17 +124,13 @@ describe('an output that cannot be stored', () => {
       },
     });
     produced.given(['/a']);
-    await store();
-
-    noFile(3);
+    await pending(3);
     expect(bucket.abortedUploads).toEqual(Array(3).fill(keyOf('0.png')));
   });
 
   test('because the connection was refused is attempted again', async () => {
     produced.given([`${await aClosedUrl()}/a`]);
-    await store();
-
-    noFile(0);
+    await pending(0);
     expect(pause).toHaveBeenCalledTimes(2);
   });
 
@@ -136,9 +138,60 @@ describe('an output that cannot be stored', () => {
     produced.serve({ '/a': file(png) });
     bucket.client.on(PutObjectCommand).rejects(new Error('no bucket'));
     produced.given(['/a']);
+    await pending(3);
+  });
+
+  test('because its time was up is attempted again', async () => {
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+    produced.given(['/a']);
+    await pending(0);
+    jest.restoreAllMocks();
+  });
+
+  test('keeps the others, and only the rest is fetched again', async () => {
+    const [reachable, gone] = [file(png), status(404)];
+    produced.serve({ '/a': reachable, '/b': status(503), '/c': reachable, '/d': gone });
+    produced.given(['/a', '/b', '/c', '/d']);
+    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+
+    const [times, puts] = [produced.asked(), bucket.client.commandCalls(PutObjectCommand).length];
+    produced.serve({ '/a': gone, '/b': reachable, '/c': gone, '/d': gone });
     await store();
 
-    noFile(3);
+    expect(produced.asked().slice(times.length).toSorted()).toEqual(['/b', '/d']);
+    expect(bucket.client.commandCalls(PutObjectCommand)).toHaveLength(puts + 1);
+    expect(produced.recorded()).toMatchObject([
+      { index: 0, objectKey: keyOf('0.png') },
+      { index: 1, objectKey: keyOf('1.png') },
+      { index: 2, objectKey: keyOf('2.png') },
+      { index: 3 },
+    ]);
+    expect((produced.recorded() as object[])[3]).toStrictEqual({ index: 3 });
+  });
+
+  test('is left out when the time for storing is over, and what is stored is delivered', async () => {
+    produced.serve({ '/a': file(png), '/b': status(503) });
+    produced.given(['/a', '/b']);
+    await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
+    await storeAtTheEnd();
+
+    expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }, {}]);
+    expect((produced.recorded() as object[])[1]).toStrictEqual({ index: 1 });
+  });
+
+  test('survives an outage of the bucket of 10 min', async () => {
+    produced.serve({ '/a': file(png) });
+    produced.given(['/a']);
+    bucket.client.on(PutObjectCommand).rejects(new Error('slow down'));
+    for (const seconds of [0, 300, 599]) {
+      await expect(storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(seconds)))).rejects.toThrow(
+        'not stored',
+      );
+    }
+    bucket.reset();
+    await storeOutputs(REQUEST_ID, new StoppedClock(atSeconds(600)));
+
+    expect(produced.recorded()).toMatchObject([{ objectKey: keyOf('0.png') }]);
   });
 
   test('does not affect the others', async () => {

@@ -65,6 +65,23 @@ describe('storing the outputs of a request', () => {
     expect(produced.recorded()).toEqual(outputs);
   });
 
+  test.each<[string, () => void]>([
+    ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
+    ['was deleted', () => memory.remove(requestKey(REQUEST_ID))],
+  ])('that %s while a file could not be stored leaves none behind, and is not retried', async (_, change) => {
+    produced.serve({
+      '/a': file(png),
+      '/b': (response, time) => {
+        change();
+        status(503)(response, time);
+      },
+    });
+
+    await store();
+
+    expect(keys()).toEqual(['outputs/another']);
+  });
+
   test('that are recorded already fetches nothing', async () => {
     memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
 

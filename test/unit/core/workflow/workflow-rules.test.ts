@@ -5,12 +5,16 @@ import fc from 'fast-check';
 import { FilesRemainError, NotExpiredYetError } from '../../../../core/deletion/expire-request.ts';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
-import { ProviderBusyError, ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
+import { ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
 import {
   deadlineOf,
+  firstCallAt,
   latestAttempts,
   producedOutputs,
   stepAfterCalls,
+  stepWhenFinished,
+  stepWhileBusy,
+  storingEndOf,
   waitTimeOf,
 } from '../../../../core/workflow/workflow-rules.ts';
 import { TransientError } from '../../../../functions/workflow-task.ts';
@@ -30,6 +34,11 @@ const lost: AttemptOutcome = { kind: 'lost', failure: ERROR };
 const done = (...outputs: (string | typeof CONTENT | typeof ERROR)[]): AttemptOutcome => ({
   kind: 'done',
   outputs: outputs.map((output) => (typeof output === 'string' ? { url: output } : { failure: output })),
+});
+const busy = (retryAfterSeconds?: number): AttemptOutcome => ({
+  kind: 'busy',
+  reason: 'full',
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
 /** One attempt for each outcome, as the calls of a plan. */
@@ -66,10 +75,114 @@ describe('the next step after the calls', () => {
     expect(step(...outcomes)).toEqual({ next: 'fail', error });
   });
 
-  test('throws when no call has an outcome', () => {
-    expect(() => step()).toThrow('No provider call has an outcome.');
-    expect(() => stepAfterCalls([anAttempt()], () => WAIT)).toThrow('No provider call has an outcome.');
+  test('throws when there is no call', () => {
+    expect(() => step()).toThrow('There is no provider call.');
   });
+});
+
+describe('the next step at the deadline', () => {
+  const step = (...outcomes: AttemptOutcome[]) => stepWhenFinished(attempts(...outcomes));
+  const LATE = { code: 'provider_timeout', message: 'The upstream provider did not finish in time.' };
+  const NOT_TAKEN = { code: 'provider_error', message: 'The upstream provider did not take the request.' };
+
+  test.each<[string, AttemptOutcome[]]>([
+    ['a busy call', [busy(), done('a'), busy()]],
+    ['an open task', [accepted, done('a')]],
+  ])('is to store what others produced beside %s', (_, outcomes) => {
+    expect(step(...outcomes)).toEqual({ next: 'store' });
+  });
+
+  test.each<[string, AttemptOutcome[], object]>([
+    ['provider_timeout when a task is open', [accepted], LATE],
+    ['provider_timeout when a call has no outcome', [], LATE],
+    ['provider_error when a call is busy', [busy()], NOT_TAKEN],
+    ['provider_error when one call is busy and another timed out', [failed(TIMEOUT), busy()], NOT_TAKEN],
+    ['provider_error when one call is busy and a task open', [accepted, busy()], NOT_TAKEN],
+    ['the other failure when one call is busy', [failed(ERROR), busy()], ERROR],
+    ['a content decision before anything else', [busy(), accepted, failed(CONTENT)], CONTENT],
+  ])('is to fail with %s and nothing was produced', (_, outcomes, error) => {
+    const all = outcomes.length > 0 ? attempts(...outcomes) : [anAttempt()];
+
+    expect(stepWhenFinished(all)).toEqual({ next: 'fail', error });
+  });
+});
+
+describe('the pause before a busy provider is called again', () => {
+  const pause = (
+    busyAttempts: Partial<ProviderAttempt & { retryAfterSeconds: number }>[],
+    { random = 0, seconds = 0 } = {},
+  ) =>
+    stepWhileBusy(
+      busyAttempts.map(({ retryAfterSeconds, ...attempt }) =>
+        anAttempt({ finishedAt: NOW.toISOString(), outcome: busy(retryAfterSeconds), ...attempt }),
+      ),
+      atSeconds(600).toISOString(),
+      atSeconds(seconds),
+      random,
+    ).waitSeconds;
+
+  test.each([
+    [0, [1, 2, 4, 8, 16, 30, 30]],
+    [0.5, [1, 2, 3, 6, 12, 23, 23]],
+    [1, [1, 1, 2, 4, 8, 15, 15]],
+  ])('doubles up to 30 s, less up to half at random: %p takes %j s', (random, waits) => {
+    expect(waits.map((_, attempt) => pause([{ attempt }], { random }))).toEqual(waits);
+  });
+
+  test('lasts as long as the longest Retry-After', () => {
+    expect(pause([{ retryAfterSeconds: 90 }, { retryAfterSeconds: 45 }, {}])).toBe(90);
+    expect(pause([{ retryAfterSeconds: 90 }], { seconds: 60.5 })).toBe(30);
+    expect(pause([{ retryAfterSeconds: 1, attempt: 5 }])).toBe(30);
+  });
+
+  test('ends at the deadline, rounded up to a second', () => {
+    expect(pause([{ retryAfterSeconds: 3600 }], { seconds: 10 })).toBe(590);
+    expect(pause([{ attempt: 9 }], { seconds: 599.9 })).toBe(1);
+    expect(pause([{ attempt: 9 }], { seconds: 700 })).toBe(1);
+  });
+
+  test('of an hour fits into an execution’s history of 25,000 events', () => {
+    const EVENTS_A_ROUND = 12;
+    let rounds = 0;
+    for (let seconds = 0; seconds < 3600; rounds++) {
+      seconds += stepWhileBusy(
+        [anAttempt({ attempt: rounds, outcome: busy(1) })],
+        atSeconds(3600).toISOString(),
+        atSeconds(seconds),
+        1,
+      ).waitSeconds;
+    }
+
+    expect(rounds * EVENTS_A_ROUND).toBeLessThan(5_000);
+  });
+});
+
+test.each([
+  // Produced at once: until the deadline. Produced late: 15 min.
+  ['video', 10, 3600],
+  ['video', 3599, 4499],
+  ['image', 10, 910],
+] as const)('an %s produced after %i s is stored until %i s after its first call', (kind, produced, end) => {
+  const produce = (seconds: number, call: number) =>
+    anAttempt({ call, finishedAt: atSeconds(seconds).toISOString(), outcome: done('a') });
+  const settings = { deadlineSeconds: { image: 600, video: 3600 } };
+
+  expect(storingEndOf(kind, [produce(produced, 0), produce(1, 1)], settings)).toBe(
+    atSeconds(end).toISOString(),
+  );
+});
+
+test('a request’s first call is the earliest of all attempts', () => {
+  const at = (seconds: number) => atSeconds(seconds).toISOString();
+
+  expect(firstCallAt([])).toBeUndefined();
+  expect(
+    firstCallAt([
+      anAttempt({ startedAt: at(9) }),
+      anAttempt({ startedAt: at(3) }),
+      anAttempt({ startedAt: at(5) }),
+    ]),
+  ).toBe(at(3));
 });
 
 test('outputs are listed in plan order, without those that have no file', () => {
@@ -102,7 +215,7 @@ describe('the wait for a provider', () => {
     { callsBack = false, interval = 5, deadlineSeconds = 3600 } = {},
   ) =>
     waitTimeOf(
-      { kind, createdAt: NOW.toISOString() },
+      { kind, firstCallAt: NOW.toISOString() },
       callsBack,
       { pollIntervalSeconds: interval, deadlineSeconds: { image: 0, video: 0, [kind]: deadlineSeconds } },
       atSeconds(elapsedSeconds),
@@ -213,10 +326,10 @@ describe('the wait for a provider', () => {
 test.each<[RequestKind, number]>([
   ['image', 600],
   ['video', 3600],
-])('each kind has its own deadline: an %s %p s after its creation', (kind, seconds) => {
+])('each kind has its own deadline: an %s %p s after its first call', (kind, seconds) => {
   const deadline = (overrides: Partial<Record<RequestKind, number>> = {}) =>
     deadlineOf(
-      { kind, createdAt: NOW.toISOString() },
+      { kind, firstCallAt: NOW.toISOString() },
       { deadlineSeconds: { image: 600, video: 3600, ...overrides } },
     );
 
@@ -236,7 +349,7 @@ describe('the names of errors', () => {
     return [...new Set(names)].sort();
   };
   const errors = {
-    generation: [new ProviderBusyError(), new ProviderCallInFlightError(), new TransientError()],
+    generation: [new ProviderCallInFlightError(), new TransientError()],
     expiry: [new FilesRemainError(), new NotExpiredYetError(), new TransientError()],
     'webhook-delivery': [new TransientError()],
   };
