@@ -23,7 +23,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { aClosedUrl } from '../fakes/loopback-server.ts';
+import { aClosedUrl } from '../servers/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';

@@ -31,7 +31,7 @@ describe('an output that cannot be stored', () => {
     await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
     expect(produced.recorded()).toBeUndefined();
     expect(bucket.objects.size).toBe(0);
-    expect(produced.asked()).toHaveLength(times);
+    expect(produced.requestedPaths()).toHaveLength(times);
   };
 
   const noFile = (times: number) => {
@@ -154,11 +154,11 @@ describe('an output that cannot be stored', () => {
     produced.given(['/a', '/b', '/c', '/d']);
     await expect(store()).rejects.toMatchObject({ name: 'OutputsPendingError' });
 
-    const [times, puts] = [produced.asked(), bucket.client.commandCalls(PutObjectCommand).length];
+    const [times, puts] = [produced.requestedPaths(), bucket.client.commandCalls(PutObjectCommand).length];
     produced.serve({ '/a': gone, '/b': reachable, '/c': gone, '/d': gone });
     await store();
 
-    expect(produced.asked().slice(times.length).toSorted()).toEqual(['/b', '/d']);
+    expect(produced.requestedPaths().slice(times.length).toSorted()).toEqual(['/b', '/d']);
     expect(bucket.client.commandCalls(PutObjectCommand)).toHaveLength(puts + 1);
     expect(produced.recorded()).toMatchObject([
       { index: 0, objectKey: keyOf('0.png') },
