@@ -37,6 +37,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const open = simulation.witness.open();
       const life = open[action.pick % Math.max(1, open.length)];
       if (!life) return;
+      world.evidence.interventions.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
       await command(world, () => failStoredRequest(life.requestId, failure));
       return;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Step, step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
+import { ruleOf } from './open-findings.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
@@ -27,7 +28,7 @@ class StepCommand implements fc.AsyncCommand<Model, Run> {
   async run(model: Model, run: Run): Promise<void> {
     if (this.step.action.do === 'create') model.creations++;
     await run.step(this.step);
-    const problems = run.problemsSoFar();
+    const problems = run.judged(run.problemsSoFar());
     if (problems.length > 0) throw new ProblemsError(problems);
   }
 
@@ -61,6 +62,10 @@ export interface SimulationOptions {
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
+  /** Whether open findings fail a run too. */
+  strict?: boolean;
+  /** Whether it goes on after a failure, and only counts. */
+  survey?: boolean;
   /** Told after every run of how many there were. */
   progress?: (runs: number, totals: Totals) => void;
 }
@@ -69,6 +74,8 @@ export interface SimulationOptions {
 export interface Totals {
   requests: number;
   faultsMet: number;
+  /** How many runs broke each rule, the first seed of one with it. */
+  broken: Map<string, { runs: number; example: string }>;
 }
 
 /** The smallest failure that was found. */
@@ -89,12 +96,12 @@ export interface Result {
 
 /** Runs scenario after scenario until one fails, and makes that one small. The same options give the same result. */
 export const simulate = async (deployment: Deployment, options: SimulationOptions): Promise<Result> => {
-  const totals: Totals = { requests: 0, faultsMet: 0 };
+  const totals: Totals = { requests: 0, faultsMet: 0, broken: new Map() };
   let runs = 0;
   // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
   let failed: Scenario | undefined;
   const property = fc.asyncProperty(world, commands, async (chosen, taken) => {
-    const run = new Run(deployment, chosen, { mutation: options.mutation });
+    const run = new Run(deployment, chosen, { ...options, lenient: options.survey });
     const scenario = { ...chosen, steps: run.taken };
     let outcome: Outcome | undefined;
     try {
@@ -111,7 +118,8 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     totals.requests += outcome.requests;
     totals.faultsMet += outcome.faultsMet;
     options.progress?.(runs, totals);
-    if (outcome.problems.length === 0) return;
+    tally(totals, outcome.problems, scenario);
+    if (options.survey || run.judged(outcome.problems).length === 0) return;
     failed = scenario;
     throw new ProblemsError(outcome.problems);
   });
@@ -139,6 +147,14 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
       trace,
     },
   };
+};
+
+const tally = ({ broken }: Totals, problems: readonly string[], scenario: Scenario): void => {
+  for (const rule of new Set(problems.map(ruleOf))) {
+    const example = problems.find((problem) => ruleOf(problem) === rule) ?? '';
+    const known = broken.get(rule) ?? { runs: 0, example: `${example}\n${scenarioText(scenario)}` };
+    broken.set(rule, { ...known, runs: known.runs + 1 });
+  }
 };
 
 /** A failure as the command line shows it. */

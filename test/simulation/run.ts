@@ -4,6 +4,7 @@ import type { Deployment } from './aws/step-functions.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
+import { failing } from './open-findings.ts';
 import { openAccounts, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
@@ -41,18 +42,25 @@ let nextStart = FIRST_START;
 /** Before years have five digits and text order is no longer time order. */
 const LAST_START = Date.parse('9000-01-01T00:00:00.000Z');
 
+export interface RunOptions {
+  mutation?: Mutation | undefined;
+  traced?: boolean | undefined;
+  /** Whether open findings fail it too. */
+  strict?: boolean | undefined;
+  /** Whether nothing fails it on the way. */
+  lenient?: boolean | undefined;
+}
+
 /** One run of the whole service in a world of its own. */
 export class Run {
   readonly simulation: Simulation;
   /** The steps that were taken, in order. */
   readonly taken: Step[] = [];
   private readonly world: World;
+  private readonly options: RunOptions;
 
-  constructor(
-    deployment: Deployment,
-    scenario: Pick<Scenario, 'seed' | 'faults'>,
-    options: { mutation?: Mutation | undefined; traced?: boolean } = {},
-  ) {
+  constructor(deployment: Deployment, scenario: Pick<Scenario, 'seed' | 'faults'>, options: RunOptions = {}) {
+    this.options = options;
     this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
     this.simulation = new Simulation(this.world);
   }
@@ -86,7 +94,7 @@ export class Run {
     const { world, simulation } = this;
     world.faults.enabled = false;
     const problems = this.problemsSoFar();
-    if (problems.length === 0) problems.push(...(await this.rest()));
+    if (this.judged(problems).length === 0) problems.push(...(await this.rest()));
     return {
       problems,
       trace: world.trace,
@@ -105,12 +113,18 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness } = this.simulation;
+    const { violations, witness, liveness } = this.simulation;
     return [
       ...violations,
+      ...liveness.violations,
       ...witness.violations,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];
+  }
+
+  /** The problems that fail it. */
+  judged(problems: readonly string[]): string[] {
+    return this.options.lenient ? [] : failing(problems, this.options.strict ?? false);
   }
 
   private async rest(): Promise<string[]> {
@@ -124,6 +138,7 @@ export class Run {
     await scheduler.advanceUntil(isAtRest, REST_MS);
     // What follows an end is started after it, and the indexes follow later.
     await scheduler.advance(5 * 60_000);
+    let found: string[] = [];
     for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
       await scheduler.advance(wait);
       const problems = [
@@ -132,14 +147,15 @@ export class Run {
         ...(await this.answers(wait !== AFTERMATH_MS)),
         ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
       ];
-      if (problems.length > 0) return problems;
+      if (this.judged(problems).length > 0) return problems;
+      found = problems;
     }
     await scheduler.advance(ATTEMPT_RETENTION_MS);
     table.sweep();
     const left = [...table.items.values()].filter(({ SK }) =>
       /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)),
     );
-    return left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`);
+    return [...found, ...left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`)];
   }
 
   /** An operator whose command meets another write gives it again. */
@@ -174,7 +190,7 @@ export class Run {
 export const runScenario = async (
   deployment: Deployment,
   scenario: Scenario,
-  options: { mutation?: Mutation | undefined; traced?: boolean } = {},
+  options: RunOptions = {},
 ): Promise<Outcome> => {
   const run = new Run(deployment, scenario, options);
   try {

@@ -10,8 +10,8 @@ const INTERVAL_MS = 60_000;
 const RETRY_MS = [0, 60_000, 120_000];
 /** It goes on for some rounds after the last thing was done. */
 const ROUNDS_AT_REST = 2;
-/** How many minutes it stays away longer for each round in which nothing happened to a request. */
-const SLOWER_EACH_ROUND = 0.5;
+/** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
+const SLOWER_EACH_RUN = 0.5;
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
@@ -21,14 +21,15 @@ const LOST: Record<string, readonly string[]> = {
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing happens it runs less and less often, and not at all
+ * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
  * while nothing is open: a day without work shall not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;
   private readonly reconcile: DeployedFunction;
   private isArmed = false;
-  private quietRounds = 0;
+  private quietRuns = 0;
+  private minutes = 0;
   private roundsAtRest = 0;
 
   constructor(world: World) {
@@ -38,7 +39,7 @@ export class Schedule {
     world.table.witnesses.push((_key, _before, after) => {
       const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');
       if (!isAboutRequest) return;
-      this.quietRounds = 0;
+      this.quietRuns = 0;
       this.roundsAtRest = 0;
       this.arm();
     });
@@ -52,12 +53,29 @@ export class Schedule {
   private arm(): void {
     if (this.isArmed) return;
     this.isArmed = true;
-    const wait = INTERVAL_MS * (1 + SLOWER_EACH_ROUND * this.quietRounds++);
-    this.world.scheduler.after(wait, () => {
+    this.world.scheduler.after(INTERVAL_MS, () => {
       this.isArmed = false;
-      if (!this.isOpen()) this.roundsAtRest++;
+      this.minutes++;
+      const isDue = this.isNeeded() || this.minutes > SLOWER_EACH_RUN * this.quietRuns;
+      if (isDue && !this.isOpen()) this.roundsAtRest++;
       if (this.roundsAtRest < ROUNDS_AT_REST) this.arm();
+      if (!isDue) return;
+      this.minutes = 0;
+      this.quietRuns++;
       void this.runNow();
+    });
+  }
+
+  /** Whether a request has no execution, or one that waits for news there are. */
+  private isNeeded(): boolean {
+    const { evidence, scheduler, stepFunctions } = this.world;
+    return this.world.items('REQUEST').some((record) => {
+      if (isTerminal(record)) return false;
+      const requestId = String(record.requestId);
+      const execution = stepFunctions.executions.get(executionArn('generation', requestId));
+      if (execution?.status !== 'RUNNING') return true;
+      const isDone = evidence.callsOf(requestId).some(({ made }) => made && made.doneAt <= scheduler.now);
+      return isDone && execution.state === 'Wait for provider';
     });
   }
 

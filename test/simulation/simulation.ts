@@ -1,6 +1,7 @@
 import type { Action, ModelName } from './actions.ts';
 import { type Answer, type ApiCall, callApi, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
+import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Schedule } from './schedule.ts';
 import { promptOf } from './upstream/providers.ts';
@@ -37,6 +38,7 @@ export class Simulation {
   readonly world: World;
   readonly witness: Witness;
   readonly schedule: Schedule;
+  readonly liveness: Liveness;
   readonly callers: Caller[] = [];
   readonly creations: Creation[] = [];
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -53,6 +55,9 @@ export class Simulation {
     this.world = world;
     this.witness = new Witness(world);
     this.schedule = new Schedule(world);
+    const plannedCallsOf = ({ prompt }: Life): number =>
+      this.creations.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    this.liveness = new Liveness(world, this.witness, plannedCallsOf);
   }
 
   /** Whether nothing is left that an action began. */
@@ -115,6 +120,7 @@ export class Simulation {
         if (!execution) return;
         if (execution.machine === 'webhook-delivery')
           this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
+        else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
         world.stepFunctions.abort(execution);
         return;
       }

@@ -7,6 +7,7 @@ import { FaultPlan, type PlannedFault } from './engine/faults.ts';
 import { outside } from './engine/invocation.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
+import { Evidence } from './evidence.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
@@ -45,6 +46,7 @@ export class World {
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
+  readonly evidence = new Evidence();
   readonly mutation: Mutation | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
@@ -57,6 +59,7 @@ export class World {
     this.scheduler = new Scheduler(startsAt);
     this.random = new Random(seed);
     this.faults = new FaultPlan(faults, this.random);
+    this.faults.onMet = () => this.disturb();
     this.table = new Table(this.scheduler, this.random);
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
@@ -74,6 +77,11 @@ export class World {
     if (!this.traced) return;
     const seconds = ((this.scheduler.now - this.startsAt) / 1000).toFixed(3);
     this.trace.push(`${seconds.padStart(12)} ${text()}`);
+  }
+
+  /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
+  disturb(): void {
+    this.evidence.disturbedAt = this.scheduler.now;
   }
 
   break(error: unknown): void {

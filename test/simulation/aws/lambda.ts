@@ -65,8 +65,10 @@ export class Lambda {
     const { scheduler, random, faults } = this.world;
     const skew = faults.enabled ? random.pick(SKEW_MS) : 0;
     return new Promise((resolve, reject) => {
-      const invocation = new Invocation(fn.name, skew, (cause) => {
+      const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
+      const invocation = new Invocation(about, (cause) => {
         this.world.note(() => `${fn.name} died: ${cause}`);
+        this.world.evidence.die(invocation);
         const isTimeout = cause === 'Sandbox.Timedout';
         const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
@@ -96,6 +98,12 @@ export class Lambda {
     });
   }
 }
+
+/** The request that an event is about: workflow tasks name it. */
+const requestIdIn = (payload: unknown): string | undefined => {
+  const { requestId } = (payload ?? {}) as { requestId?: unknown };
+  return typeof requestId === 'string' ? requestId : undefined;
+};
 
 const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
   ({

@@ -170,7 +170,10 @@ export class StepFunctions {
     // Only for a request's own execution is there anybody else who finds out.
     const fault = faults.meet(execution.machine === 'generation' ? NEWS_FAULTS : (['news-twice'] as const));
     if (fault) this.world.note(() => `  fault ${fault} at the end of ${execution.name}`);
-    if (fault === 'news-lost') return;
+    if (fault === 'news-lost') {
+      this.world.evidence.unreported.add(execution.name);
+      return;
+    }
     const times = fault === 'news-twice' ? 2 : 1;
     for (let time = 0; time < times; time++) {
       scheduler.after(random.whole(...NEWS_MS), () => this.onNews?.(execution));

@@ -59,6 +59,7 @@ class Tries<T> {
     let lasting: CallFault | undefined;
     let error = lost;
     for (let attempt = 1; attempt <= this.call.maxTries; attempt++) {
+      if (attempt > 1) this.world.disturb();
       if (attempt > 1) await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
       const fault: CallFault | undefined = lasting ?? faults.meet(fitting);
       if (fault) this.world.note(() => `  fault ${fault} at ${this.call.name}`);
@@ -88,6 +89,7 @@ class Tries<T> {
           return never();
         case 'slow':
           await this.wait(faults.random.whole(SLOW_MS[0], this.call.slowestMs ?? SLOW_MS[1]));
+          this.world.disturb();
       }
       return this.answered(this.arrive());
     }

@@ -51,6 +51,8 @@ export class FaultPlan {
   enabled = false;
   /** How many faults were met. */
   met = 0;
+  /** Told of each fault that is met. */
+  onMet: (() => void) | undefined;
   readonly random: Random;
   private readonly planned: readonly PlannedFault[];
   private next = 0;
@@ -73,6 +75,7 @@ export class FaultPlan {
     this.next++;
     this.passed = 0;
     this.met++;
+    this.onMet?.();
     return planned.fault as F;
   }
 }

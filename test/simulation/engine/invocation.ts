@@ -3,14 +3,20 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** One run of a function. Once it is dead nothing it awaits ever comes back to it. */
 export class Invocation {
   readonly functionName: string;
+  /** The request that it is about, if its event names one. */
+  readonly requestId: string | undefined;
   /** How far the clock of the machine it runs on is off. */
   readonly skewMilliseconds: number;
   dead = false;
   private readonly onDeath: (cause: string) => void;
 
-  constructor(functionName: string, skewMilliseconds: number, onDeath: (cause: string) => void) {
-    this.functionName = functionName;
-    this.skewMilliseconds = skewMilliseconds;
+  constructor(
+    about: { functionName: string; requestId: string | undefined; skewMilliseconds: number },
+    onDeath: (cause: string) => void,
+  ) {
+    this.functionName = about.functionName;
+    this.requestId = about.requestId;
+    this.skewMilliseconds = about.skewMilliseconds;
     this.onDeath = onDeath;
   }
 

@@ -1,5 +1,7 @@
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
-import { never } from '../engine/invocation.ts';
+import { invocations, never } from '../engine/invocation.ts';
+import type { CreationCall } from '../evidence.ts';
+import { PATIENCE_MS } from '../evidence.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
 
@@ -9,6 +11,8 @@ export interface HttpRequest {
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal | undefined;
+  /** The creation call that it is, for a provider. */
+  creation?: CreationCall | undefined;
 }
 
 export interface HttpAnswer {
@@ -19,6 +23,9 @@ export interface HttpAnswer {
 
 /** Whoever answers at a host. */
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+
+/** Where the providers' files are. */
+export const FILE_HOST = 'files.provider.example';
 
 const ERRORS = { refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
 
@@ -37,8 +44,46 @@ export class Http {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const { signal } = request;
     const url = new URL(request.url);
-    const site: Site = this.sites.get(url.hostname) ?? ((asked) => this.providers.answer(asked));
+    const own = this.sites.get(url.hostname);
+    const site: Site = own ?? ((asked) => this.providers.answer(asked));
     signal?.throwIfAborted();
+    if (url.hostname === FILE_HOST) return this.fetchFile(request, url, site);
+    if (own || request.method !== 'POST') return this.send(request, url, site);
+    return this.create(request, url, site);
+  }
+
+  /** A call that creates something. What becomes of its answer is kept as evidence. */
+  private async create(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const { evidence, scheduler } = this.world;
+    const creation = evidence.send(invocations.getStore(), scheduler.now);
+    try {
+      const answer = await this.send({ ...request, creation }, url, site);
+      Object.assign(creation, { end: 'answered', status: answer.status });
+      return answer;
+    } catch (error) {
+      const isEarly = request.signal?.aborted === true && scheduler.now - creation.sentAt < PATIENCE_MS;
+      const isUnreached = (error as { code?: string }).code === ERRORS.refused;
+      if (isUnreached) creation.end = 'unreached';
+      else creation.end = isEarly ? 'early' : 'lost';
+      throw error;
+    }
+  }
+
+  /** A call for a file that a provider made. */
+  private async fetchFile(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const refused = (): void => this.world.evidence.refuseFile(request.url);
+    try {
+      const answer = await this.send(request, url, site);
+      if (answer.status >= 400) refused();
+      return answer;
+    } catch (error) {
+      refused();
+      throw error;
+    }
+  }
+
+  private async send(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const { signal } = request;
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
       maxTries: 1,
