@@ -34,8 +34,8 @@ export class Evidence {
   readonly calls = new Map<string, CreationCall[]>();
   /** How many attempts were claimed in the table, by request. */
   readonly claims = new Map<string, number>();
-  /** How many runs of the dispatch function died, by request. */
-  readonly deaths = new Map<string, number>();
+  /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
+  readonly interrupted = new Map<string, number>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
   readonly interventions = new Set<string>();
   /** The executions whose end was never reported, by name. */
@@ -69,7 +69,12 @@ export class Evidence {
 
   /** A run of a function died. */
   die({ requestId, functionName }: Invocation): void {
-    if (requestId !== undefined && functionName.endsWith('dispatch-request')) count(this.deaths, requestId);
+    if (requestId !== undefined && functionName.endsWith('dispatch-request')) this.interrupt(requestId);
+  }
+
+  /** A run of the dispatch function could not go on after its claim. */
+  interrupt(requestId: string): void {
+    count(this.interrupted, requestId);
   }
 
   /** A file's own server did not give it. */

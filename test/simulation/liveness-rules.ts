@@ -36,7 +36,7 @@ export const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
 export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
-    maker?.dead === true && (evidence.deaths.get(life.requestId) ?? 0) > 0,
+    maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
@@ -52,8 +52,11 @@ export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], en
 };
 
 /** Whether a call is over for good: taken, refused for its content or credential, or of unknown outcome. */
-const isFinal = ({ end, status, made }: CreationCall): boolean =>
-  made !== undefined || end === 'lost' || (end === 'answered' && status !== 429);
+const isFinal = ({ end, status, made, maker }: CreationCall): boolean =>
+  made !== undefined ||
+  end === 'lost' ||
+  (end === 'open' && maker?.dead === true) ||
+  (end === 'answered' && status !== 429);
 
 /** What went wrong with a request that has ended: work that was paid for and not delivered, or never asked for. */
 export const endingProblems = (ending: Ending): string[] => {
@@ -75,12 +78,13 @@ export const endingProblems = (ending: Ending): string[] => {
       `[wasted] ${requestId} ${how}: ${delivered} of ${due} outputs that were made are delivered`,
     );
   }
-  // A claim whose maker died before the call left it counts as made.
-  const died = evidence.deaths.get(requestId) ?? 0;
-  const unsent = died > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
+  // A claim whose maker died, or never heard of it, before the call left counts as made.
+  const interrupted = evidence.interrupted.get(requestId) ?? 0;
+  const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
   const untaken = plannedCalls - calls.filter(isFinal).length - unsent;
   if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
-    problems.push(`[unserved] ${requestId} ${how}: ${untaken} of ${plannedCalls} calls were never taken`);
+    const rule = calls.length === 0 ? 'unasked' : 'given up';
+    problems.push(`[${rule}] ${requestId} ${how}: ${untaken} of ${plannedCalls} calls were never taken`);
   }
   return problems;
 };
@@ -114,12 +118,12 @@ export const progressProblems = ({ life, evidence, deadlineSeconds, execution, n
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
     now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS;
-  const seconds = (since: number): string => `${Math.round((now - since) / 1000)} s`;
+  const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
     const bound = evidence.unreported.has(requestId) ? 'unreported' : 'lost';
     if (exceeded(since, bound)) {
-      return [`[unnoticed] ${requestId} has no execution for ${seconds(since)} and nobody starts or ends it`];
+      return [`[unnoticed] ${requestId} has no execution ${over(bound)} and nobody starts or ends it`];
     }
     return [];
   }
@@ -131,10 +135,10 @@ export const progressProblems = ({ life, evidence, deadlineSeconds, execution, n
   );
   const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
   if (isWaiting && exceeded(Math.max(doneAt, execution.since), 'waiting')) {
-    return [`[unwoken] ${requestId} waits for ${seconds(doneAt)} although its provider has finished`];
+    return [`[unwoken] ${requestId} waits ${over('waiting')} although its provider has finished`];
   }
   if (exceeded(doneAt, 'ending')) {
-    return [`[unending] ${requestId} is ${life.last.status} for ${seconds(doneAt)}, in ${execution.state}`];
+    return [`[unending] ${requestId} is ${life.last.status} ${over('ending')}, in ${execution.state}`];
   }
   return [];
 };

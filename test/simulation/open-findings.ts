@@ -2,7 +2,10 @@
  * Rules that the service still breaks, and why. A run that breaks one of them does not fail unless it is strict
  * (`--strict`). A rule leaves this list with the change that keeps it.
  */
-export const OPEN_FINDINGS: Readonly<Record<string, string>> = {};
+export const OPEN_FINDINGS: Readonly<Record<string, string>> = {
+  wasted: 'an outcome is lost when the table refuses it for a second, or the request fails while it waits',
+  'late call': 'a request can end between the reading of it and the claim of a call',
+};
 
 /** The name of the rule that a problem breaks, `[name] …`; older rules have none. */
 export const ruleOf = (problem: string): string => /^\[([^\]]+)\]/.exec(problem)?.[1] ?? 'unnamed';

@@ -131,10 +131,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
   if (!checked.failed) return { runs, totals, failure: undefined };
   if (!failed) throw checked.errorInstance ?? new Error('The runs failed without an example.');
   const scenario = failed;
-  const { problems, trace } = await runScenario(deployment, scenario, {
-    mutation: options.mutation,
-    traced: true,
-  });
+  const { problems, trace } = await runScenario(deployment, scenario, { ...options, traced: true });
   const reported = checked.errorInstance instanceof ProblemsError ? [] : [String(checked.errorInstance)];
   return {
     runs,

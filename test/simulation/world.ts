@@ -12,8 +12,15 @@ import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
 
-/** Rewrites a transaction on its way to the table, into several ones or weaker ones: a bug, put there on purpose. */
-export type Mutation = (writes: readonly Write[]) => Write[][];
+/** A bug, put there on purpose. */
+export interface Mutation {
+  /** Makes of a transaction on its way to the table several ones or weaker ones. */
+  writes?: (writes: readonly Write[]) => Write[][];
+  /** What a function answers, by its name, instead of doing anything. */
+  answers?: Readonly<Record<string, unknown>>;
+  /** Whether a call of a function's never leaves it, and is answered with nothing. */
+  drops?: (functionName: string, command: string, input: Record<string, unknown>) => boolean;
+}
 
 export interface WorldOptions {
   seed: number;

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
-import { outside } from '../engine/invocation.ts';
+import { invocations, outside } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import { type Definition, StateError } from './asl.ts';
 import { executionArn, machineArn } from './context-object.ts';
@@ -52,6 +52,8 @@ export class StepFunctions {
 
   /** What the client's `send` does with a command. */
   send(command: string, input: Record<string, unknown>): Promise<unknown> {
+    const functionName = invocations.getStore()?.functionName ?? '';
+    if (this.world.mutation?.drops?.(functionName, command, input)) return Promise.resolve({});
     const name = `${command} ${String(input.name ?? input.executionArn ?? '').slice(-40)}`;
     return makeCall(this.world, { name, maxTries: MAX_TRIES, perform: () => this.perform(command, input) });
   }

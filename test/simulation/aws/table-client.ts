@@ -7,6 +7,9 @@ import type { Write } from './table.ts';
 /** The tries of the service's own client. */
 const MAX_TRIES = 4;
 
+/** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
+const UNTRANSACTED = /^(ATTEMPT#|WAIT|WEBHOOK)/;
+
 type Input = Record<string, unknown>;
 
 /** What the document client's `send` does with a command, by the command's name. Every table is the same one. */
@@ -14,16 +17,17 @@ export const sendToTable = (world: World, command: string, input: Input): Promis
   const { table } = world;
   const call = (perform: () => unknown, conflict?: () => Error) =>
     makeCall(world, {
+      unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
       maxTries: MAX_TRIES,
       perform,
       ...(conflict ? { conflict } : {}),
     });
-  const single = (kind: Write['kind']) =>
-    call(
-      () => table.write({ ...(input as Partial<Write>), kind }),
-      () => table.conflict(),
-    );
+  const single = (kind: Write['kind']) => {
+    const write = { ...(input as Partial<Write>), kind };
+    const meetsTransactions = !UNTRANSACTED.test(String((write.Key ?? write.Item)?.SK));
+    return call(() => table.write(write), meetsTransactions ? () => table.conflict() : undefined);
+  };
   switch (command) {
     case 'GetCommand':
       return call(() => ({ Item: table.get(input.Key as Item) }));
@@ -61,7 +65,7 @@ export const writesOf = (input: Input): Write[] =>
 
 /** A transaction, or what a mutation of the service makes of it: several ones in turn, or weaker ones. */
 const transact = async (world: World, writes: readonly Write[]): Promise<unknown> => {
-  const parts = world.mutation?.(writes) ?? [writes];
+  const parts = world.mutation?.writes?.(writes) ?? [writes];
   let answer: unknown;
   for (const part of parts) {
     const token = {};
@@ -70,9 +74,21 @@ const transact = async (world: World, writes: readonly Write[]): Promise<unknown
       maxTries: MAX_TRIES,
       perform: () => world.table.transact(part, token),
       conflict: () => world.table.conflictOf(part.length),
+      unheard: () =>
+        noteUnheard(
+          world,
+          part.map(({ Item: item }) => item ?? {}),
+        ),
     });
   }
   return answer;
+};
+
+/** Whoever claims a call and never learns that the claim stands cannot make the call. */
+const noteUnheard = ({ evidence }: World, puts: readonly Item[]): void => {
+  for (const { SK, requestId } of puts) {
+    if (String(SK).startsWith('ATTEMPT#')) evidence.interrupt(String(requestId));
+  }
 };
 
 type BatchGet = Record<string, { Keys: Item[] }>;

@@ -18,6 +18,8 @@ export interface Call<T> {
   slowestMs?: number;
   /** Told when every try was refused. */
   givenUp?: () => void;
+  /** Told when it was done and every answer was lost. */
+  unheard?: () => void;
 }
 
 /** One way to the service or back. */
@@ -94,6 +96,7 @@ class Tries<T> {
       return this.answered(this.arrive());
     }
     if (lasting === 'refused-always') this.call.givenUp?.();
+    if (error === lost) this.call.unheard?.();
     throw named(error);
   }
 
