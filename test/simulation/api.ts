@@ -35,7 +35,10 @@ export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
     requestContext: { requestId: 'http' },
   };
   try {
-    const answer = (await outside(() => world.lambda.run(fn, event))) as { statusCode: number; body: string };
+    const answer = (await outside(async () => {
+      await world.lambda.meetOutage();
+      return world.lambda.run(fn, event);
+    })) as { statusCode: number; body: string };
     return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, unknown> };
   } catch (error) {
     return { status: (error as Error).name === 'Sandbox.Timedout' ? 504 : 502, body: {} };

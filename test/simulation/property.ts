@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Step, step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
+import { OUTAGE_MODES, type PlannedOutage, SERVICES } from './engine/outages.ts';
 import { ruleOf } from './open-findings.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
@@ -53,7 +54,28 @@ const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
   { maxLength: 12 },
 );
 
-const world = fc.record({ seed: fc.noShrink(fc.nat(0x7fff_ffff)), faults: faultPlan });
+/** Seconds to minutes, early on, when most happens. Most runs have none. */
+const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.record({
+        service: fc.constantFrom(...SERVICES),
+        mode: fc.constantFrom(...OUTAGE_MODES),
+        startMs: fc.oneof(fc.nat(500), fc.nat(60_000)),
+        lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  },
+);
+
+const world = fc.record({
+  seed: fc.noShrink(fc.nat(0x7fff_ffff)),
+  faults: faultPlan,
+  outages: outagePlan,
+});
 const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' });
 
 export interface SimulationOptions {
@@ -74,6 +96,7 @@ export interface SimulationOptions {
 export interface Totals {
   requests: number;
   faultsMet: number;
+  outagesMet: number;
   /** How many runs broke each rule, the first seed of one with it. */
   broken: Map<string, { runs: number; example: string }>;
 }
@@ -96,7 +119,7 @@ export interface Result {
 
 /** Runs scenario after scenario until one fails, and makes that one small. The same options give the same result. */
 export const simulate = async (deployment: Deployment, options: SimulationOptions): Promise<Result> => {
-  const totals: Totals = { requests: 0, faultsMet: 0, broken: new Map() };
+  const totals: Totals = { requests: 0, faultsMet: 0, outagesMet: 0, broken: new Map() };
   let runs = 0;
   // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
   let failed: Scenario | undefined;
@@ -117,6 +140,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     runs++;
     totals.requests += outcome.requests;
     totals.faultsMet += outcome.faultsMet;
+    totals.outagesMet += outcome.outagesMet;
     options.progress?.(runs, totals);
     tally(totals, outcome.problems, scenario);
     if (options.survey || run.judged(outcome.problems).length === 0) return;

@@ -4,6 +4,7 @@ import type { Deployment } from './aws/step-functions.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
+import { outageText, type PlannedOutage } from './engine/outages.ts';
 import { failing } from './open-findings.ts';
 import { openAccounts, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
@@ -14,6 +15,7 @@ import { type Mutation, World } from './world.ts';
 export interface Scenario {
   seed: number;
   faults: readonly PlannedFault[];
+  outages: readonly PlannedOutage[];
   steps: readonly Step[];
 }
 
@@ -23,6 +25,7 @@ export interface Outcome {
   trace: readonly string[];
   requests: number;
   faultsMet: number;
+  outagesMet: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -59,7 +62,7 @@ export class Run {
   private readonly world: World;
   private readonly options: RunOptions;
 
-  constructor(deployment: Deployment, scenario: Pick<Scenario, 'seed' | 'faults'>, options: RunOptions = {}) {
+  constructor(deployment: Deployment, scenario: Omit<Scenario, 'steps'>, options: RunOptions = {}) {
     this.options = options;
     this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
     this.simulation = new Simulation(this.world);
@@ -79,6 +82,7 @@ export class Run {
     );
     await this.world.scheduler.advanceUntil(() => isOpen, HOUR_MS);
     this.world.faults.enabled = true;
+    this.world.outages.begin();
   }
 
   /** Does a step and lets its time pass. */
@@ -100,6 +104,7 @@ export class Run {
       trace: world.trace,
       requests: simulation.witness.lives.size,
       faultsMet: world.faults.met,
+      outagesMet: world.outages.met,
     };
   }
 
@@ -128,8 +133,9 @@ export class Run {
   }
 
   private async rest(): Promise<string[]> {
-    const { scheduler, stepFunctions, table } = this.world;
+    const { outages, scheduler, stepFunctions, table } = this.world;
     const { simulation } = this;
+    await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
     await this.unblockAll();
     const isAtRest = (): boolean =>
       simulation.isIdle &&
@@ -203,10 +209,11 @@ export const runScenario = async (
 };
 
 /** A scenario as a report shows it. */
-export const scenarioText = ({ seed, faults, steps }: Scenario): string =>
+export const scenarioText = ({ seed, faults, outages, steps }: Scenario): string =>
   [
     `seed ${seed}`,
     `faults ${faults.map(({ gap, fault }) => `${fault} after ${gap}`).join(', ') || 'none'}`,
+    `outages ${outages.map(outageText).join(', ') || 'none'}`,
     ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
   ].join('\n');
 

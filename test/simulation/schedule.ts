@@ -1,6 +1,6 @@
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
-import type { DeployedFunction } from './aws/lambda.ts';
+import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
 import { outside } from './engine/invocation.ts';
 import { isTerminal } from './witness.ts';
 import type { World } from './world.ts';
@@ -8,6 +8,8 @@ import type { World } from './world.ts';
 const INTERVAL_MS = 60_000;
 /** When Lambda gives an event to a function: at once, and after 1 and 2 min when that failed. */
 const RETRY_MS = [0, 60_000, 120_000];
+/** When it tries again for which there was no room: for hours. */
+const ROOM_MS = 15_000;
 /** It goes on for some rounds after the last thing was done. */
 const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
@@ -106,15 +108,20 @@ export class Schedule {
   private async invokeUntilDone(event: unknown): Promise<void> {
     for (const wait of RETRY_MS) {
       if (wait > 0) await this.world.scheduler.sleep(wait);
-      if (await this.invoke(event)) return;
+      let error = await this.invoke(event);
+      while (error?.name === TOO_MANY) {
+        await this.world.scheduler.sleep(ROOM_MS);
+        error = await this.invoke(event);
+      }
+      if (!error) return;
     }
   }
 
-  /** Whether it came to its end. */
-  private invoke(event: unknown): Promise<boolean> {
+  /** Why it did not come to its end; undefined when it did. */
+  private invoke(event: unknown): Promise<Error | undefined> {
     return outside(() => this.world.lambda.invoke(this.reconcile, event)).then(
-      () => true,
-      () => false,
+      () => undefined,
+      (error: Error) => error,
     );
   }
 }

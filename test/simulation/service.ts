@@ -8,11 +8,13 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { aVideo } from '../unit/builders/videos.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
+import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
+import { makeCall } from './engine/effects.ts';
 import { deliverMp4 } from './upstream/media.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -89,30 +91,39 @@ interface SentCommand {
   input: Record<string, unknown>;
 }
 
-type Send = (name: string, input: Record<string, unknown>) => Promise<unknown>;
+type Send = (name: string, input: Record<string, unknown>, limits: ClientLimits) => Promise<unknown>;
 
 /** Replaces what a client class sends with. */
 const replaceSend = (client: { prototype: object }, send: Send): void => {
   Object.assign(client.prototype, {
-    send: (command: SentCommand) => send(command.constructor.name, command.input),
+    async send(this: object, command: SentCommand) {
+      return send(command.constructor.name, command.input, await limitsOf(this));
+    },
   });
 };
 
 const standIn = (): void => {
-  replaceSend(DynamoDBDocumentClient, (name, input) => sendToTable(world(), name, input));
-  replaceSend(S3Client, (name, input) => sendToBucket(world(), name, input));
-  replaceSend(SFNClient, (name, input) => world().stepFunctions.send(name, input));
-  replaceSend(SecretsManagerClient, (name, input) => secretsAnswer(name, String(input.SecretId)));
+  replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
+  replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
+  replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
+  replaceSend(SecretsManagerClient, (name, input, limits) =>
+    readSecret(name, String(input.SecretId), limits),
+  );
 };
-
-const SECRETS_MS = 3;
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signingKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** Every secret has a value, and no fault meets who reads it: a function's secrets are mostly in its cache. */
-const secretsAnswer = async (name: string, secretId: string): Promise<unknown> => {
-  await world().scheduler.sleep(SECRETS_MS);
+/** Every secret has a value. */
+const readSecret = (name: string, secretId: string, limits: ClientLimits): Promise<unknown> =>
+  makeCall(world(), {
+    ...limits,
+    name: `${name} ${secretId}`,
+    service: 'secrets',
+    perform: () => secretOf(name, secretId),
+  });
+
+const secretOf = (name: string, secretId: string) => {
   if (name === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
   return { SecretString: secretId.includes('delivery') ? signingKey : 'a secret' };
 };

@@ -39,8 +39,10 @@ const main = async (): Promise<void> => {
       if (done % 500 === 0) say(`${done} runs after ${seconds()} s`);
     },
   });
-  const { requests, faultsMet } = result.totals;
-  say(`${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${seconds()} s`);
+  const { requests, faultsMet, outagesMet } = result.totals;
+  say(
+    `${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${outagesMet} calls in an outage, ${seconds()} s`,
+  );
   for (const [rule, { runs: times, example }] of result.totals.broken) {
     const why = OPEN_FINDINGS[rule] ?? 'not known';
     say(

@@ -146,7 +146,11 @@ export class Simulation {
   private async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
     const { apiKey } = this.callers[account] as Caller;
     const answer = await callApi(this.world, { ...call, apiKey });
-    if (answer.status >= 500 && codeOf(answer) !== 'temporarily_unavailable' && this.world.faults.met === 0) {
+    if (
+      answer.status >= 500 &&
+      codeOf(answer) !== 'temporarily_unavailable' &&
+      this.world.evidence.disturbedAt === 0
+    ) {
       this.violations.push(`${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;

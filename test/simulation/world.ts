@@ -5,6 +5,7 @@ import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
 import { outside } from './engine/invocation.ts';
+import { Outages, type PlannedOutage } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { Evidence } from './evidence.ts';
@@ -25,6 +26,7 @@ export interface Mutation {
 export interface WorldOptions {
   seed: number;
   faults: readonly PlannedFault[];
+  outages?: readonly PlannedOutage[];
   startsAt: number;
   deployment: Deployment;
   mutation?: Mutation | undefined;
@@ -36,12 +38,15 @@ export interface WorldOptions {
 const CALLBACK_RETRY_MS = 10_000;
 const CALLBACK_TRIES = 3;
 const PLACE_OF_PARAMETERS = 2;
+/** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
+const MAX_INDEX_LAG_MS = 20_000;
 
 /** Everything around the service in one run: its time, its stand-ins for AWS and the providers, its faults. */
 export class World {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly faults: FaultPlan;
+  readonly outages: Outages;
   readonly table: Table;
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
@@ -62,12 +67,15 @@ export class World {
   private readonly traced: boolean;
   private readonly startsAt: number;
 
-  constructor({ seed, faults, startsAt, deployment, mutation, traced = false }: WorldOptions) {
+  constructor({ seed, faults, outages = [], startsAt, deployment, mutation, traced = false }: WorldOptions) {
     this.scheduler = new Scheduler(startsAt);
     this.random = new Random(seed);
     this.faults = new FaultPlan(faults, this.random);
     this.faults.onMet = () => this.disturb();
+    this.outages = new Outages(outages, this.scheduler);
     this.table = new Table(this.scheduler, this.random);
+    this.table.indexLagMs = () =>
+      Math.min(MAX_INDEX_LAG_MS, this.outages.endOfCurrent('index') - this.scheduler.now);
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);

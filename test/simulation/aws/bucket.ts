@@ -1,7 +1,6 @@
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import type { World } from '../world.ts';
-
-const MAX_TRIES = 4;
+import type { ClientLimits } from './client-limits.ts';
 
 type Input = Record<string, unknown>;
 
@@ -12,13 +11,19 @@ export interface StoredObject {
 }
 
 /** What the S3 client's `send` does with a command. No file is so large that it comes in parts. */
-export const sendToBucket = (world: World, command: string, input: Input): Promise<unknown> => {
+export const sendToBucket = (
+  world: World,
+  command: string,
+  input: Input,
+  limits: ClientLimits,
+): Promise<unknown> => {
   const { objects } = world;
   const key = String(input.Key ?? '');
   const call = (perform: () => unknown, givenUp = (): void => undefined) =>
     makeCall(world, {
       name: `${command} ${key}`,
-      maxTries: MAX_TRIES,
+      service: 'bucket',
+      ...limits,
       slowestMs: STALLED_MS,
       perform,
       givenUp,

@@ -20,6 +20,11 @@ export class InvocationError extends Error {
   }
 }
 
+/** The error of an invocation for which there is no room. */
+export const TOO_MANY = 'Lambda.TooManyRequestsException';
+const REFUSAL_MS = [1, 50] as const;
+/** How long a function takes to start when that takes long. */
+const SLOW_START_MS = [500, 6_000] as const;
 /** How long Lambda takes to notice that a process is gone. */
 const DEATH_NOTICE_MS = [1, 2_000] as const;
 /** After what times an event is delivered again. */
@@ -43,13 +48,29 @@ export class Lambda {
     this.history.push({ fn, payload });
     const fault = faults.meet(INVOCATION_FAULTS);
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
+    await this.meetOutage();
     if (fault === 'not-started') {
       await scheduler.sleep(faults.random.whole(1, 50));
-      throw new InvocationError('Lambda.TooManyRequestsException', 'Rate exceeded');
+      throw new InvocationError(TOO_MANY, 'Rate exceeded');
     }
     if (fault === 'twice') this.redeliver(fn, payload, faults.random.whole(0, 20));
     if (fault === 'again-later') this.redeliver(fn, payload, faults.random.pick(LATER_MS));
     return this.run(fn, payload);
+  }
+
+  /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */
+  async meetOutage(): Promise<void> {
+    const { outages, scheduler, random } = this.world;
+    const mode = outages.modeOf('functions');
+    if (mode === undefined) return;
+    outages.met++;
+    this.world.disturb();
+    await scheduler.sleep(
+      random.whole(...(mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS)),
+    );
+    this.world.disturb();
+    if (mode === 'throttles') throw new InvocationError(TOO_MANY, 'Rate exceeded');
+    if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
   /** Runs it once more after a while; nobody waits for what comes of it. */

@@ -9,12 +9,11 @@ import { NEWS_FAULTS } from '../engine/faults.ts';
 import { invocations, outside } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import { type Definition, StateError } from './asl.ts';
+import type { ClientLimits } from './client-limits.ts';
 import { executionArn, machineArn } from './context-object.ts';
 import { Execution, type Surroundings } from './execution.ts';
 import type { DeployedFunction } from './lambda.ts';
 
-/** The tries of the service's own client. */
-const MAX_TRIES = 4;
 /** How long the news of an execution's end take. */
 const NEWS_MS = [20, 2_000] as const;
 /** How far a list of executions is behind. */
@@ -51,11 +50,16 @@ export class StepFunctions {
   }
 
   /** What the client's `send` does with a command. */
-  send(command: string, input: Record<string, unknown>): Promise<unknown> {
+  send(command: string, input: Record<string, unknown>, limits: ClientLimits): Promise<unknown> {
     const functionName = invocations.getStore()?.functionName ?? '';
     if (this.world.mutation?.drops?.(functionName, command, input)) return Promise.resolve({});
     const name = `${command} ${String(input.name ?? input.executionArn ?? '').slice(-40)}`;
-    return makeCall(this.world, { name, maxTries: MAX_TRIES, perform: () => this.perform(command, input) });
+    return makeCall(this.world, {
+      name,
+      service: 'step-functions',
+      ...limits,
+      perform: () => this.perform(command, input),
+    });
   }
 
   /** Stops an execution, as an operator does in the console. */

@@ -2,10 +2,8 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { makeCall } from '../engine/effects.ts';
 import type { World } from '../world.ts';
+import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
-
-/** The tries of the service's own client. */
-const MAX_TRIES = 4;
 
 /** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
 const UNTRANSACTED = /^(ATTEMPT#|WAIT|WEBHOOK)/;
@@ -13,13 +11,19 @@ const UNTRANSACTED = /^(ATTEMPT#|WAIT|WEBHOOK)/;
 type Input = Record<string, unknown>;
 
 /** What the document client's `send` does with a command, by the command's name. Every table is the same one. */
-export const sendToTable = (world: World, command: string, input: Input): Promise<unknown> => {
+export const sendToTable = (
+  world: World,
+  command: string,
+  input: Input,
+  limits: ClientLimits,
+): Promise<unknown> => {
   const { table } = world;
   const call = (perform: () => unknown, conflict?: () => Error) =>
     makeCall(world, {
       unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
-      maxTries: MAX_TRIES,
+      service: 'table',
+      ...limits,
       perform,
       ...(conflict ? { conflict } : {}),
     });
@@ -44,7 +48,7 @@ export const sendToTable = (world: World, command: string, input: Input): Promis
     case 'BatchWriteCommand':
       return call(() => batchWrite(world, input.RequestItems as BatchWrite));
     case 'TransactWriteCommand':
-      return transact(world, writesOf(input));
+      return transact(world, writesOf(input), limits);
     default:
       throw new Error(`The table does not know ${command}.`);
   }
@@ -64,14 +68,16 @@ export const writesOf = (input: Input): Write[] =>
   });
 
 /** A transaction, or what a mutation of the service makes of it: several ones in turn, or weaker ones. */
-const transact = async (world: World, writes: readonly Write[]): Promise<unknown> => {
+const transact = async (world: World, writes: readonly Write[], limits: ClientLimits): Promise<unknown> => {
   const parts = world.mutation?.writes?.(writes) ?? [writes];
   let answer: unknown;
   for (const part of parts) {
     const token = {};
     answer = await makeCall(world, {
       name: `TransactWrite ${part.map(({ Key, Item: item }) => (Key ?? item)?.SK).join(', ')}`,
-      maxTries: MAX_TRIES,
+      service: 'table',
+      ...limits,
+      throttled: () => world.table.throttledIn(part.length),
       perform: () => world.table.transact(part, token),
       conflict: () => world.table.conflictOf(part.length),
       unheard: () =>

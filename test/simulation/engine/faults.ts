@@ -12,6 +12,8 @@ export const CALL_FAULTS = [
   'answer-lost-always',
   /** A write refused because another one on the same item is under way. */
   'conflict',
+  /** Neither done nor answered: as long as the client waits, if it does not wait for ever. */
+  'stalled',
   /** On its way for long. */
   'slow',
   /** The process dies before the call leaves it. */

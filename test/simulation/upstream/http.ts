@@ -1,5 +1,6 @@
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never } from '../engine/invocation.ts';
+import type { Service } from '../engine/outages.ts';
 import type { CreationCall } from '../evidence.ts';
 import { PATIENCE_MS } from '../evidence.ts';
 import type { World } from '../world.ts';
@@ -24,10 +25,12 @@ export interface HttpAnswer {
 /** Whoever answers at a host. */
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
+const TURN_AWAY_MS = 10;
+
 /** Where the providers' files are. */
 export const FILE_HOST = 'files.provider.example';
 
-const ERRORS = { refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
+const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
 
 /** The network beyond AWS: one try a request, which can fail before or after the site has seen it. */
 export class Http {
@@ -82,11 +85,27 @@ export class Http {
     }
   }
 
+  /** The answer of a server that is too busy. */
+  private async turnAway(service: Service | undefined): Promise<HttpAnswer> {
+    const { outages, scheduler } = this.world;
+    outages.met++;
+    this.world.disturb();
+    await scheduler.sleep(TURN_AWAY_MS);
+    if (invocations.getStore()?.dead) return never();
+    const code = service === 'modelark' ? 'RateLimitExceeded' : 'Throttling.RateQuota';
+    return jsonAnswer(429, service === 'modelark' ? { error: { code } } : { code });
+  }
+
   private async send(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
     const { signal } = request;
+    const service = serviceOf(url.hostname);
+    if (this.world.outages.modeOf(service) === 'throttles') return this.turnAway(service);
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
+      service,
       maxTries: 1,
+      // Its caller gives up by its signal.
+      answerMs: undefined,
       slowestMs: STALLED_MS,
       perform: () => site(request),
       errors: ERRORS,
@@ -97,6 +116,11 @@ export class Http {
     return Promise.race([answered, signal ? aborted : never<never>()]);
   }
 }
+
+const serviceOf = (hostname: string): Service | undefined => {
+  if (hostname === FILE_HOST) return 'files';
+  return (['modelark', 'modelstudio'] as const).find((provider) => hostname.startsWith(provider));
+};
 
 /** An answer with a JSON body. */
 export const jsonAnswer = (status: number, body: unknown): HttpAnswer => ({
