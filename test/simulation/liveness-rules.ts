@@ -71,7 +71,8 @@ export const endingProblems = (ending: Ending): string[] => {
   const outputs = (last.outputs ?? []) as { objectKey?: string }[];
   const delivered =
     last.status === 'succeeded' ? outputs.filter(({ objectKey }) => objectKey !== undefined).length : 0;
-  const how = `ended as ${last.status} ${(last.error as { code?: string } | undefined)?.code ?? ''}`.trim();
+  const code = (last.error as { code?: string } | undefined)?.code ?? '';
+  const how = `ended as ${last.status} ${code}`.trim();
   const problems: string[] = [];
   if (delivered < due) {
     problems.push(
@@ -83,7 +84,8 @@ export const endingProblems = (ending: Ending): string[] => {
   const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
   const untaken = plannedCalls - calls.filter(isFinal).length - unsent;
   if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
-    const rule = calls.length === 0 ? 'unasked' : 'given up';
+    const asked = calls.length === 0 ? 'unasked' : 'given up';
+    const rule = code === 'internal_error' ? 'dropped' : asked;
     problems.push(`[${rule}] ${requestId} ${how}: ${untaken} of ${plannedCalls} calls were never taken`);
   }
   return problems;

@@ -4,6 +4,8 @@
  */
 export const OPEN_FINDINGS: Readonly<Record<string, string>> = {
   wasted: 'an outcome is lost when the table refuses it for a second, or the request fails while it waits',
+  dropped: 'a step of the state machine is retried for 45 s at most, and not at all after some errors',
+  'given up': 'a call that is turned away is repeated for a few minutes, not until the deadline',
   'late call': 'a request can end between the reading of it and the claim of a call',
 };
 

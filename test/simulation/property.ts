@@ -56,7 +56,7 @@ const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
 
 /** Seconds to minutes, early on, when most happens. Most runs have none. */
 const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant([]) },
+  { weight: 1, arbitrary: fc.constant<PlannedOutage[]>([]) },
   {
     weight: 1,
     arbitrary: fc.array(

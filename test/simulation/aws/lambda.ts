@@ -65,9 +65,8 @@ export class Lambda {
     if (mode === undefined) return;
     outages.met++;
     this.world.disturb();
-    await scheduler.sleep(
-      random.whole(...(mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS)),
-    );
+    const [least, most] = mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS;
+    await scheduler.sleep(random.whole(least, most));
     this.world.disturb();
     if (mode === 'throttles') throw new InvocationError(TOO_MANY, 'Rate exceeded');
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
