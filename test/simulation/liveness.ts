@@ -21,12 +21,16 @@ export class Liveness {
     this.world = world;
     this.witness = witness;
     this.plannedCallsOf = plannedCallsOf;
-    witness.onAccept = () => this.arm();
     witness.onEnd = (life) => {
       this.judgeEnding(life);
       world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
     };
     world.providers.onCall = ({ requestId }) => this.judgeCall(requestId);
+  }
+
+  /** A request was accepted. */
+  begin(): void {
+    this.arm();
   }
 
   private arm(): void {

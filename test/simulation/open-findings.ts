@@ -6,6 +6,12 @@ export const OPEN_FINDINGS: Readonly<Record<string, string>> = {
   wasted: 'an outcome is lost when the table refuses it for a second, or the request fails while it waits',
   dropped: 'a step of the state machine is retried for 45 s at most, and not at all after some errors',
   'given up': 'a call that is turned away is repeated for a few minutes, not until the deadline',
+  unwoken: 'an execution can wait under a token that nobody keeps, until its deadline',
+  survivor: 'a removal of an end-user reads an index that is behind',
+  'half removed': 'a removal of an end-user goes on only when it is called for again',
+  'end-user 404': 'a removal that is repeated by the SDK finds nobody',
+  'bulk delete': 'one id that fails fails the call',
+  'history backwards': 'an entry is dated before its retries',
   'late call': 'a request can end between the reading of it and the claim of a call',
 };
 

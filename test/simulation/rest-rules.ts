@@ -7,6 +7,7 @@ import { isTerminal, type Life } from './witness.ts';
 /** Everything that is wrong with the store once nothing is under way any more. */
 export const storeProblems = (simulation: Simulation): string[] => [
   ...openProblems(simulation),
+  ...simulation.standing.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
   ...fileProblems(simulation),

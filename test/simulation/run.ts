@@ -118,10 +118,11 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness, liveness } = this.simulation;
+    const { violations, witness, liveness, standing } = this.simulation;
     return [
       ...violations,
       ...liveness.violations,
+      ...standing.violations,
       ...witness.violations,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];

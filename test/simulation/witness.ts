@@ -52,7 +52,7 @@ export class Witness {
   /** Rules that were broken at the very moment of a write. */
   readonly violations: string[] = [];
   /** Told of each request that is accepted. */
-  onAccept: (() => void) | undefined;
+  onAccept: ((life: Life) => void) | undefined;
   /** Told of each request that ends. */
   onEnd: ((life: Life) => void) | undefined;
   private readonly world: World;
@@ -106,7 +106,7 @@ export class Witness {
     if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
-    this.lives.set(requestId, {
+    const life: Life = {
       requestId,
       accountId,
       email,
@@ -116,8 +116,9 @@ export class Witness {
       acceptedAt: this.world.scheduler.now,
       endedAt: Number.POSITIVE_INFINITY,
       removedAt: undefined,
-    });
-    this.onAccept?.();
+    };
+    this.lives.set(requestId, life);
+    this.onAccept?.(life);
     const counters = this.countersOf(accountId, email);
     counters.totalRequests++;
     counters.activeRequests++;
