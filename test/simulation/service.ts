@@ -5,6 +5,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../unit/builders/videos.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
@@ -31,13 +32,19 @@ const VARIABLES = {
   RECONCILE_INTERVAL_SECONDS: '60',
 };
 
-/** Time limits of functions whose work takes longer than a question; the others have the gateway's 29 s. */
+/** Time limits by function: the workflows' from the stack's own definitions, the reconciler's as `lib/reconciler.ts` sets it. */
 const TIMEOUT_SECONDS: Record<string, number> = {
-  'workflow/dispatch-request': 630,
-  'workflow/store-outputs': 900,
-  'workflow/query-provider': 45,
+  ...Object.fromEntries(
+    [
+      workflows.generationDefinition(Number(process.env.IMAGE_DEADLINE_SECONDS)),
+      ...Object.values(workflows).filter((definition) => typeof definition === 'object'),
+    ].flatMap(({ tasks }) =>
+      Object.entries(tasks).map(([name, { timeoutSeconds }]) => [`workflow/${name}`, timeoutSeconds]),
+    ),
+  ),
   'events/reconcile': 120,
 };
+/** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */

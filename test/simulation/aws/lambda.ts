@@ -12,6 +12,18 @@ export interface DeployedFunction {
   timeoutSeconds: number;
 }
 
+/** A process that serves one run of a function after the other. */
+interface Instance {
+  skewMilliseconds: number;
+  /** The last runs, which may have left something behind. */
+  past: Invocation[];
+  idleSince: number;
+}
+
+/** How long a process without work is kept, and of how many runs it keeps what they left behind. */
+const KEPT_MS = 10 * 60_000;
+const PAST_KEPT = 4;
+
 /** What a caller of Lambda is told of an invocation that failed. */
 export class InvocationError extends Error {
   constructor(name: string, message: string) {
@@ -36,6 +48,7 @@ const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 export class Lambda {
   /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown }[] = [];
+  private readonly idle = new Map<string, Instance[]>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -80,10 +93,32 @@ export class Lambda {
     });
   }
 
+  /** A process for a function: the one used last that is free, with what was left behind in it, or a new one. */
+  private instanceOf(name: string): Instance {
+    const { scheduler, random, faults } = this.world;
+    const idle = this.idle.get(name) ?? [];
+    const instance = idle.pop();
+    if (instance && scheduler.now - instance.idleSince < KEPT_MS) {
+      for (const past of instance.past) past.thaw();
+      return instance;
+    }
+    return { skewMilliseconds: faults.enabled ? random.pick(SKEW_MS) : 0, past: [], idleSince: 0 };
+  }
+
+  /** Freezes a process until it is used again. */
+  private rest(name: string, instance: Instance, invocation: Invocation): void {
+    instance.past = [...instance.past.slice(1 - PAST_KEPT), invocation];
+    for (const past of instance.past) past.freeze();
+    instance.idleSince = this.world.scheduler.now;
+    const idle = this.idle.get(name) ?? [];
+    this.idle.set(name, [...idle, instance]);
+  }
+
   /** One run: settles when the handler does, when its time is up, or some time after its death. */
   run(fn: DeployedFunction, payload: unknown): Promise<unknown> {
-    const { scheduler, random, faults } = this.world;
-    const skew = faults.enabled ? random.pick(SKEW_MS) : 0;
+    const { scheduler, random } = this.world;
+    const instance = this.instanceOf(fn.name);
+    const skew = instance.skewMilliseconds;
     return new Promise((resolve, reject) => {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
       const invocation = new Invocation(about, (cause) => {
@@ -98,12 +133,18 @@ export class Lambda {
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
+        this.rest(fn.name, instance, invocation);
         settle();
       };
+      const endsAt = scheduler.now + fn.timeoutSeconds * 1000;
+      const remaining = (): number => endsAt - scheduler.now;
       this.world.note(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
       const event: unknown = payload === undefined ? undefined : JSON.parse(JSON.stringify(payload));
       const answer = this.world.mutation?.answers?.[fn.name];
-      const started = invocations.run(invocation, async () => answer ?? fn.handler(event, contextOf(fn)));
+      const started = invocations.run(
+        invocation,
+        async () => answer ?? fn.handler(event, contextOf(fn, remaining)),
+      );
       started.then(
         (result) =>
           end(() => {
@@ -126,7 +167,7 @@ const requestIdIn = (payload: unknown): string | undefined => {
   return typeof requestId === 'string' ? requestId : undefined;
 };
 
-const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
+const contextOf = ({ name }: DeployedFunction, remaining: () => number): Context =>
   ({
     functionName: name,
     functionVersion: '$LATEST',
@@ -134,5 +175,5 @@ const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
     invokedFunctionArn: `arn:aws:lambda:us-east-1:111122223333:function:${name}`,
     awsRequestId: 'lambda-request',
     logStreamName: 'stream',
-    getRemainingTimeInMillis: () => timeoutSeconds * 1000,
+    getRemainingTimeInMillis: remaining,
   }) as Context;

@@ -16,8 +16,9 @@ import type { DeployedFunction } from './lambda.ts';
 
 /** How long the news of an execution's end take. */
 const NEWS_MS = [20, 2_000] as const;
-/** How far a list of executions is behind. */
+/** How far a list of executions, and the description of one, is behind. */
 const LIST_DELAY_MS = [0, 2_000] as const;
+const DESCRIBE_DELAY_MS = [0, 500] as const;
 /** How long a name stays taken after its execution has ended: 90 days. */
 const NAME_KEPT_MS = 90 * 86_400_000;
 
@@ -73,8 +74,7 @@ export class StepFunctions {
       case 'StartExecutionCommand':
         return this.start(text('stateMachineArn'), text('name'), String(input.input ?? '{}'));
       case 'DescribeExecutionCommand': {
-        const { status, input: given } = this.find(text('executionArn'));
-        return { executionArn: text('executionArn'), status, input: given };
+        return this.describe(text('executionArn'));
       }
       case 'ListExecutionsCommand':
         return this.list(text('stateMachineArn'), input.statusFilter as string | undefined);
@@ -95,6 +95,15 @@ export class StepFunctions {
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
+  }
+
+  /** A description is behind too, and does not know an execution that has just been started. */
+  private describe(arn: string) {
+    const asOf = this.world.scheduler.now - this.world.random.whole(...DESCRIBE_DELAY_MS);
+    const { status, input, startedAt, stoppedAt } = this.find(arn);
+    if (startedAt > asOf) throw doesNotExist(arn);
+    const isShownRunning = stoppedAt !== undefined && stoppedAt > asOf;
+    return { executionArn: arn, status: isShownRunning ? 'RUNNING' : status, input };
   }
 
   /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
@@ -124,7 +133,7 @@ export class StepFunctions {
 
   private find(arn: string): Execution {
     const execution = this.executions.get(arn);
-    if (!execution) throw new ExecutionDoesNotExist({ message: `Execution Does Not Exist: ${arn}`, ...meta });
+    if (!execution) throw doesNotExist(arn);
     return execution;
   }
 
@@ -186,6 +195,9 @@ export class StepFunctions {
     }
   }
 }
+
+const doesNotExist = (arn: string): Error =>
+  new ExecutionDoesNotExist({ message: `Execution Does Not Exist: ${arn}`, ...meta });
 
 /** `${DispatchRequestArn}` stands for `dispatch-request`. */
 const functionOf = (placeholder: string): string =>

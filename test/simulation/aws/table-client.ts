@@ -32,11 +32,19 @@ export const sendToTable = (
     const meetsTransactions = !UNTRANSACTED.test(String((write.Key ?? write.Item)?.SK));
     return call(() => table.write(write), meetsTransactions ? () => table.conflict() : undefined);
   };
+  const batch = (perform: (all: boolean) => unknown) =>
+    makeCall(world, {
+      name: command,
+      service: 'table',
+      ...limits,
+      perform: () => perform(true),
+      partly: () => perform(false),
+    });
   switch (command) {
     case 'GetCommand':
       return call(() => ({ Item: table.get(input.Key as Item) }));
     case 'BatchGetCommand':
-      return call(() => batchGet(world, input.RequestItems as BatchGet));
+      return batch((all) => batchGet(world, input.RequestItems as BatchGet, all));
     case 'QueryCommand':
       return call(() => table.query(input as unknown as QueryCommandInput));
     case 'PutCommand':
@@ -46,7 +54,7 @@ export const sendToTable = (
     case 'DeleteCommand':
       return single('Delete');
     case 'BatchWriteCommand':
-      return call(() => batchWrite(world, input.RequestItems as BatchWrite));
+      return batch((all) => batchWrite(world, input.RequestItems as BatchWrite, all));
     case 'TransactWriteCommand':
       return transact(world, writesOf(input), limits);
     default:
@@ -100,16 +108,25 @@ const noteUnheard = ({ evidence }: World, puts: readonly Item[]): void => {
 type BatchGet = Record<string, { Keys: Item[] }>;
 type BatchWrite = Record<string, { DeleteRequest?: { Key: Item }; PutRequest?: { Item: Item } }[]>;
 
-const batchGet = (world: World, request: BatchGet) => {
+/** How many of a batch's items are done when not all are: DynamoDB always does at least one. */
+const shareOf = (items: number, all: boolean): number => (all ? items : Math.max(1, items >> 1));
+
+const batchGet = (world: World, request: BatchGet, all: boolean) => {
   const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(request);
-  const found = Keys.flatMap((key) => world.table.get(key) ?? []);
-  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys: {} };
+  const share = shareOf(Keys.length, all);
+  const found = Keys.slice(0, share).flatMap((key) => world.table.get(key) ?? []);
+  const rest = Keys.slice(share);
+  const UnprocessedKeys = rest.length > 0 ? { [name]: { Keys: rest } } : {};
+  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys };
 };
 
-const batchWrite = (world: World, request: BatchWrite) => {
-  for (const { DeleteRequest, PutRequest } of Object.values(request).flat()) {
+const batchWrite = (world: World, request: BatchWrite, all: boolean) => {
+  const [[name, requests] = ['', []]] = Object.entries(request);
+  const share = shareOf(requests.length, all);
+  for (const { DeleteRequest, PutRequest } of requests.slice(0, share)) {
     if (DeleteRequest) world.table.write({ kind: 'Delete', Key: DeleteRequest.Key });
     if (PutRequest) world.table.write({ kind: 'Put', Item: PutRequest.Item });
   }
-  return { UnprocessedItems: {} };
+  const rest = requests.slice(share);
+  return { UnprocessedItems: rest.length > 0 ? { [name]: rest } : {} };
 };

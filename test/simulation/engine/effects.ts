@@ -15,6 +15,8 @@ export interface Call<T> {
   answerMs: number | undefined;
   /** Does it, once it has arrived. */
   perform: () => T | Promise<T>;
+  /** Does only a part of it, and says so in its answer; absent for what is done at once. */
+  partly?: () => T;
   /** Makes the error of a write that meets another one; absent for what cannot. */
   conflict?: () => Error;
   /** The errors of a call that is refused and of one whose answer is lost; those of AWS's SDK unless given. */
@@ -95,6 +97,11 @@ class Tries<T> {
         case 'conflict':
           await this.wait(this.latency());
           throw this.call.conflict?.();
+        case 'throttled-inside':
+          await this.wait(this.latency());
+          throw this.call.throttled?.();
+        case 'partly':
+          return this.answered(this.arrive(this.call.partly));
         case 'refused-always':
         case 'refused':
           if (fault === 'refused-always') lasting = fault;
@@ -180,14 +187,16 @@ class Tries<T> {
 
   private fits(fault: CallFault): boolean {
     if (fault === 'conflict') return this.call.conflict !== undefined;
+    if (fault === 'throttled-inside') return this.call.throttled !== undefined;
+    if (fault === 'partly') return this.call.partly !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
     return !crash || this.invocation !== undefined;
   }
 
   /** The way there and what happens at its end, whether or not the caller still lives by then. */
-  private async arrive(): Promise<T> {
+  private async arrive(perform = this.call.perform): Promise<T> {
     await this.world.scheduler.sleep(this.latency());
-    return outside(this.call.perform);
+    return outside(perform);
   }
 
   /** The way back. */
@@ -208,6 +217,8 @@ class Tries<T> {
 
   private async wait(milliseconds: number): Promise<void> {
     await this.world.scheduler.sleep(milliseconds);
-    if (this.invocation?.dead) await never();
+    const { invocation } = this;
+    if (invocation) await new Promise<void>((resolve) => invocation.whenThawed(resolve));
+    if (invocation?.dead) await never();
   }
 }

@@ -12,6 +12,10 @@ export const CALL_FAULTS = [
   'answer-lost-always',
   /** A write refused because another one on the same item is under way. */
   'conflict',
+  /** A transaction cancelled because the table is too busy for one of its items. */
+  'throttled-inside',
+  /** Done for some of its items only. */
+  'partly',
   /** Neither done nor answered: as long as the client waits, if it does not wait for ever. */
   'stalled',
   /** On its way for long. */

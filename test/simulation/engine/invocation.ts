@@ -8,6 +8,8 @@ export class Invocation {
   /** How far the clock of the machine it runs on is off. */
   readonly skewMilliseconds: number;
   dead = false;
+  private frozen = false;
+  private readonly parked: (() => void)[] = [];
   private readonly onDeath: (cause: string) => void;
 
   constructor(
@@ -18,6 +20,23 @@ export class Invocation {
     this.requestId = about.requestId;
     this.skewMilliseconds = about.skewMilliseconds;
     this.onDeath = onDeath;
+  }
+
+  /** Its function has answered: what it left behind goes on when its process is used again, if ever. */
+  freeze(): void {
+    this.frozen = true;
+  }
+
+  /** Its process is used again. */
+  thaw(): void {
+    this.frozen = false;
+    for (const goOn of this.parked.splice(0)) goOn();
+  }
+
+  /** Does something now, or once it is thawed. */
+  whenThawed(run: () => void): void {
+    if (this.frozen) this.parked.push(run);
+    else run();
   }
 
   /** Stops it between two of its steps, as a process that dies. */

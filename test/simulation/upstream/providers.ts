@@ -1,7 +1,7 @@
 import type { CreationCall, Made } from '../evidence.ts';
 import type { World } from '../world.ts';
 import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
-import { anMp4, aPng } from './media.ts';
+import { anMp4, aPng, padded } from './media.ts';
 
 /** What becomes of a request at its provider; named in its prompt. */
 export const BEHAVIOURS = [
@@ -17,6 +17,7 @@ export const BEHAVIOURS = [
   'fewer',
   'slow-files',
   'flaky-files',
+  'large-files',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -161,7 +162,8 @@ export class Providers {
     if (pathname.includes('slow')) await scheduler.sleep(random.pick(FILE_MS));
     if (pathname.includes('flaky') && random.next() < 0.5) return { status: 503, bytes: new Uint8Array() };
     if (pathname.includes('missing')) return { status: 404, bytes: new Uint8Array() };
-    return { status: 200, bytes: pathname.endsWith('.mp4') ? anMp4() : aPng };
+    const bytes = pathname.endsWith('.mp4') ? anMp4() : aPng;
+    return { status: 200, bytes: pathname.includes('large') ? padded(bytes) : bytes };
   }
 
   private workEnd(behaviour: Behaviour): number {
