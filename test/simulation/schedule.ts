@@ -18,7 +18,7 @@ const SLOWER_EACH_RUN = 0.5;
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-  expiry: ['TIMED_OUT', 'ABORTED'],
+  expiry: ['FAILED', 'TIMED_OUT', 'ABORTED'],
 };
 
 /**
