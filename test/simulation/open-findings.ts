@@ -10,8 +10,6 @@ export const OPEN_FINDINGS: Readonly<Record<string, string>> = {
   survivor: 'a removal of an end-user reads an index that is behind',
   'half removed': 'a removal of an end-user goes on only when it is called for again',
   'end-user 404': 'a removal that is repeated by the SDK finds nobody',
-  'bulk delete': 'one id that fails fails the call',
-  'history backwards': 'an entry is dated before its retries',
   'late call': 'a request can end between the reading of it and the claim of a call',
 };
 

@@ -6,7 +6,7 @@ import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
 import { failing } from './open-findings.ts';
-import { openAccounts, verifiedProblems } from './operators.ts';
+import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
 import { type Mutation, World } from './world.ts';
@@ -71,6 +71,7 @@ export class Run {
   /** Makes this run's time that of the process, and opens its accounts. */
   async begin(): Promise<void> {
     clearCaches();
+    resetDeployment();
     enter(this.world);
     setTime(this.world);
     let isOpen = false;

@@ -14,6 +14,7 @@ import type { World } from './world.ts';
 export interface Caller {
   accountId: string;
   apiKey: string;
+  keyId: string;
 }
 
 type Create = Extract<Action, { do: 'create' }>;

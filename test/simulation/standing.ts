@@ -56,6 +56,11 @@ export class Standing {
     }
   }
 
+  /** A key that was revoked a while ago is refused. */
+  judgeRevoked({ status }: Answer): void {
+    if (status < 400) this.add(`[revoked key] a call with a revoked key was answered with ${status}`);
+  }
+
   /** A balance is one that the account had while it was asked for. */
   judgeBalance(accountId: string, startedAt: number, { status, body }: Answer): void {
     if (status !== 200) return;

@@ -93,6 +93,11 @@ export class Lambda {
     });
   }
 
+  /** A deployment: every process that is free goes away, with what was left behind in it. */
+  replaceAll(): void {
+    this.idle.clear();
+  }
+
   /** A process for a function: the one used last that is free, with what was left behind in it, or a new one. */
   private instanceOf(name: string): Instance {
     const { scheduler, random, faults } = this.world;
