@@ -45,6 +45,19 @@ export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
   }
 };
 
+/** How long a caller waits who is told to slow down: longer than the clocks of two processes are apart. */
+const SLOW_DOWN_MS = 5_000;
+
+/** Makes a call again until it is not told to slow down any more, ten times at most. */
+export const callPatiently = async (world: World, call: ApiCall): Promise<Answer> => {
+  let answer = await callApi(world, call);
+  for (let time = 0; answer.status === 429 && time < 10; time++) {
+    await world.scheduler.sleep(SLOW_DOWN_MS);
+    answer = await callApi(world, call);
+  }
+  return answer;
+};
+
 /** The code of an answer that is an error. */
 export const codeOf = ({ body }: Answer): string | undefined =>
   (body.error as { code?: string } | undefined)?.code;

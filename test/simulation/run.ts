@@ -139,6 +139,7 @@ export class Run {
     const { simulation } = this;
     await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
     await this.unblockAll();
+    simulation.isPatient = true;
     const isAtRest = (): boolean =>
       simulation.isIdle &&
       simulation.witness.open().length === 0 &&

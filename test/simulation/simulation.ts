@@ -1,5 +1,5 @@
 import type { Action, ModelName } from './actions.ts';
-import { type Answer, type ApiCall, callApi, codeOf } from './api.ts';
+import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
@@ -48,6 +48,8 @@ export class Simulation {
   changes = 0;
   /** The requests of which an operator stopped the delivery of a webhook: nobody starts it again. */
   readonly deliveriesAborted = new Set<string>();
+  /** Whether callers who are told to slow down wait and call again: once everything is at rest. */
+  isPatient = false;
   /** What any answer got wrong. */
   readonly violations: string[] = [];
   private readonly underWay = new Set<Promise<void>>();
@@ -155,7 +157,8 @@ export class Simulation {
   private async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
     const { apiKey } = this.callers[account] as Caller;
     const startedAt = this.world.scheduler.now;
-    const answer = await callApi(this.world, { ...call, apiKey });
+    const send = this.isPatient ? callPatiently : callApi;
+    const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
     if (
       answer.status >= 500 &&
