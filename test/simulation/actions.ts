@@ -27,9 +27,12 @@ export type Action =
   | { do: 'bulk-delete'; requests: number[] }
   | { do: 'list' | 'balance'; account: number }
   | { do: 'block' | 'unblock' | 'delete-user'; account: number; user: number }
-  | { do: 'top-up' | 'adjust'; account: number; amount: number }
+  /** `repeats`: how often the command is given again under its idempotency key. */
+  | { do: 'top-up' | 'adjust'; account: number; amount: number; repeats: number }
   | { do: 'block-account' | 'unblock-account'; account: number }
   | { do: 'abort' | 'redeliver' | 'fail' | 'retry-webhook' | 'callback' | 'forged-callback'; pick: number }
+  | { do: 'replace-key' | 'set-limits'; account: number }
+  | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
   | { do: 'reconcile' | 'sweep' | 'wait' };
 
 /** An action, and how many milliseconds pass before the next one. */
@@ -80,8 +83,19 @@ const others: fc.Arbitrary<Action> = fc.oneof(
     do: fc.constantFrom('top-up' as const, 'adjust' as const),
     account,
     amount: fc.integer({ min: 1, max: 200 }),
+    repeats: fc.nat(2),
   }),
   fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
+  fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
+  fc.record({
+    do: fc.constantFrom(
+      'set-rate' as const,
+      'set-route' as const,
+      'set-retention' as const,
+      'redeploy' as const,
+    ),
+    pick,
+  }),
   fc.record({
     do: fc.constantFrom(
       'abort' as const,

@@ -35,11 +35,27 @@ export const callApi = async (world: World, call: ApiCall): Promise<Answer> => {
     requestContext: { requestId: 'http' },
   };
   try {
-    const answer = (await outside(() => world.lambda.run(fn, event))) as { statusCode: number; body: string };
+    const answer = (await outside(async () => {
+      await world.lambda.meetOutage();
+      return world.lambda.run(fn, event);
+    })) as { statusCode: number; body: string };
     return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, unknown> };
   } catch (error) {
     return { status: (error as Error).name === 'Sandbox.Timedout' ? 504 : 502, body: {} };
   }
+};
+
+/** How long a caller waits who is told to slow down: longer than the clocks of two processes are apart. */
+const SLOW_DOWN_MS = 5_000;
+
+/** Makes a call again until it is not told to slow down any more, ten times at most. */
+export const callPatiently = async (world: World, call: ApiCall): Promise<Answer> => {
+  let answer = await callApi(world, call);
+  for (let time = 0; answer.status === 429 && time < 10; time++) {
+    await world.scheduler.sleep(SLOW_DOWN_MS);
+    answer = await callApi(world, call);
+  }
+  return answer;
 };
 
 /** The code of an answer that is an error. */

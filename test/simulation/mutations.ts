@@ -1,3 +1,4 @@
+import { machineArn } from './aws/context-object.ts';
 import type { Write } from './aws/table.ts';
 import type { Mutation } from './world.ts';
 
@@ -23,23 +24,43 @@ const isOfChange = (writes: readonly Write[], reason: string) => {
 const isEnding = ({ Key, UpdateExpression = '' }: Write): boolean =>
   Key?.SK === 'REQUEST' && UpdateExpression.includes('finishedAt');
 
-/** Bugs the simulation must find, each made by changing transactions on their way to the table. */
+/** Bugs the simulation must find, each made where functions meet the world: their answers, calls and transactions. */
 export const MUTATIONS = {
   /** A refund that does not look whether the ledger is still where it was read. */
-  'refund without condition': (writes) => {
-    const isRefund = isOfChange(writes, 'refund');
-    return [writes.map((write) => (isRefund(write) ? unconditional(write) : write))];
+  'refund without condition': {
+    writes: (writes) => {
+      const isRefund = isOfChange(writes, 'refund');
+      return [writes.map((write) => (isRefund(write) ? unconditional(write) : write))];
+    },
   },
   /** A creation that takes the money first and writes the request afterwards. */
-  'debit outside the transaction': (writes) => {
-    const isDebit = isOfChange(writes, 'generation');
-    const rest = writes.filter((write) => !isDebit(write));
-    return rest.length === writes.length ? [[...writes]] : [writes.filter(isDebit), rest];
+  'debit outside the transaction': {
+    writes: (writes) => {
+      const isDebit = isOfChange(writes, 'generation');
+      const rest = writes.filter((write) => !isDebit(write));
+      return rest.length === writes.length ? [[...writes]] : [writes.filter(isDebit), rest];
+    },
   },
   /** A settlement that does not look whether the request has ended already. */
-  'settle that ignores the claim': (writes) => [
-    writes.map((write) => (isEnding(write) ? unconditional(write) : write)),
-  ],
+  'settle that ignores the claim': {
+    writes: (writes) => [writes.map((write) => (isEnding(write) ? unconditional(write) : write))],
+  },
+  /** A dispatch that fails every request without calling a provider. */
+  'dispatch that calls no provider': {
+    answers: {
+      'workflow/dispatch-request': {
+        next: 'fail',
+        error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
+      },
+    },
+  },
+  /** A reconciler that never starts a request that never started. */
+  'reconciler that starts nothing': {
+    drops: (functionName, command, { stateMachineArn }) =>
+      functionName === 'events/reconcile' &&
+      command === 'StartExecutionCommand' &&
+      stateMachineArn === machineArn('generation'),
+  },
 } satisfies Record<string, Mutation>;
 
 export type MutationName = keyof typeof MUTATIONS;

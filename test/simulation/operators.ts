@@ -1,10 +1,18 @@
-import { blockAccount, insertAccount, unblockAccount } from '../../core/accounts/accounts.ts';
-import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import {
+  blockAccount,
+  DEFAULT_LIMITS,
+  insertAccount,
+  setAccountLimits,
+  unblockAccount,
+} from '../../core/accounts/accounts.ts';
+import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/accounts/api-keys.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
+import { putRate } from '../../core/models/model-settings.ts';
 import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import type { Action } from './actions.ts';
+import { callApi } from './api.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
@@ -23,8 +31,10 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const amountThousandths = (isTopUp ? action.amount : -action.amount) * 1000;
       const reference = `${action.do} ${simulation.changes++}`;
       const reason = isTopUp ? 'topup' : 'admin_adjustment';
-      const change = { amountThousandths, reason, reference } as const;
-      await command(world, () => changeBalance(accountOf(action.account), change, new Date()));
+      const change = { amountThousandths, reason, reference, idempotencyKey: reference } as const;
+      for (let time = 0; time <= action.repeats; time++) {
+        await command(world, () => changeBalance(accountOf(action.account), change, new Date()));
+      }
       return;
     }
     case 'block-account':
@@ -33,10 +43,30 @@ export const operators = async (simulation: Simulation, action: Action): Promise
     case 'unblock-account':
       await command(world, () => unblockAccount(accountOf(action.account)));
       return;
+    case 'replace-key':
+      return replaceKey(simulation, action.account);
+    case 'set-limits':
+      await command(world, async () => {
+        const limits = { ...DEFAULT_LIMITS, requestsPerSecond: world.random.pick([20, 50]) };
+        await setAccountLimits(accountOf(action.account), limits);
+        await setKeyLimits(accountOf(action.account), limits);
+      });
+      return;
+    case 'set-rate': {
+      const xTokens = world.random.whole(1, 9);
+      await command(world, () => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
+      return;
+    }
+    case 'set-route':
+    case 'set-retention':
+    case 'redeploy':
+      deploy(world, action.do, action.pick);
+      return;
     case 'fail': {
       const open = simulation.witness.open();
       const life = open[action.pick % Math.max(1, open.length)];
       if (!life) return;
+      world.evidence.interventions.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
       await command(world, () => failStoredRequest(life.requestId, failure));
       return;
@@ -47,6 +77,66 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       if (life) await command(world, () => retryWebhook(life.requestId));
     }
   }
+};
+
+/** An operator gives an account a new key, and revokes the old one once the caller has it. */
+const replaceKey = async (simulation: Simulation, index: number): Promise<void> => {
+  const { world, callers, standing } = simulation;
+  const caller = callers[index];
+  if (!caller) return;
+  const { accountId, apiKey: old, keyId } = caller;
+  const options = { scopes: SCOPES, label: 'new', limits: DEFAULT_LIMITS };
+  let made: Awaited<ReturnType<typeof insertApiKey>> | undefined;
+  await command(world, async () => {
+    made = await insertApiKey(accountId, options, new Date());
+  });
+  // Another command may have replaced it meanwhile.
+  if (!made || caller.apiKey !== old) return;
+  Object.assign(caller, { apiKey: made.text, keyId: made.apiKey.keyId });
+  let isRevoked = false;
+  await command(world, async () => {
+    await revokeApiKey(keyId, new Date());
+    isRevoked = true;
+  });
+  if (!isRevoked) return;
+  await world.scheduler.sleep(KEY_CACHED_MS);
+  standing.judgeRevoked(await callApi(world, { route: 'get-balance', apiKey: old }));
+};
+
+/** How long a revoked key may still be taken: decisions, section 2. */
+const KEY_CACHED_MS = 5_000;
+
+/** Routes of the models of videos, as deployments exchange them: each provider can make either. */
+const ROUTES = [
+  { 'xW2.7S': ['modelark', 'seedance'], 'xW3.0s': ['modelstudio', 'wan'] },
+  { 'xW2.7S': ['modelstudio', 'wan'], 'xW3.0s': ['modelark', 'seedance'] },
+];
+/** Days, all of which are over when a run ends. */
+const RETENTION_DAYS = ['90', '30', '60'];
+
+/** A deployment changes the functions' environment and replaces their processes. */
+const deploy = (world: World, what: 'set-route' | 'set-retention' | 'redeploy', pick: number): void => {
+  if (what === 'set-retention') process.env.RETENTION_DAYS = RETENTION_DAYS[pick % RETENTION_DAYS.length];
+  if (what === 'set-route') {
+    const routes = Object.entries(ROUTES[pick % ROUTES.length] ?? {}).map(
+      ([model, [provider, upstreamModel]]) => [model, { provider, upstreamModel }],
+    );
+    process.env.MODEL_ROUTES = JSON.stringify({
+      ...JSON.parse(process.env.MODEL_ROUTES ?? '{}'),
+      ...Object.fromEntries(routes),
+    });
+  }
+  world.lambda.replaceAll();
+};
+
+/** What deployments change: as it is when a run begins. */
+const DEPLOYED = ['MODEL_ROUTES', 'RETENTION_DAYS'] as const;
+let deployed: Record<string, string | undefined> | undefined;
+
+/** Undoes what the deployments of another run changed. */
+export const resetDeployment = (): void => {
+  deployed ??= Object.fromEntries(DEPLOYED.map((name) => [name, process.env[name]]));
+  Object.assign(process.env, deployed);
 };
 
 /** What `ledger verify` finds wrong. */
@@ -60,14 +150,14 @@ export const openAccounts = async (simulation: Simulation): Promise<void> => {
   for (const name of ['one', 'two']) {
     const account = await insertAccount(name, new Date());
     const options = { scopes: SCOPES, label: name, limits: account.limits };
-    const { text } = await insertApiKey(account.accountId, options, new Date());
+    const { text, apiKey } = await insertApiKey(account.accountId, options, new Date());
     const amountThousandths = OPENING_BALANCE;
     await changeBalance(
       account.accountId,
       { amountThousandths, reason: 'topup', reference: 'opening' },
       new Date(),
     );
-    simulation.callers.push({ accountId: account.accountId, apiKey: text });
+    simulation.callers.push({ accountId: account.accountId, apiKey: text, keyId: apiKey.keyId });
   }
 };
 

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { type Step, step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
+import { OUTAGE_MODES, type PlannedOutage, SERVICES } from './engine/outages.ts';
+import { ruleOf } from './open-findings.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
@@ -27,7 +29,7 @@ class StepCommand implements fc.AsyncCommand<Model, Run> {
   async run(model: Model, run: Run): Promise<void> {
     if (this.step.action.do === 'create') model.creations++;
     await run.step(this.step);
-    const problems = run.problemsSoFar();
+    const problems = run.judged(run.problemsSoFar());
     if (problems.length > 0) throw new ProblemsError(problems);
   }
 
@@ -52,7 +54,28 @@ const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
   { maxLength: 12 },
 );
 
-const world = fc.record({ seed: fc.noShrink(fc.nat(0x7fff_ffff)), faults: faultPlan });
+/** Seconds to minutes, early on, when most happens. Most runs have none. */
+const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant<PlannedOutage[]>([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.record({
+        service: fc.constantFrom(...SERVICES),
+        mode: fc.constantFrom(...OUTAGE_MODES),
+        startMs: fc.oneof(fc.nat(500), fc.nat(60_000)),
+        lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  },
+);
+
+const world = fc.record({
+  seed: fc.noShrink(fc.nat(0x7fff_ffff)),
+  faults: faultPlan,
+  outages: outagePlan,
+});
 const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' });
 
 export interface SimulationOptions {
@@ -61,6 +84,10 @@ export interface SimulationOptions {
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
+  /** Whether open findings fail a run too. */
+  strict?: boolean;
+  /** Whether it goes on after a failure, and only counts. */
+  survey?: boolean;
   /** Told after every run of how many there were. */
   progress?: (runs: number, totals: Totals) => void;
 }
@@ -69,6 +96,9 @@ export interface SimulationOptions {
 export interface Totals {
   requests: number;
   faultsMet: number;
+  outagesMet: number;
+  /** How many runs broke each rule, the first seed of one with it. */
+  broken: Map<string, { runs: number; example: string }>;
 }
 
 /** The smallest failure that was found. */
@@ -89,12 +119,12 @@ export interface Result {
 
 /** Runs scenario after scenario until one fails, and makes that one small. The same options give the same result. */
 export const simulate = async (deployment: Deployment, options: SimulationOptions): Promise<Result> => {
-  const totals: Totals = { requests: 0, faultsMet: 0 };
+  const totals: Totals = { requests: 0, faultsMet: 0, outagesMet: 0, broken: new Map() };
   let runs = 0;
   // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
   let failed: Scenario | undefined;
   const property = fc.asyncProperty(world, commands, async (chosen, taken) => {
-    const run = new Run(deployment, chosen, { mutation: options.mutation });
+    const run = new Run(deployment, chosen, { ...options, lenient: options.survey });
     const scenario = { ...chosen, steps: run.taken };
     let outcome: Outcome | undefined;
     try {
@@ -110,8 +140,10 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     runs++;
     totals.requests += outcome.requests;
     totals.faultsMet += outcome.faultsMet;
+    totals.outagesMet += outcome.outagesMet;
     options.progress?.(runs, totals);
-    if (outcome.problems.length === 0) return;
+    tally(totals, outcome.problems, scenario);
+    if (options.survey || run.judged(outcome.problems).length === 0) return;
     failed = scenario;
     throw new ProblemsError(outcome.problems);
   });
@@ -123,10 +155,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
   if (!checked.failed) return { runs, totals, failure: undefined };
   if (!failed) throw checked.errorInstance ?? new Error('The runs failed without an example.');
   const scenario = failed;
-  const { problems, trace } = await runScenario(deployment, scenario, {
-    mutation: options.mutation,
-    traced: true,
-  });
+  const { problems, trace } = await runScenario(deployment, scenario, { ...options, traced: true });
   const reported = checked.errorInstance instanceof ProblemsError ? [] : [String(checked.errorInstance)];
   return {
     runs,
@@ -139,6 +168,14 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
       trace,
     },
   };
+};
+
+const tally = ({ broken }: Totals, problems: readonly string[], scenario: Scenario): void => {
+  for (const rule of new Set(problems.map(ruleOf))) {
+    const example = problems.find((problem) => ruleOf(problem) === rule) ?? '';
+    const known = broken.get(rule) ?? { runs: 0, example: `${example}\n${scenarioText(scenario)}` };
+    broken.set(rule, { ...known, runs: known.runs + 1 });
+  }
 };
 
 /** A failure as the command line shows it. */

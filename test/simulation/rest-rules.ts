@@ -1,4 +1,4 @@
-import { callApi } from './api.ts';
+import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { ledgerProblems } from './ledger-rules.ts';
 import type { Simulation } from './simulation.ts';
@@ -7,6 +7,7 @@ import { isTerminal, type Life } from './witness.ts';
 /** Everything that is wrong with the store once nothing is under way any more. */
 export const storeProblems = (simulation: Simulation): string[] => [
   ...openProblems(simulation),
+  ...simulation.standing.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
   ...fileProblems(simulation),
@@ -155,14 +156,14 @@ const listProblems = async (
   apiKey: string,
 ): Promise<string[]> => {
   const { now } = world.scheduler;
-  const balance = await callApi(world, { route: 'get-balance', apiKey });
+  const balance = await callPatiently(world, { route: 'get-balance', apiKey });
   const account = world.table.get({ PK: `ACCOUNT#${accountId}`, SK: 'ACCOUNT' });
   const problems =
     balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
   const listed: string[] = [];
   for (let page = 1; ; page++) {
     const query = { page: String(page), pageSize: '50' };
-    const { status, body } = await callApi(world, { route: 'list-generations', apiKey, query });
+    const { status, body } = await callPatiently(world, { route: 'list-generations', apiKey, query });
     if (status !== 200) return [...problems, `the list of ${accountId} is answered with ${status}`];
     listed.push(...(body.items as { requestId: string }[]).map(({ requestId }) => requestId));
     if (body.hasMore !== true) break;

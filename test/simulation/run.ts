@@ -4,7 +4,9 @@ import type { Deployment } from './aws/step-functions.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
-import { openAccounts, verifiedProblems } from './operators.ts';
+import { outageText, type PlannedOutage } from './engine/outages.ts';
+import { failing } from './open-findings.ts';
+import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
 import { type Mutation, World } from './world.ts';
@@ -13,6 +15,7 @@ import { type Mutation, World } from './world.ts';
 export interface Scenario {
   seed: number;
   faults: readonly PlannedFault[];
+  outages: readonly PlannedOutage[];
   steps: readonly Step[];
 }
 
@@ -22,6 +25,7 @@ export interface Outcome {
   trace: readonly string[];
   requests: number;
   faultsMet: number;
+  outagesMet: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -41,18 +45,25 @@ let nextStart = FIRST_START;
 /** Before years have five digits and text order is no longer time order. */
 const LAST_START = Date.parse('9000-01-01T00:00:00.000Z');
 
+export interface RunOptions {
+  mutation?: Mutation | undefined;
+  traced?: boolean | undefined;
+  /** Whether open findings fail it too. */
+  strict?: boolean | undefined;
+  /** Whether nothing fails it on the way. */
+  lenient?: boolean | undefined;
+}
+
 /** One run of the whole service in a world of its own. */
 export class Run {
   readonly simulation: Simulation;
   /** The steps that were taken, in order. */
   readonly taken: Step[] = [];
   private readonly world: World;
+  private readonly options: RunOptions;
 
-  constructor(
-    deployment: Deployment,
-    scenario: Pick<Scenario, 'seed' | 'faults'>,
-    options: { mutation?: Mutation | undefined; traced?: boolean } = {},
-  ) {
+  constructor(deployment: Deployment, scenario: Omit<Scenario, 'steps'>, options: RunOptions = {}) {
+    this.options = options;
     this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
     this.simulation = new Simulation(this.world);
   }
@@ -60,6 +71,7 @@ export class Run {
   /** Makes this run's time that of the process, and opens its accounts. */
   async begin(): Promise<void> {
     clearCaches();
+    resetDeployment();
     enter(this.world);
     setTime(this.world);
     let isOpen = false;
@@ -71,6 +83,7 @@ export class Run {
     );
     await this.world.scheduler.advanceUntil(() => isOpen, HOUR_MS);
     this.world.faults.enabled = true;
+    this.world.outages.begin();
   }
 
   /** Does a step and lets its time pass. */
@@ -86,12 +99,13 @@ export class Run {
     const { world, simulation } = this;
     world.faults.enabled = false;
     const problems = this.problemsSoFar();
-    if (problems.length === 0) problems.push(...(await this.rest()));
+    if (this.judged(problems).length === 0) problems.push(...(await this.rest()));
     return {
       problems,
       trace: world.trace,
       requests: simulation.witness.lives.size,
       faultsMet: world.faults.met,
+      outagesMet: world.outages.met,
     };
   }
 
@@ -105,18 +119,27 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness } = this.simulation;
+    const { violations, witness, liveness, standing } = this.simulation;
     return [
       ...violations,
+      ...liveness.violations,
+      ...standing.violations,
       ...witness.violations,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];
   }
 
+  /** The problems that fail it. */
+  judged(problems: readonly string[]): string[] {
+    return this.options.lenient ? [] : failing(problems, this.options.strict ?? false);
+  }
+
   private async rest(): Promise<string[]> {
-    const { scheduler, stepFunctions, table } = this.world;
+    const { outages, scheduler, stepFunctions, table } = this.world;
     const { simulation } = this;
+    await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
     await this.unblockAll();
+    simulation.isPatient = true;
     const isAtRest = (): boolean =>
       simulation.isIdle &&
       simulation.witness.open().length === 0 &&
@@ -124,6 +147,7 @@ export class Run {
     await scheduler.advanceUntil(isAtRest, REST_MS);
     // What follows an end is started after it, and the indexes follow later.
     await scheduler.advance(5 * 60_000);
+    let found: string[] = [];
     for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
       await scheduler.advance(wait);
       const problems = [
@@ -132,14 +156,15 @@ export class Run {
         ...(await this.answers(wait !== AFTERMATH_MS)),
         ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
       ];
-      if (problems.length > 0) return problems;
+      if (this.judged(problems).length > 0) return problems;
+      found = problems;
     }
     await scheduler.advance(ATTEMPT_RETENTION_MS);
     table.sweep();
     const left = [...table.items.values()].filter(({ SK }) =>
       /^(REQUEST|ATTEMPT#|WAIT|PAUSE#|WEBHOOK)/.test(String(SK)),
     );
-    return left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`);
+    return [...found, ...left.map(({ PK, SK }) => `${PK} ${SK} is kept for ever`)];
   }
 
   /** An operator whose command meets another write gives it again. */
@@ -174,7 +199,7 @@ export class Run {
 export const runScenario = async (
   deployment: Deployment,
   scenario: Scenario,
-  options: { mutation?: Mutation | undefined; traced?: boolean } = {},
+  options: RunOptions = {},
 ): Promise<Outcome> => {
   const run = new Run(deployment, scenario, options);
   try {
@@ -187,10 +212,11 @@ export const runScenario = async (
 };
 
 /** A scenario as a report shows it. */
-export const scenarioText = ({ seed, faults, steps }: Scenario): string =>
+export const scenarioText = ({ seed, faults, outages, steps }: Scenario): string =>
   [
     `seed ${seed}`,
     `faults ${faults.map(({ gap, fault }) => `${fault} after ${gap}`).join(', ') || 'none'}`,
+    `outages ${outages.map(outageText).join(', ') || 'none'}`,
     ...steps.map((step, index) => `${String(index + 1).padStart(3)}. ${stepText(step)}`),
   ].join('\n');
 

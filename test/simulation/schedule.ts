@@ -1,6 +1,6 @@
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
-import type { DeployedFunction } from './aws/lambda.ts';
+import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
 import { outside } from './engine/invocation.ts';
 import { isTerminal } from './witness.ts';
 import type { World } from './world.ts';
@@ -8,27 +8,30 @@ import type { World } from './world.ts';
 const INTERVAL_MS = 60_000;
 /** When Lambda gives an event to a function: at once, and after 1 and 2 min when that failed. */
 const RETRY_MS = [0, 60_000, 120_000];
+/** When it tries again for which there was no room: for hours. */
+const ROOM_MS = 15_000;
 /** It goes on for some rounds after the last thing was done. */
 const ROUNDS_AT_REST = 2;
-/** How many minutes it stays away longer for each round in which nothing happened to a request. */
-const SLOWER_EACH_ROUND = 0.5;
+/** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
+const SLOWER_EACH_RUN = 0.5;
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-  expiry: ['TIMED_OUT', 'ABORTED'],
+  expiry: ['FAILED', 'TIMED_OUT', 'ABORTED'],
 };
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing happens it runs less and less often, and not at all
+ * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
  * while nothing is open: a day without work shall not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;
   private readonly reconcile: DeployedFunction;
   private isArmed = false;
-  private quietRounds = 0;
+  private quietRuns = 0;
+  private minutes = 0;
   private roundsAtRest = 0;
 
   constructor(world: World) {
@@ -38,7 +41,7 @@ export class Schedule {
     world.table.witnesses.push((_key, _before, after) => {
       const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');
       if (!isAboutRequest) return;
-      this.quietRounds = 0;
+      this.quietRuns = 0;
       this.roundsAtRest = 0;
       this.arm();
     });
@@ -52,12 +55,29 @@ export class Schedule {
   private arm(): void {
     if (this.isArmed) return;
     this.isArmed = true;
-    const wait = INTERVAL_MS * (1 + SLOWER_EACH_ROUND * this.quietRounds++);
-    this.world.scheduler.after(wait, () => {
+    this.world.scheduler.after(INTERVAL_MS, () => {
       this.isArmed = false;
-      if (!this.isOpen()) this.roundsAtRest++;
+      this.minutes++;
+      const isDue = this.isNeeded() || this.minutes > SLOWER_EACH_RUN * this.quietRuns;
+      if (isDue && !this.isOpen()) this.roundsAtRest++;
       if (this.roundsAtRest < ROUNDS_AT_REST) this.arm();
+      if (!isDue) return;
+      this.minutes = 0;
+      this.quietRuns++;
       void this.runNow();
+    });
+  }
+
+  /** Whether a request has no execution, or one that waits for news there are. */
+  private isNeeded(): boolean {
+    const { evidence, scheduler, stepFunctions } = this.world;
+    return this.world.items('REQUEST').some((record) => {
+      if (isTerminal(record)) return false;
+      const requestId = String(record.requestId);
+      const execution = stepFunctions.executions.get(executionArn('generation', requestId));
+      if (execution?.status !== 'RUNNING') return true;
+      const isDone = evidence.callsOf(requestId).some(({ made }) => made && made.doneAt <= scheduler.now);
+      return isDone && execution.state === 'Wait for provider';
     });
   }
 
@@ -88,15 +108,20 @@ export class Schedule {
   private async invokeUntilDone(event: unknown): Promise<void> {
     for (const wait of RETRY_MS) {
       if (wait > 0) await this.world.scheduler.sleep(wait);
-      if (await this.invoke(event)) return;
+      let error = await this.invoke(event);
+      while (error?.name === TOO_MANY) {
+        await this.world.scheduler.sleep(ROOM_MS);
+        error = await this.invoke(event);
+      }
+      if (!error) return;
     }
   }
 
-  /** Whether it came to its end. */
-  private invoke(event: unknown): Promise<boolean> {
+  /** Why it did not come to its end; undefined when it did. */
+  private invoke(event: unknown): Promise<Error | undefined> {
     return outside(() => this.world.lambda.invoke(this.reconcile, event)).then(
-      () => true,
-      () => false,
+      () => undefined,
+      (error: Error) => error,
     );
   }
 }

@@ -5,14 +5,17 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as workflows from '../../lib/workflow-definitions.ts';
 import { aVideo } from '../unit/builders/videos.ts';
 import type { Definition } from './aws/asl.ts';
 import { sendToBucket } from './aws/bucket.ts';
+import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
+import { makeCall } from './engine/effects.ts';
 import { deliverMp4 } from './upstream/media.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -29,13 +32,19 @@ const VARIABLES = {
   RECONCILE_INTERVAL_SECONDS: '60',
 };
 
-/** Time limits of functions whose work takes longer than a question; the others have the gateway's 29 s. */
+/** Time limits by function: the workflows' from the stack's own definitions, the reconciler's as `lib/reconciler.ts` sets it. */
 const TIMEOUT_SECONDS: Record<string, number> = {
-  'workflow/dispatch-request': 630,
-  'workflow/store-outputs': 900,
-  'workflow/query-provider': 45,
+  ...Object.fromEntries(
+    [
+      workflows.generationDefinition(Number(process.env.IMAGE_DEADLINE_SECONDS)),
+      ...Object.values(workflows).filter((definition) => typeof definition === 'object'),
+    ].flatMap(({ tasks }) =>
+      Object.entries(tasks).map(([name, { timeoutSeconds }]) => [`workflow/${name}`, timeoutSeconds]),
+    ),
+  ),
   'events/reconcile': 120,
 };
+/** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
@@ -89,30 +98,39 @@ interface SentCommand {
   input: Record<string, unknown>;
 }
 
-type Send = (name: string, input: Record<string, unknown>) => Promise<unknown>;
+type Send = (name: string, input: Record<string, unknown>, limits: ClientLimits) => Promise<unknown>;
 
 /** Replaces what a client class sends with. */
 const replaceSend = (client: { prototype: object }, send: Send): void => {
   Object.assign(client.prototype, {
-    send: (command: SentCommand) => send(command.constructor.name, command.input),
+    async send(this: object, command: SentCommand) {
+      return send(command.constructor.name, command.input, await limitsOf(this));
+    },
   });
 };
 
 const standIn = (): void => {
-  replaceSend(DynamoDBDocumentClient, (name, input) => sendToTable(world(), name, input));
-  replaceSend(S3Client, (name, input) => sendToBucket(world(), name, input));
-  replaceSend(SFNClient, (name, input) => world().stepFunctions.send(name, input));
-  replaceSend(SecretsManagerClient, (name, input) => secretsAnswer(name, String(input.SecretId)));
+  replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
+  replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
+  replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
+  replaceSend(SecretsManagerClient, (name, input, limits) =>
+    readSecret(name, String(input.SecretId), limits),
+  );
 };
-
-const SECRETS_MS = 3;
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signingKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** Every secret has a value, and no fault meets who reads it: a function's secrets are mostly in its cache. */
-const secretsAnswer = async (name: string, secretId: string): Promise<unknown> => {
-  await world().scheduler.sleep(SECRETS_MS);
+/** Every secret has a value. */
+const readSecret = (name: string, secretId: string, limits: ClientLimits): Promise<unknown> =>
+  makeCall(world(), {
+    ...limits,
+    name: `${name} ${secretId}`,
+    service: 'secrets',
+    perform: () => secretOf(name, secretId),
+  });
+
+const secretOf = (name: string, secretId: string) => {
   if (name === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
   return { SecretString: secretId.includes('delivery') ? signingKey : 'a secret' };
 };

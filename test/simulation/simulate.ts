@@ -7,6 +7,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     mutation: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    strict: { type: 'boolean', default: false },
+    survey: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
   },
 });
@@ -21,7 +23,7 @@ const main = async (): Promise<void> => {
   const seed = values.seed === undefined ? Math.floor(Math.random() * 0x7fff_ffff) : Number(values.seed);
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(1);
-  const { deployment, simulate, failureText, MUTATIONS } = await loadSimulation();
+  const { deployment, simulate, failureText, MUTATIONS, OPEN_FINDINGS } = await loadSimulation();
   const bug = values.mutation;
   if (bug !== undefined && !Object.hasOwn(MUTATIONS, bug)) throw new Error(`There is no mutation ${bug}.`);
   say(`${runs} runs with seed ${seed}; loaded after ${seconds()} s`);
@@ -31,12 +33,24 @@ const main = async (): Promise<void> => {
     seed,
     mutation: bug === undefined ? undefined : MUTATIONS[bug as keyof typeof MUTATIONS],
     shrinks: !values['no-shrink'],
+    strict: values.strict,
+    survey: values.survey,
     progress: (done) => {
       if (done % 500 === 0) say(`${done} runs after ${seconds()} s`);
     },
   });
-  const { requests, faultsMet } = result.totals;
-  say(`${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${seconds()} s`);
+  const { requests, faultsMet, outagesMet } = result.totals;
+  say(
+    `${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${outagesMet} calls in an outage, ${seconds()} s`,
+  );
+  for (const [rule, { runs: times, example }] of result.totals.broken) {
+    const why = OPEN_FINDINGS[rule] ?? 'not known';
+    say(
+      values.survey
+        ? `${times} runs broke [${rule}], ${why}. The first:\n${example}\n`
+        : `${times} runs broke [${rule}]: ${why}.`,
+    );
+  }
   if (!result.failure) return;
   say(failureText(result.failure));
   if (values.trace) say(result.failure.trace.join('\n'));

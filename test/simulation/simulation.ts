@@ -1,8 +1,10 @@
 import type { Action, ModelName } from './actions.ts';
-import { type Answer, type ApiCall, callApi, codeOf } from './api.ts';
+import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
+import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Schedule } from './schedule.ts';
+import { Standing } from './standing.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import { type Life, Witness } from './witness.ts';
@@ -12,6 +14,7 @@ import type { World } from './world.ts';
 export interface Caller {
   accountId: string;
   apiKey: string;
+  keyId: string;
 }
 
 type Create = Extract<Action, { do: 'create' }>;
@@ -37,12 +40,16 @@ export class Simulation {
   readonly world: World;
   readonly witness: Witness;
   readonly schedule: Schedule;
+  readonly liveness: Liveness;
+  readonly standing: Standing;
   readonly callers: Caller[] = [];
   readonly creations: Creation[] = [];
   /** How many changes operators made to balances: each has a reference of its own. */
   changes = 0;
   /** The requests of which an operator stopped the delivery of a webhook: nobody starts it again. */
   readonly deliveriesAborted = new Set<string>();
+  /** Whether callers who are told to slow down wait and call again: once everything is at rest. */
+  isPatient = false;
   /** What any answer got wrong. */
   readonly violations: string[] = [];
   private readonly underWay = new Set<Promise<void>>();
@@ -53,6 +60,14 @@ export class Simulation {
     this.world = world;
     this.witness = new Witness(world);
     this.schedule = new Schedule(world);
+    const plannedCallsOf = ({ prompt }: Life): number =>
+      this.creations.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    this.liveness = new Liveness(world, this.witness, plannedCallsOf);
+    this.standing = new Standing(world, this.witness);
+    this.witness.onAccept = (life) => {
+      this.liveness.begin();
+      this.standing.judgeAccepted(life);
+    };
   }
 
   /** Whether nothing is left that an action began. */
@@ -85,11 +100,9 @@ export class Simulation {
       case 'bulk-delete':
         return this.removeAll(action.requests);
       case 'list':
-        await this.call(action.account, { route: 'list-generations', query: { pageSize: '3' } });
-        return;
+        return this.list(action.account);
       case 'balance':
-        await this.call(action.account, { route: 'list-balance-history' });
-        return;
+        return this.readBalance(action.account);
       case 'block':
       case 'unblock':
       case 'delete-user': {
@@ -99,7 +112,10 @@ export class Simulation {
           'delete-user': 'delete-end-user',
         };
         const email = USERS[action.user] as string;
-        await this.call(action.account, { route: route[action.do], parameters: { email } });
+        const change = this.standing.beginChange(this.accountIdOf(action.account), email, action.do);
+        const call = { route: route[action.do], parameters: { email } };
+        const { result } = await this.standing.whileDeleting(() => this.call(action.account, call));
+        this.standing.endChange(change, result);
         return;
       }
       case 'callback':
@@ -115,6 +131,7 @@ export class Simulation {
         if (!execution) return;
         if (execution.machine === 'webhook-delivery')
           this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
+        else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
         world.stepFunctions.abort(execution);
         return;
       }
@@ -139,11 +156,35 @@ export class Simulation {
 
   private async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
     const { apiKey } = this.callers[account] as Caller;
-    const answer = await callApi(this.world, { ...call, apiKey });
-    if (answer.status >= 500 && codeOf(answer) !== 'temporarily_unavailable' && this.world.faults.met === 0) {
+    const startedAt = this.world.scheduler.now;
+    const send = this.isPatient ? callPatiently : callApi;
+    const answer = await send(this.world, { ...call, apiKey });
+    this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
+    if (
+      answer.status >= 500 &&
+      codeOf(answer) !== 'temporarily_unavailable' &&
+      this.world.evidence.disturbedAt === 0
+    ) {
       this.violations.push(`${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;
+  }
+
+  private accountIdOf(account: number): string {
+    return this.callers[account]?.accountId ?? '';
+  }
+
+  private async list(account: number): Promise<void> {
+    const startedAt = this.world.scheduler.now;
+    const answer = await this.call(account, { route: 'list-generations', query: { pageSize: '3' } });
+    this.standing.judgeList(this.accountIdOf(account), startedAt, answer);
+  }
+
+  private async readBalance(account: number): Promise<void> {
+    const startedAt = this.world.scheduler.now;
+    const answer = await this.call(account, { route: 'get-balance' });
+    this.standing.judgeBalance(this.accountIdOf(account), startedAt, answer);
+    this.standing.judgeHistory(await this.call(account, { route: 'list-balance-history' }));
   }
 
   private async create(action: Create): Promise<void> {
@@ -242,10 +283,8 @@ export class Simulation {
   private async remove(life: Life): Promise<void> {
     const { requestId } = life;
     const before = String(life.last.status);
-    const answer = await this.call(this.callerOf(life), {
-      route: 'delete-generation',
-      parameters: { requestId },
-    });
+    const call = { route: 'delete-generation', parameters: { requestId } };
+    const { result: answer } = await this.standing.whileDeleting(() => this.call(this.callerOf(life), call));
     const isThere = life.removedAt === undefined;
     if (answer.status === 200 && isThere) this.violations.push(`${requestId} was deleted and is there`);
     if (answer.status === 404 && isThere && !this.isPastRetention(life)) {
@@ -259,8 +298,13 @@ export class Simulation {
   private async removeAll(picks: readonly number[]): Promise<void> {
     const lives = this.lives();
     if (lives.length === 0) return;
-    const requestIds = picks.map((index) => (lives[index % lives.length] as Life).requestId);
-    await this.call(0, { route: 'bulk-delete-generations', body: { requestIds } });
+    const picked = [...new Set(picks.map((index) => lives[index % lives.length] as Life))];
+    const requestIds = picked.map(({ requestId }) => requestId);
+    const startedAt = this.world.scheduler.now;
+    const { result, isAlone } = await this.standing.whileDeleting(() =>
+      this.call(0, { route: 'bulk-delete-generations', body: { requestIds } }),
+    );
+    this.standing.judgeBulk(picked, this.accountIdOf(0), startedAt, isAlone, result);
   }
 }
 

@@ -11,4 +11,5 @@ export const loadSimulation = async () => ({
   deployment: await loadDeployment(),
   ...(await import('./property.ts')),
   ...(await import('./mutations.ts')),
+  ...(await import('./open-findings.ts')),
 });

@@ -12,6 +12,8 @@ export interface Life {
   /** The record as it was last. */
   last: Item;
   acceptedAt: number;
+  /** When it became terminal, in epoch milliseconds; infinite until then. */
+  endedAt: number;
   /** When the record was removed. */
   removedAt: number | undefined;
 }
@@ -49,6 +51,10 @@ export class Witness {
   readonly counters = new Map<string, ExpectedCounters>();
   /** Rules that were broken at the very moment of a write. */
   readonly violations: string[] = [];
+  /** Told of each request that is accepted. */
+  onAccept: ((life: Life) => void) | undefined;
+  /** Told of each request that ends. */
+  onEnd: ((life: Life) => void) | undefined;
   private readonly world: World;
 
   constructor(world: World) {
@@ -66,9 +72,21 @@ export class Witness {
   private see(key: string, before: Item | undefined, after: Item | undefined): void {
     const sort = String((after ?? before)?.SK);
     if (sort === 'REQUEST') this.seeRequest(before, after);
+    if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
+    }
+  }
+
+  private seeClaim(attempt: Item): void {
+    const { evidence, scheduler } = this.world;
+    evidence.claim(attempt);
+    const life = this.lives.get(String(attempt.requestId));
+    if (!life || life.removedAt !== undefined || isTerminal(life.last)) {
+      this.violations.push(
+        `[late call] a call of ${attempt.requestId} was claimed ${life ? scheduler.now - life.endedAt : 0} ms after its end`,
+      );
     }
   }
 
@@ -88,7 +106,7 @@ export class Witness {
     if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
-    this.lives.set(requestId, {
+    const life: Life = {
       requestId,
       accountId,
       email,
@@ -96,8 +114,11 @@ export class Witness {
       accepted: record,
       last: record,
       acceptedAt: this.world.scheduler.now,
+      endedAt: Number.POSITIVE_INFINITY,
       removedAt: undefined,
-    });
+    };
+    this.lives.set(requestId, life);
+    this.onAccept?.(life);
     const counters = this.countersOf(accountId, email);
     counters.totalRequests++;
     counters.activeRequests++;
@@ -122,6 +143,8 @@ export class Witness {
       this.violations.push(`${requestId} went back to queued`);
     }
     if (!isTerminal(after)) return;
+    life.endedAt = this.world.scheduler.now;
+    this.onEnd?.(life);
     const counters = this.countersOf(accountId, email);
     counters.activeRequests--;
     counters.spentThousandths -= Number(after.refundThousandths ?? 0);

@@ -5,18 +5,28 @@ import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
 import { outside } from './engine/invocation.ts';
+import { Outages, type PlannedOutage } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
+import { Evidence } from './evidence.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
 
-/** Rewrites a transaction on its way to the table, into several ones or weaker ones: a bug, put there on purpose. */
-export type Mutation = (writes: readonly Write[]) => Write[][];
+/** A bug, put there on purpose. */
+export interface Mutation {
+  /** Makes of a transaction on its way to the table several ones or weaker ones. */
+  writes?: (writes: readonly Write[]) => Write[][];
+  /** What a function answers, by its name, instead of doing anything. */
+  answers?: Readonly<Record<string, unknown>>;
+  /** Whether a call of a function's never leaves it, and is answered with nothing. */
+  drops?: (functionName: string, command: string, input: Record<string, unknown>) => boolean;
+}
 
 export interface WorldOptions {
   seed: number;
   faults: readonly PlannedFault[];
+  outages?: readonly PlannedOutage[];
   startsAt: number;
   deployment: Deployment;
   mutation?: Mutation | undefined;
@@ -28,15 +38,20 @@ export interface WorldOptions {
 const CALLBACK_RETRY_MS = 10_000;
 const CALLBACK_TRIES = 3;
 const PLACE_OF_PARAMETERS = 2;
+/** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
+const MAX_INDEX_LAG_MS = 20_000;
 
 /** Everything around the service in one run: its time, its stand-ins for AWS and the providers, its faults. */
 export class World {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly faults: FaultPlan;
+  readonly outages: Outages;
   readonly table: Table;
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
+  /** The uploads in parts that were begun: each part by its number. */
+  readonly uploads = new Map<string, Map<number, Uint8Array>>();
   /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */
   readonly unremovable = new Set<string>();
   readonly deployment: Deployment;
@@ -45,6 +60,7 @@ export class World {
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
+  readonly evidence = new Evidence();
   readonly mutation: Mutation | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
@@ -53,11 +69,15 @@ export class World {
   private readonly traced: boolean;
   private readonly startsAt: number;
 
-  constructor({ seed, faults, startsAt, deployment, mutation, traced = false }: WorldOptions) {
+  constructor({ seed, faults, outages = [], startsAt, deployment, mutation, traced = false }: WorldOptions) {
     this.scheduler = new Scheduler(startsAt);
     this.random = new Random(seed);
     this.faults = new FaultPlan(faults, this.random);
+    this.faults.onMet = () => this.disturb();
+    this.outages = new Outages(outages, this.scheduler);
     this.table = new Table(this.scheduler, this.random);
+    this.table.indexLagMs = () =>
+      Math.min(MAX_INDEX_LAG_MS, this.outages.endOfCurrent('index') - this.scheduler.now);
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);
@@ -74,6 +94,11 @@ export class World {
     if (!this.traced) return;
     const seconds = ((this.scheduler.now - this.startsAt) / 1000).toFixed(3);
     this.trace.push(`${seconds.padStart(12)} ${text()}`);
+  }
+
+  /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
+  disturb(): void {
+    this.evidence.disturbedAt = this.scheduler.now;
   }
 
   break(error: unknown): void {

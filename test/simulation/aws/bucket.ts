@@ -1,7 +1,6 @@
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import type { World } from '../world.ts';
-
-const MAX_TRIES = 4;
+import type { ClientLimits } from './client-limits.ts';
 
 type Input = Record<string, unknown>;
 
@@ -11,23 +10,53 @@ export interface StoredObject {
   storedAt: Date;
 }
 
-/** What the S3 client's `send` does with a command. No file is so large that it comes in parts. */
-export const sendToBucket = (world: World, command: string, input: Input): Promise<unknown> => {
+/** What the S3 client's `send` does with a command. */
+export const sendToBucket = (
+  world: World,
+  command: string,
+  input: Input,
+  limits: ClientLimits,
+): Promise<unknown> => {
   const { objects } = world;
   const key = String(input.Key ?? '');
-  const call = (perform: () => unknown, givenUp = (): void => undefined) =>
+  const call = (perform: () => unknown, givenUp = (): void => undefined, partly?: () => unknown) =>
     makeCall(world, {
       name: `${command} ${key}`,
-      maxTries: MAX_TRIES,
+      service: 'bucket',
+      ...limits,
       slowestMs: STALLED_MS,
       perform,
       givenUp,
+      ...(partly ? { partly } : {}),
     });
   switch (command) {
     case 'PutObjectCommand':
       return call(() => {
         world.note(() => `  ${key} stored`);
         objects.set(key, { bytes: bytesOf(input.Body), storedAt: new Date(world.scheduler.now) });
+        return {};
+      });
+    case 'CreateMultipartUploadCommand':
+      return call(() => {
+        const UploadId = `upload-${world.uploads.size}`;
+        world.uploads.set(UploadId, new Map());
+        return { UploadId };
+      });
+    case 'UploadPartCommand':
+      return call(() => {
+        partsOf(world, input).set(Number(input.PartNumber), bytesOf(input.Body));
+        return { ETag: `part-${input.PartNumber}` };
+      });
+    case 'CompleteMultipartUploadCommand':
+      return call(() => {
+        const parts = [...partsOf(world, input)].toSorted(([a], [b]) => a - b).map(([, bytes]) => bytes);
+        world.note(() => `  ${key} stored in ${parts.length} parts`);
+        objects.set(key, { bytes: Buffer.concat(parts), storedAt: new Date(world.scheduler.now) });
+        return { Location: key };
+      });
+    case 'AbortMultipartUploadCommand':
+      return call(() => {
+        world.uploads.delete(String(input.UploadId));
         return {};
       });
     case 'GetObjectCommand':
@@ -39,12 +68,20 @@ export const sendToBucket = (world: World, command: string, input: Input): Promi
       });
     case 'DeleteObjectsCommand': {
       const keys = (input.Delete as { Objects: { Key: string }[] }).Objects.map(({ Key }) => Key);
-      const remove = () => {
-        for (const name of keys) objects.delete(name);
-        world.note(() => `  ${keys.join(', ')} removed`);
-        return {};
+      const remove = (removed: readonly string[]) => {
+        for (const name of removed) objects.delete(name);
+        world.note(() => `  ${removed.join(', ')} removed`);
+        const kept = keys.slice(removed.length);
+        if (kept.length === 0) return {};
+        unremovable();
+        return { Errors: kept.map((Key) => ({ Key, Code: 'InternalError' })) };
       };
-      return call(remove, () => world.unremovable.add(requestOf(keys[0] ?? '')));
+      const unremovable = (): void => void world.unremovable.add(requestOf(keys[0] ?? ''));
+      return call(
+        () => remove(keys),
+        unremovable,
+        () => remove(keys.slice(0, keys.length >> 1)),
+      );
     }
     case 'ListObjectsV2Command': {
       const prefix = String(input.Prefix ?? '');
@@ -60,6 +97,13 @@ export const sendToBucket = (world: World, command: string, input: Input): Promi
     default:
       throw new Error(`The bucket does not know ${command}.`);
   }
+};
+
+/** The parts of an upload so far. Throws as S3 does when it is unknown, or was aborted. */
+const partsOf = ({ uploads }: World, { UploadId }: Input): Map<number, Uint8Array> => {
+  const parts = uploads.get(String(UploadId));
+  if (!parts) throw Object.assign(new Error('The upload does not exist.'), { name: 'NoSuchUpload' });
+  return parts;
 };
 
 /** The request that a file is of: `outputs/<account>/<request>/<index>.<extension>`. */

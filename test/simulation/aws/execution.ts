@@ -42,6 +42,8 @@ export class Execution {
   status: ExecutionStatus = 'RUNNING';
   /** The state it is in, for whoever watches. */
   state = '';
+  /** When it entered that state, in epoch milliseconds. */
+  enteredAt = 0;
   stoppedAt: number | undefined;
   private readonly around: Surroundings;
   private readonly definition: Definition;
@@ -65,6 +67,7 @@ export class Execution {
       let name: string | undefined = this.definition.StartAt;
       while (name !== undefined) {
         this.state = name;
+        this.enteredAt = this.around.world.scheduler.now;
         const state: State | undefined = this.definition.States[name];
         if (!state) throw new Error(`There is no state ${name}.`);
         [data, name] = await this.visit(name, state, data);

@@ -12,6 +12,18 @@ export interface DeployedFunction {
   timeoutSeconds: number;
 }
 
+/** A process that serves one run of a function after the other. */
+interface Instance {
+  skewMilliseconds: number;
+  /** The last runs, which may have left something behind. */
+  past: Invocation[];
+  idleSince: number;
+}
+
+/** How long a process without work is kept, and of how many runs it keeps what they left behind. */
+const KEPT_MS = 10 * 60_000;
+const PAST_KEPT = 4;
+
 /** What a caller of Lambda is told of an invocation that failed. */
 export class InvocationError extends Error {
   constructor(name: string, message: string) {
@@ -20,6 +32,11 @@ export class InvocationError extends Error {
   }
 }
 
+/** The error of an invocation for which there is no room. */
+export const TOO_MANY = 'Lambda.TooManyRequestsException';
+const REFUSAL_MS = [1, 50] as const;
+/** How long a function takes to start when that takes long. */
+const SLOW_START_MS = [500, 6_000] as const;
 /** How long Lambda takes to notice that a process is gone. */
 const DEATH_NOTICE_MS = [1, 2_000] as const;
 /** After what times an event is delivered again. */
@@ -31,6 +48,7 @@ const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 export class Lambda {
   /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown }[] = [];
+  private readonly idle = new Map<string, Instance[]>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -43,13 +61,28 @@ export class Lambda {
     this.history.push({ fn, payload });
     const fault = faults.meet(INVOCATION_FAULTS);
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
+    await this.meetOutage();
     if (fault === 'not-started') {
       await scheduler.sleep(faults.random.whole(1, 50));
-      throw new InvocationError('Lambda.TooManyRequestsException', 'Rate exceeded');
+      throw new InvocationError(TOO_MANY, 'Rate exceeded');
     }
     if (fault === 'twice') this.redeliver(fn, payload, faults.random.whole(0, 20));
     if (fault === 'again-later') this.redeliver(fn, payload, faults.random.pick(LATER_MS));
     return this.run(fn, payload);
+  }
+
+  /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */
+  async meetOutage(): Promise<void> {
+    const { outages, scheduler, random } = this.world;
+    const mode = outages.modeOf('functions');
+    if (mode === undefined) return;
+    outages.met++;
+    this.world.disturb();
+    const [least, most] = mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS;
+    await scheduler.sleep(random.whole(least, most));
+    this.world.disturb();
+    if (mode === 'throttles') throw new InvocationError(TOO_MANY, 'Rate exceeded');
+    if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
   /** Runs it once more after a while; nobody waits for what comes of it. */
@@ -60,13 +93,42 @@ export class Lambda {
     });
   }
 
+  /** A deployment: every process that is free goes away, with what was left behind in it. */
+  replaceAll(): void {
+    this.idle.clear();
+  }
+
+  /** A process for a function: the one used last that is free, with what was left behind in it, or a new one. */
+  private instanceOf(name: string): Instance {
+    const { scheduler, random, faults } = this.world;
+    const idle = this.idle.get(name) ?? [];
+    const instance = idle.pop();
+    if (instance && scheduler.now - instance.idleSince < KEPT_MS) {
+      for (const past of instance.past) past.thaw();
+      return instance;
+    }
+    return { skewMilliseconds: faults.enabled ? random.pick(SKEW_MS) : 0, past: [], idleSince: 0 };
+  }
+
+  /** Freezes a process until it is used again. */
+  private rest(name: string, instance: Instance, invocation: Invocation): void {
+    instance.past = [...instance.past.slice(1 - PAST_KEPT), invocation];
+    for (const past of instance.past) past.freeze();
+    instance.idleSince = this.world.scheduler.now;
+    const idle = this.idle.get(name) ?? [];
+    this.idle.set(name, [...idle, instance]);
+  }
+
   /** One run: settles when the handler does, when its time is up, or some time after its death. */
   run(fn: DeployedFunction, payload: unknown): Promise<unknown> {
-    const { scheduler, random, faults } = this.world;
-    const skew = faults.enabled ? random.pick(SKEW_MS) : 0;
+    const { scheduler, random } = this.world;
+    const instance = this.instanceOf(fn.name);
+    const skew = instance.skewMilliseconds;
     return new Promise((resolve, reject) => {
-      const invocation = new Invocation(fn.name, skew, (cause) => {
+      const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
+      const invocation = new Invocation(about, (cause) => {
         this.world.note(() => `${fn.name} died: ${cause}`);
+        this.world.evidence.die(invocation);
         const isTimeout = cause === 'Sandbox.Timedout';
         const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
@@ -76,11 +138,18 @@ export class Lambda {
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
+        this.rest(fn.name, instance, invocation);
         settle();
       };
+      const endsAt = scheduler.now + fn.timeoutSeconds * 1000;
+      const remaining = (): number => endsAt - scheduler.now;
       this.world.note(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
       const event: unknown = payload === undefined ? undefined : JSON.parse(JSON.stringify(payload));
-      const started = invocations.run(invocation, async () => fn.handler(event, contextOf(fn)));
+      const answer = this.world.mutation?.answers?.[fn.name];
+      const started = invocations.run(
+        invocation,
+        async () => answer ?? fn.handler(event, contextOf(fn, remaining)),
+      );
       started.then(
         (result) =>
           end(() => {
@@ -97,7 +166,13 @@ export class Lambda {
   }
 }
 
-const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
+/** The request that an event is about: workflow tasks name it. */
+const requestIdIn = (payload: unknown): string | undefined => {
+  const { requestId } = (payload ?? {}) as { requestId?: unknown };
+  return typeof requestId === 'string' ? requestId : undefined;
+};
+
+const contextOf = ({ name }: DeployedFunction, remaining: () => number): Context =>
   ({
     functionName: name,
     functionVersion: '$LATEST',
@@ -105,5 +180,5 @@ const contextOf = ({ name, timeoutSeconds }: DeployedFunction): Context =>
     invokedFunctionArn: `arn:aws:lambda:us-east-1:111122223333:function:${name}`,
     awsRequestId: 'lambda-request',
     logStreamName: 'stream',
-    getRemainingTimeInMillis: () => timeoutSeconds * 1000,
+    getRemainingTimeInMillis: remaining,
   }) as Context;

@@ -6,19 +6,19 @@ import {
 } from '@aws-sdk/client-sfn';
 import { makeCall } from '../engine/effects.ts';
 import { NEWS_FAULTS } from '../engine/faults.ts';
-import { outside } from '../engine/invocation.ts';
+import { invocations, outside } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
 import { type Definition, StateError } from './asl.ts';
+import type { ClientLimits } from './client-limits.ts';
 import { executionArn, machineArn } from './context-object.ts';
 import { Execution, type Surroundings } from './execution.ts';
 import type { DeployedFunction } from './lambda.ts';
 
-/** The tries of the service's own client. */
-const MAX_TRIES = 4;
 /** How long the news of an execution's end take. */
 const NEWS_MS = [20, 2_000] as const;
-/** How far a list of executions is behind. */
+/** How far a list of executions, and the description of one, is behind. */
 const LIST_DELAY_MS = [0, 2_000] as const;
+const DESCRIBE_DELAY_MS = [0, 500] as const;
 /** How long a name stays taken after its execution has ended: 90 days. */
 const NAME_KEPT_MS = 90 * 86_400_000;
 
@@ -51,9 +51,16 @@ export class StepFunctions {
   }
 
   /** What the client's `send` does with a command. */
-  send(command: string, input: Record<string, unknown>): Promise<unknown> {
+  send(command: string, input: Record<string, unknown>, limits: ClientLimits): Promise<unknown> {
+    const functionName = invocations.getStore()?.functionName ?? '';
+    if (this.world.mutation?.drops?.(functionName, command, input)) return Promise.resolve({});
     const name = `${command} ${String(input.name ?? input.executionArn ?? '').slice(-40)}`;
-    return makeCall(this.world, { name, maxTries: MAX_TRIES, perform: () => this.perform(command, input) });
+    return makeCall(this.world, {
+      name,
+      service: 'step-functions',
+      ...limits,
+      perform: () => this.perform(command, input),
+    });
   }
 
   /** Stops an execution, as an operator does in the console. */
@@ -67,8 +74,7 @@ export class StepFunctions {
       case 'StartExecutionCommand':
         return this.start(text('stateMachineArn'), text('name'), String(input.input ?? '{}'));
       case 'DescribeExecutionCommand': {
-        const { status, input: given } = this.find(text('executionArn'));
-        return { executionArn: text('executionArn'), status, input: given };
+        return this.describe(text('executionArn'));
       }
       case 'ListExecutionsCommand':
         return this.list(text('stateMachineArn'), input.statusFilter as string | undefined);
@@ -89,6 +95,15 @@ export class StepFunctions {
       default:
         throw new Error(`Step Functions does not know ${command}.`);
     }
+  }
+
+  /** A description is behind too, and does not know an execution that has just been started. */
+  private describe(arn: string) {
+    const asOf = this.world.scheduler.now - this.world.random.whole(...DESCRIBE_DELAY_MS);
+    const { status, input, startedAt, stoppedAt } = this.find(arn);
+    if (startedAt > asOf) throw doesNotExist(arn);
+    const isShownRunning = stoppedAt !== undefined && stoppedAt > asOf;
+    return { executionArn: arn, status: isShownRunning ? 'RUNNING' : status, input };
   }
 
   /** A list is behind: an execution that has just been started, or has just ended, is not shown as it is. */
@@ -118,7 +133,7 @@ export class StepFunctions {
 
   private find(arn: string): Execution {
     const execution = this.executions.get(arn);
-    if (!execution) throw new ExecutionDoesNotExist({ message: `Execution Does Not Exist: ${arn}`, ...meta });
+    if (!execution) throw doesNotExist(arn);
     return execution;
   }
 
@@ -170,13 +185,19 @@ export class StepFunctions {
     // Only for a request's own execution is there anybody else who finds out.
     const fault = faults.meet(execution.machine === 'generation' ? NEWS_FAULTS : (['news-twice'] as const));
     if (fault) this.world.note(() => `  fault ${fault} at the end of ${execution.name}`);
-    if (fault === 'news-lost') return;
+    if (fault === 'news-lost') {
+      this.world.evidence.unreported.add(execution.name);
+      return;
+    }
     const times = fault === 'news-twice' ? 2 : 1;
     for (let time = 0; time < times; time++) {
       scheduler.after(random.whole(...NEWS_MS), () => this.onNews?.(execution));
     }
   }
 }
+
+const doesNotExist = (arn: string): Error =>
+  new ExecutionDoesNotExist({ message: `Execution Does Not Exist: ${arn}`, ...meta });
 
 /** `${DispatchRequestArn}` stands for `dispatch-request`. */
 const functionOf = (placeholder: string): string =>

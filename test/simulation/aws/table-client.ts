@@ -2,33 +2,49 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../unit/fakes/expressions.ts';
 import { makeCall } from '../engine/effects.ts';
 import type { World } from '../world.ts';
+import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
 
-/** The tries of the service's own client. */
-const MAX_TRIES = 4;
+/** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
+const UNTRANSACTED = /^(ATTEMPT#|WAIT|WEBHOOK)/;
 
 type Input = Record<string, unknown>;
 
 /** What the document client's `send` does with a command, by the command's name. Every table is the same one. */
-export const sendToTable = (world: World, command: string, input: Input): Promise<unknown> => {
+export const sendToTable = (
+  world: World,
+  command: string,
+  input: Input,
+  limits: ClientLimits,
+): Promise<unknown> => {
   const { table } = world;
   const call = (perform: () => unknown, conflict?: () => Error) =>
     makeCall(world, {
+      unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
-      maxTries: MAX_TRIES,
+      service: 'table',
+      ...limits,
       perform,
       ...(conflict ? { conflict } : {}),
     });
-  const single = (kind: Write['kind']) =>
-    call(
-      () => table.write({ ...(input as Partial<Write>), kind }),
-      () => table.conflict(),
-    );
+  const single = (kind: Write['kind']) => {
+    const write = { ...(input as Partial<Write>), kind };
+    const meetsTransactions = !UNTRANSACTED.test(String((write.Key ?? write.Item)?.SK));
+    return call(() => table.write(write), meetsTransactions ? () => table.conflict() : undefined);
+  };
+  const batch = (perform: (all: boolean) => unknown) =>
+    makeCall(world, {
+      name: command,
+      service: 'table',
+      ...limits,
+      perform: () => perform(true),
+      partly: () => perform(false),
+    });
   switch (command) {
     case 'GetCommand':
       return call(() => ({ Item: table.get(input.Key as Item) }));
     case 'BatchGetCommand':
-      return call(() => batchGet(world, input.RequestItems as BatchGet));
+      return batch((all) => batchGet(world, input.RequestItems as BatchGet, all));
     case 'QueryCommand':
       return call(() => table.query(input as unknown as QueryCommandInput));
     case 'PutCommand':
@@ -38,9 +54,9 @@ export const sendToTable = (world: World, command: string, input: Input): Promis
     case 'DeleteCommand':
       return single('Delete');
     case 'BatchWriteCommand':
-      return call(() => batchWrite(world, input.RequestItems as BatchWrite));
+      return batch((all) => batchWrite(world, input.RequestItems as BatchWrite, all));
     case 'TransactWriteCommand':
-      return transact(world, writesOf(input));
+      return transact(world, writesOf(input), limits);
     default:
       throw new Error(`The table does not know ${command}.`);
   }
@@ -60,34 +76,57 @@ export const writesOf = (input: Input): Write[] =>
   });
 
 /** A transaction, or what a mutation of the service makes of it: several ones in turn, or weaker ones. */
-const transact = async (world: World, writes: readonly Write[]): Promise<unknown> => {
-  const parts = world.mutation?.(writes) ?? [writes];
+const transact = async (world: World, writes: readonly Write[], limits: ClientLimits): Promise<unknown> => {
+  const parts = world.mutation?.writes?.(writes) ?? [writes];
   let answer: unknown;
   for (const part of parts) {
     const token = {};
     answer = await makeCall(world, {
       name: `TransactWrite ${part.map(({ Key, Item: item }) => (Key ?? item)?.SK).join(', ')}`,
-      maxTries: MAX_TRIES,
+      service: 'table',
+      ...limits,
+      throttled: () => world.table.throttledIn(part.length),
       perform: () => world.table.transact(part, token),
       conflict: () => world.table.conflictOf(part.length),
+      unheard: () =>
+        noteUnheard(
+          world,
+          part.map(({ Item: item }) => item ?? {}),
+        ),
     });
   }
   return answer;
 };
 
+/** Whoever claims a call and never learns that the claim stands cannot make the call. */
+const noteUnheard = ({ evidence }: World, puts: readonly Item[]): void => {
+  for (const { SK, requestId } of puts) {
+    if (String(SK).startsWith('ATTEMPT#')) evidence.interrupt(String(requestId));
+  }
+};
+
 type BatchGet = Record<string, { Keys: Item[] }>;
 type BatchWrite = Record<string, { DeleteRequest?: { Key: Item }; PutRequest?: { Item: Item } }[]>;
 
-const batchGet = (world: World, request: BatchGet) => {
+/** How many of a batch's items are done when not all are: DynamoDB always does at least one. */
+const shareOf = (items: number, all: boolean): number => (all ? items : Math.max(1, items >> 1));
+
+const batchGet = (world: World, request: BatchGet, all: boolean) => {
   const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(request);
-  const found = Keys.flatMap((key) => world.table.get(key) ?? []);
-  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys: {} };
+  const share = shareOf(Keys.length, all);
+  const found = Keys.slice(0, share).flatMap((key) => world.table.get(key) ?? []);
+  const rest = Keys.slice(share);
+  const UnprocessedKeys = rest.length > 0 ? { [name]: { Keys: rest } } : {};
+  return { Responses: { [name]: found.toReversed() }, UnprocessedKeys };
 };
 
-const batchWrite = (world: World, request: BatchWrite) => {
-  for (const { DeleteRequest, PutRequest } of Object.values(request).flat()) {
+const batchWrite = (world: World, request: BatchWrite, all: boolean) => {
+  const [[name, requests] = ['', []]] = Object.entries(request);
+  const share = shareOf(requests.length, all);
+  for (const { DeleteRequest, PutRequest } of requests.slice(0, share)) {
     if (DeleteRequest) world.table.write({ kind: 'Delete', Key: DeleteRequest.Key });
     if (PutRequest) world.table.write({ kind: 'Put', Item: PutRequest.Item });
   }
-  return { UnprocessedItems: {} };
+  const rest = requests.slice(share);
+  return { UnprocessedItems: rest.length > 0 ? { [name]: rest } : {} };
 };

@@ -50,6 +50,8 @@ const meta = { $metadata: {} };
 export class Table {
   readonly items = new Map<string, Item>();
   readonly witnesses: Witness[] = [];
+  /** How much further than ever the indexes are behind, in milliseconds. */
+  indexLagMs: () => number = () => 0;
   private readonly partitions = new Map<string, Map<string, Item>>();
   private readonly indexes = new Indexes();
   private readonly held = new Set<string>();
@@ -137,6 +139,11 @@ export class Table {
     );
   }
 
+  /** The error of a transaction of so many writes that the table is too busy for: the SDK does not try it again. */
+  throttledIn(writes: number): Error {
+    return this.cancelled(Array.from({ length: writes }, () => ({ Code: 'ThrottlingError' })));
+  }
+
   private cancelled(CancellationReasons: CancellationReason[]): Error {
     const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
     const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
@@ -169,7 +176,11 @@ export class Table {
       this.items.delete(key);
       partition.delete(String(SK));
     }
-    this.indexes.write(key, after, this.scheduler.now + this.random.whole(...INDEX_DELAY_MS));
+    this.indexes.write(
+      key,
+      after,
+      this.scheduler.now + this.random.whole(...INDEX_DELAY_MS) + this.indexLagMs(),
+    );
     for (const witness of this.witnesses) witness(key, before, after);
   }
 }

@@ -1,38 +1,59 @@
 import type { World } from '../world.ts';
 import { CALL_FAULTS, type CallFault } from './faults.ts';
 import { type Invocation, invocations, never, outside } from './invocation.ts';
+import type { Service } from './outages.ts';
 
 /** A call to something outside the process: to AWS. */
 export interface Call<T> {
   /** As it reads in a trace. */
   name: string;
+  /** What it is a call to, if that can be out of order as a whole. */
+  service: Service | undefined;
   /** How often the SDK's client tries it. */
   maxTries: number;
+  /** After how long the client gives up a try; undefined when it waits for ever. */
+  answerMs: number | undefined;
   /** Does it, once it has arrived. */
   perform: () => T | Promise<T>;
+  /** Does only a part of it, and says so in its answer; absent for what is done at once. */
+  partly?: () => T;
   /** Makes the error of a write that meets another one; absent for what cannot. */
   conflict?: () => Error;
   /** The errors of a call that is refused and of one whose answer is lost; those of AWS's SDK unless given. */
-  errors?: { refused: string; lost: string };
-  /** The longest that it can be on its way; as long as the table's client waits unless given. */
+  errors?: CallErrors;
+  /** Makes the error with which a throttled call ends at once; absent for what the SDK tries again. */
+  throttled?: () => Error;
+  /** The longest that it can be on its way, 2.5 s unless given. */
   slowestMs?: number;
-  /** Told when every try was refused. */
+  /** Told when it was given up undone. */
   givenUp?: () => void;
+  /** Told when it was done and every answer was lost. */
+  unheard?: () => void;
 }
 
 /** One way to the service or back. */
 const LATENCY_MS = [1, 4] as const;
 const SLOW_MS = [200, 2_500] as const;
-/** How long a call can be on its way whose client sets no limit of its own. */
+/** How long a call to S3, or to somebody else's server, can be on its way. */
 export const STALLED_MS = 60_000;
-/** After how long the SDK gives an answer up, and what it waits at most before it tries again. */
-const ANSWER_TIMEOUT_MS = 3_000;
+/** After how long a connection breaks whose other end is gone, and what the SDK waits at most before it tries again. */
+const BROKEN_AFTER_MS = 3_000;
 const RETRY_PAUSE_MS = 100;
+/** How much longer everything takes while a service is slow. */
+const OUTAGE_SLOW_MS = [300, 2_000] as const;
 
-const SDK_ERRORS = { refused: 'ThrottlingException', lost: 'TimeoutError' };
+/** The names of the errors of a call that is throttled, is refused, and of which the answer is lost. */
+export interface CallErrors {
+  throttled: string;
+  refused: string;
+  lost: string;
+}
 
-const named = (name: string): Error =>
-  Object.assign(new Error(`${name}, by the fault plan.`), { name, code: name });
+const SDK_ERRORS: CallErrors = {
+  throttled: 'ThrottlingException',
+  refused: 'InternalServerError',
+  lost: 'TimeoutError',
+};
 
 /** Makes a call as the SDK would: with its own tries, over a network and against a service that can fail. */
 export const makeCall = <T>(world: World, call: Call<T>): Promise<T> => {
@@ -54,12 +75,19 @@ class Tries<T> {
 
   async run(): Promise<T> {
     const { faults } = this.world;
-    const { refused, lost } = this.call.errors ?? SDK_ERRORS;
     const fitting = CALL_FAULTS.filter((fault) => this.fits(fault));
     let lasting: CallFault | undefined;
-    let error = lost;
+    let error = this.errorOf('lost');
     for (let attempt = 1; attempt <= this.call.maxTries; attempt++) {
-      if (attempt > 1) await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
+      if (attempt > 1) {
+        this.world.disturb();
+        await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
+      }
+      const refused = await this.meetOutage();
+      if (refused) {
+        error = refused;
+        continue;
+      }
       const fault: CallFault | undefined = lasting ?? faults.meet(fitting);
       if (fault) this.world.note(() => `  fault ${fault} at ${this.call.name}`);
       switch (fault) {
@@ -69,42 +97,106 @@ class Tries<T> {
         case 'conflict':
           await this.wait(this.latency());
           throw this.call.conflict?.();
+        case 'throttled-inside':
+          await this.wait(this.latency());
+          throw this.call.throttled?.();
+        case 'partly':
+          return this.answered(this.arrive(this.call.partly));
         case 'refused-always':
         case 'refused':
           if (fault === 'refused-always') lasting = fault;
           await this.wait(this.latency());
-          error = refused;
+          error = this.errorOf('throttled');
           continue;
         case 'answer-lost':
         case 'answer-lost-always':
           if (lasting === undefined) await this.arrive().catch(() => undefined);
           if (fault === 'answer-lost-always') lasting = fault;
-          await this.wait(ANSWER_TIMEOUT_MS);
-          error = lost;
+          await this.wait(Math.min(BROKEN_AFTER_MS, this.call.answerMs ?? BROKEN_AFTER_MS));
+          error = this.errorOf('lost');
+          continue;
+        case 'stalled':
+          await this.stall();
+          error = this.errorOf('lost');
           continue;
         case 'crash-after':
           await this.arrive().catch(() => undefined);
           this.invocation?.kill('crashed');
           return never();
         case 'slow':
-          await this.wait(faults.random.whole(SLOW_MS[0], this.call.slowestMs ?? SLOW_MS[1]));
+          if (!(await this.delay(SLOW_MS[0], this.call.slowestMs ?? SLOW_MS[1]))) {
+            error = this.errorOf('lost');
+            continue;
+          }
       }
       return this.answered(this.arrive());
     }
-    if (lasting === 'refused-always') this.call.givenUp?.();
-    throw named(error);
+    if (error.name === this.errorOf('lost').name) this.call.unheard?.();
+    else this.call.givenUp?.();
+    throw error;
+  }
+
+  /** What the service's outage makes of one try: the error it ends with, or undefined when it goes on. */
+  private async meetOutage(): Promise<Error | undefined> {
+    const { outages } = this.world;
+    const mode = outages.modeOf(this.call.service);
+    if (mode === undefined) return undefined;
+    outages.met++;
+    this.world.disturb();
+    this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
+    switch (mode) {
+      case 'hangs':
+        await this.stall();
+        return this.errorOf('lost');
+      case 'slow':
+        return (await this.delay(...OUTAGE_SLOW_MS)) ? undefined : this.errorOf('lost');
+      case 'throttles': {
+        await this.wait(this.latency());
+        const throttled = this.call.throttled?.();
+        if (throttled) throw throttled;
+        return this.errorOf('throttled');
+      }
+      case 'refuses':
+        await this.wait(this.latency());
+        return this.errorOf('refused');
+    }
+  }
+
+  /** Silence, until the client gives up. A client without a limit waits until its process ends. */
+  private async stall(): Promise<void> {
+    const { answerMs } = this.call;
+    if (answerMs === undefined) return never();
+    await this.wait(answerMs);
+  }
+
+  /** A long way there. False when the client gave up on it; then it never arrived. */
+  private async delay(least: number, most: number): Promise<boolean> {
+    const { answerMs = Number.POSITIVE_INFINITY } = this.call;
+    const milliseconds = this.world.faults.random.whole(least, most);
+    await this.wait(Math.min(milliseconds, answerMs));
+    this.world.disturb();
+    return milliseconds < answerMs;
+  }
+
+  private errorOf(kind: keyof CallErrors): Error {
+    const name = (this.call.errors ?? SDK_ERRORS)[kind];
+    const $metadata = { httpStatusCode: kind === 'refused' ? 500 : 400 };
+    const message = `${name}, by the plan of faults and outages.`;
+    return Object.assign(new Error(message), { name, code: name, $metadata });
   }
 
   private fits(fault: CallFault): boolean {
     if (fault === 'conflict') return this.call.conflict !== undefined;
+    if (fault === 'throttled-inside') return this.call.throttled !== undefined;
+    if (fault === 'partly') return this.call.partly !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
     return !crash || this.invocation !== undefined;
   }
 
   /** The way there and what happens at its end, whether or not the caller still lives by then. */
-  private async arrive(): Promise<T> {
+  private async arrive(perform = this.call.perform): Promise<T> {
     await this.world.scheduler.sleep(this.latency());
-    return outside(this.call.perform);
+    return outside(perform);
   }
 
   /** The way back. */
@@ -125,6 +217,8 @@ class Tries<T> {
 
   private async wait(milliseconds: number): Promise<void> {
     await this.world.scheduler.sleep(milliseconds);
-    if (this.invocation?.dead) await never();
+    const { invocation } = this;
+    if (invocation) await new Promise<void>((resolve) => invocation.whenThawed(resolve));
+    if (invocation?.dead) await never();
   }
 }

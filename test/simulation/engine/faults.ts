@@ -12,6 +12,12 @@ export const CALL_FAULTS = [
   'answer-lost-always',
   /** A write refused because another one on the same item is under way. */
   'conflict',
+  /** A transaction cancelled because the table is too busy for one of its items. */
+  'throttled-inside',
+  /** Done for some of its items only. */
+  'partly',
+  /** Neither done nor answered: as long as the client waits, if it does not wait for ever. */
+  'stalled',
   /** On its way for long. */
   'slow',
   /** The process dies before the call leaves it. */
@@ -51,6 +57,8 @@ export class FaultPlan {
   enabled = false;
   /** How many faults were met. */
   met = 0;
+  /** Told of each fault that is met. */
+  onMet: (() => void) | undefined;
   readonly random: Random;
   private readonly planned: readonly PlannedFault[];
   private next = 0;
@@ -73,6 +81,7 @@ export class FaultPlan {
     this.next++;
     this.passed = 0;
     this.met++;
+    this.onMet?.();
     return planned.fault as F;
   }
 }

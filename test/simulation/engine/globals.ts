@@ -72,6 +72,10 @@ const startTimer = (
   const timer = new VirtualTimer();
   const owner = invocations.getStore();
   const run = (): void => {
+    if (owner) owner.whenThawed(fire);
+    else fire();
+  };
+  const fire = (): void => {
     if (owner?.dead) return;
     if (repeats) timer.appointment = scheduler.after(milliseconds, run);
     invocations.run(owner, callback, ...values);

@@ -3,15 +3,40 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** One run of a function. Once it is dead nothing it awaits ever comes back to it. */
 export class Invocation {
   readonly functionName: string;
+  /** The request that it is about, if its event names one. */
+  readonly requestId: string | undefined;
   /** How far the clock of the machine it runs on is off. */
   readonly skewMilliseconds: number;
   dead = false;
+  private frozen = false;
+  private readonly parked: (() => void)[] = [];
   private readonly onDeath: (cause: string) => void;
 
-  constructor(functionName: string, skewMilliseconds: number, onDeath: (cause: string) => void) {
-    this.functionName = functionName;
-    this.skewMilliseconds = skewMilliseconds;
+  constructor(
+    about: { functionName: string; requestId: string | undefined; skewMilliseconds: number },
+    onDeath: (cause: string) => void,
+  ) {
+    this.functionName = about.functionName;
+    this.requestId = about.requestId;
+    this.skewMilliseconds = about.skewMilliseconds;
     this.onDeath = onDeath;
+  }
+
+  /** Its function has answered: what it left behind goes on when its process is used again, if ever. */
+  freeze(): void {
+    this.frozen = true;
+  }
+
+  /** Its process is used again. */
+  thaw(): void {
+    this.frozen = false;
+    for (const goOn of this.parked.splice(0)) goOn();
+  }
+
+  /** Does something now, or once it is thawed. */
+  whenThawed(run: () => void): void {
+    if (this.frozen) this.parked.push(run);
+    else run();
   }
 
   /** Stops it between two of its steps, as a process that dies. */

@@ -11,8 +11,24 @@ const isBefore = (a: Appointment, b: Appointment): boolean =>
 /** Taken before anybody replaces it: what lets everything that is ready run, in real time. */
 const nextTurn = globalThis.setImmediate;
 
+/** What takes real time, and during which virtual time stands still. */
+const held = new Set<Promise<unknown>>();
+
+/** Lets virtual time wait for something that takes real time. */
+export const hold = async <T>(work: Promise<T>): Promise<T> => {
+  held.add(work);
+  try {
+    return await work;
+  } finally {
+    held.delete(work);
+  }
+};
+
 /** Lets every promise and stream that can go on do so. */
-export const drained = (): Promise<void> => new Promise((resolve) => nextTurn(resolve));
+export const drained = async (): Promise<void> => {
+  do await new Promise<void>((resolve) => nextTurn(resolve));
+  while (held.size > 0);
+};
 
 /**
  * Virtual time: a heap of appointments. Time stands still while code runs and jumps to the next appointment

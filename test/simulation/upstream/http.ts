@@ -1,5 +1,8 @@
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
-import { never } from '../engine/invocation.ts';
+import { invocations, never } from '../engine/invocation.ts';
+import type { Service } from '../engine/outages.ts';
+import type { CreationCall } from '../evidence.ts';
+import { PATIENCE_MS } from '../evidence.ts';
 import type { World } from '../world.ts';
 import type { Providers } from './providers.ts';
 
@@ -9,6 +12,8 @@ export interface HttpRequest {
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal | undefined;
+  /** The creation call that it is, for a provider. */
+  creation?: CreationCall | undefined;
 }
 
 export interface HttpAnswer {
@@ -20,7 +25,12 @@ export interface HttpAnswer {
 /** Whoever answers at a host. */
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
-const ERRORS = { refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
+const TURN_AWAY_MS = 10;
+
+/** Where the providers' files are. */
+export const FILE_HOST = 'files.provider.example';
+
+const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
 
 /** The network beyond AWS: one try a request, which can fail before or after the site has seen it. */
 export class Http {
@@ -37,11 +47,65 @@ export class Http {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const { signal } = request;
     const url = new URL(request.url);
-    const site: Site = this.sites.get(url.hostname) ?? ((asked) => this.providers.answer(asked));
+    const own = this.sites.get(url.hostname);
+    const site: Site = own ?? ((asked) => this.providers.answer(asked));
     signal?.throwIfAborted();
+    if (url.hostname === FILE_HOST) return this.fetchFile(request, url, site);
+    if (own || request.method !== 'POST') return this.send(request, url, site);
+    return this.create(request, url, site);
+  }
+
+  /** A call that creates something. What becomes of its answer is kept as evidence. */
+  private async create(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const { evidence, scheduler } = this.world;
+    const creation = evidence.send(invocations.getStore(), scheduler.now);
+    try {
+      const answer = await this.send({ ...request, creation }, url, site);
+      Object.assign(creation, { end: 'answered', status: answer.status });
+      return answer;
+    } catch (error) {
+      const isEarly = request.signal?.aborted === true && scheduler.now - creation.sentAt < PATIENCE_MS;
+      const isUnreached = (error as { code?: string }).code === ERRORS.refused;
+      if (isUnreached) creation.end = 'unreached';
+      else creation.end = isEarly ? 'early' : 'lost';
+      throw error;
+    }
+  }
+
+  /** A call for a file that a provider made. */
+  private async fetchFile(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const refused = (): void => this.world.evidence.refuseFile(request.url);
+    try {
+      const answer = await this.send(request, url, site);
+      if (answer.status >= 400) refused();
+      return answer;
+    } catch (error) {
+      refused();
+      throw error;
+    }
+  }
+
+  /** The answer of a server that is too busy. */
+  private async turnAway(service: Service | undefined): Promise<HttpAnswer> {
+    const { outages, scheduler } = this.world;
+    outages.met++;
+    this.world.disturb();
+    await scheduler.sleep(TURN_AWAY_MS);
+    if (invocations.getStore()?.dead) return never();
+    const code = service === 'modelark' ? 'RateLimitExceeded' : 'Throttling.RateQuota';
+    return jsonAnswer(429, service === 'modelark' ? { error: { code } } : { code });
+  }
+
+  private async send(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
+    const { signal } = request;
+    const service = serviceOf(url.hostname);
+    if (this.world.outages.modeOf(service) === 'throttles') return this.turnAway(service);
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
+      service,
       maxTries: 1,
+      // Its caller gives up by its signal.
+      answerMs: undefined,
       slowestMs: STALLED_MS,
       perform: () => site(request),
       errors: ERRORS,
@@ -52,6 +116,11 @@ export class Http {
     return Promise.race([answered, signal ? aborted : never<never>()]);
   }
 }
+
+const serviceOf = (hostname: string): Service | undefined => {
+  if (hostname === FILE_HOST) return 'files';
+  return (['modelark', 'modelstudio'] as const).find((provider) => hostname.startsWith(provider));
+};
 
 /** An answer with a JSON body. */
 export const jsonAnswer = (status: number, body: unknown): HttpAnswer => ({

@@ -1,6 +1,7 @@
+import type { CreationCall, Made } from '../evidence.ts';
 import type { World } from '../world.ts';
-import { type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
-import { anMp4, aPng } from './media.ts';
+import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
+import { anMp4, aPng, padded } from './media.ts';
 
 /** What becomes of a request at its provider; named in its prompt. */
 export const BEHAVIOURS = [
@@ -16,6 +17,7 @@ export const BEHAVIOURS = [
   'fewer',
   'slow-files',
   'flaky-files',
+  'large-files',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -56,7 +58,10 @@ export class Providers {
   readonly accepted = new Map<string, number>();
   /** Where they were asked to call back. */
   readonly callbackUrls: string[] = [];
+  /** Told of each creation call that arrives. */
+  onCall: ((call: CreationCall) => void) | undefined;
   private readonly tasks = new Map<string, Task>();
+  private made = 0;
   private readonly refusals = new Map<string, number>();
   private readonly world: World;
 
@@ -66,19 +71,20 @@ export class Providers {
 
   answer(request: HttpRequest): HttpAnswer | Promise<HttpAnswer> {
     const { hostname, pathname } = new URL(request.url);
-    if (hostname === 'files.provider.example') return this.file(pathname);
+    if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
     if (request.method === 'GET')
       return this.query(wire, decodeURIComponent(pathname.split('/').at(-1) ?? ''));
-    return this.create(wire, pathname, JSON.parse(request.body), request.headers);
+    return this.create(wire, pathname, request);
   }
 
   private async create(
     wire: Task['wire'],
     pathname: string,
-    body: Record<string, unknown>,
-    headers: Record<string, string>,
+    { body: text, headers, creation }: HttpRequest,
   ): Promise<HttpAnswer> {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    if (creation) this.onCall?.(creation);
     const { marker, behaviour, callback } = readPrompt(promptIn(body));
     if (behaviour === 'busy' && this.world.faults.random.next() < 0.7) {
       const count = (this.refusals.get(marker) ?? 0) + 1;
@@ -94,10 +100,11 @@ export class Providers {
     }
     const video = /tasks$|video/.test(pathname);
     const images = imagesIn(body, behaviour);
-    const task: Task = { id: '', marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
+    const id = `task-${this.made++}`;
+    const task: Task = { id, marker, behaviour, wire, images, video, doneAt: this.workEnd(behaviour) };
     const asynchronous = video || headers['x-dashscope-async'] === 'enable';
+    if (creation) creation.made = madeOf(task, asynchronous);
     if (!asynchronous) return this.synchronous(task);
-    task.id = `task-${this.tasks.size}`;
     this.tasks.set(task.id, task);
     const url = body.callback_url;
     if (typeof url === 'string') {
@@ -155,7 +162,8 @@ export class Providers {
     if (pathname.includes('slow')) await scheduler.sleep(random.pick(FILE_MS));
     if (pathname.includes('flaky') && random.next() < 0.5) return { status: 503, bytes: new Uint8Array() };
     if (pathname.includes('missing')) return { status: 404, bytes: new Uint8Array() };
-    return { status: 200, bytes: pathname.endsWith('.mp4') ? anMp4() : aPng };
+    const bytes = pathname.endsWith('.mp4') ? anMp4() : aPng;
+    return { status: 200, bytes: pathname.includes('large') ? padded(bytes) : bytes };
   }
 
   private workEnd(behaviour: Behaviour): number {
@@ -206,12 +214,21 @@ const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number =
   return behaviour === 'fewer' ? Math.max(1, asked - 1) : asked;
 };
 
-const urlsOf = ({ marker, behaviour, images, video }: Task): string[] =>
+/** Behaviours that end without anything made. `gone` tasks are unknown as soon as they are asked for. */
+const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never']);
+
+const madeOf = (task: Task, asynchronous: boolean): Made => {
+  const works = !FRUITLESS.has(task.behaviour) && !(asynchronous && task.behaviour === 'gone');
+  const urls = urlsOf(task).filter((url) => !url.includes('/missing'));
+  return { id: task.id, doneAt: task.doneAt, works, urls };
+};
+
+const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
   Array.from({ length: video ? 1 : images }, (_, index) => {
     const isMissing = behaviour === 'no-files' || (behaviour === 'one-file-missing' && index === 0);
     const kind = behaviour.endsWith('-files') ? behaviour : 'file';
     const name = `${isMissing ? 'missing' : kind}-${index}.${video ? 'mp4' : 'png'}`;
-    return `https://files.provider.example/${marker}/${name}`;
+    return `https://${FILE_HOST}/${id}/${name}`;
   });
 
 const error = (wire: Task['wire'], status: number, code: string): HttpAnswer =>

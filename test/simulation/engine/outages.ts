@@ -1,0 +1,78 @@
+import type { Scheduler } from './scheduler.ts';
+
+/** What can be out of order as a whole, for a while. `index` is the table's indexes, `files` the providers' files. */
+export const SERVICES = [
+  'table',
+  'index',
+  'bucket',
+  'secrets',
+  'step-functions',
+  'functions',
+  'modelark',
+  'modelstudio',
+  'files',
+] as const;
+export type Service = (typeof SERVICES)[number];
+
+/** How it is out of order: an error at once, a throttle, silence, or an answer that takes long. */
+export const OUTAGE_MODES = ['refuses', 'throttles', 'hangs', 'slow'] as const;
+export type OutageMode = (typeof OUTAGE_MODES)[number];
+
+/** One outage: from when, counted from the first step, and for how long. */
+export interface PlannedOutage {
+  service: Service;
+  mode: OutageMode;
+  startMs: number;
+  lengthMs: number;
+}
+
+/** The outages of one run. */
+export class Outages {
+  /** How many calls met one. */
+  met = 0;
+  private readonly planned: readonly PlannedOutage[];
+  private readonly scheduler: Scheduler;
+  private beganAt = Number.POSITIVE_INFINITY;
+
+  constructor(planned: readonly PlannedOutage[], scheduler: Scheduler) {
+    this.planned = planned;
+    this.scheduler = scheduler;
+  }
+
+  /** Counts the outages from now on. */
+  begin(): void {
+    this.beganAt = this.scheduler.now;
+  }
+
+  /** When the last one is over, in epoch milliseconds. */
+  get endsAt(): number {
+    return Math.max(this.beganAt, ...this.planned.map((outage) => this.endOf(outage)));
+  }
+
+  /** How a service is out of order now. */
+  modeOf(service: Service | undefined): OutageMode | undefined {
+    return this.current(service)?.mode;
+  }
+
+  /** When the service's present outage is over; now when it has none. */
+  endOfCurrent(service: Service): number {
+    const outage = this.current(service);
+    return outage ? this.endOf(outage) : this.scheduler.now;
+  }
+
+  private current(service: Service | undefined): PlannedOutage | undefined {
+    const { now } = this.scheduler;
+    return this.planned.find(
+      (outage) =>
+        outage.service === service && this.beganAt + outage.startMs <= now && now < this.endOf(outage),
+    );
+  }
+
+  private endOf({ startMs, lengthMs }: PlannedOutage): number {
+    return this.beganAt + startMs + lengthMs;
+  }
+}
+
+/** An outage as a report shows it. */
+export const outageText = ({ service, mode, startMs, lengthMs }: PlannedOutage): string =>
+  `${service} ${mode} from ${startMs} for ${lengthMs} ms`;

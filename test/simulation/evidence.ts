@@ -1,0 +1,88 @@
+import type { Item } from '../unit/fakes/expressions.ts';
+import type { Invocation } from './engine/invocation.ts';
+
+/** What a provider made, or will have made, of one creation call. */
+export interface Made {
+  /** The name of the task; it is part of every file's URL. */
+  id: string;
+  /** When it is finished, in epoch milliseconds; infinite when it never is. */
+  doneAt: number;
+  /** Whether the provider finishes it and tells so. */
+  works: boolean;
+  /** The URLs of the files that it can be asked for. */
+  urls: string[];
+}
+
+/** One creation call from its sending to its answer, as nobody inside the service could see it. */
+export interface CreationCall {
+  requestId: string;
+  maker: Invocation | undefined;
+  sentAt: number;
+  /** `unreached`: no connection. `lost`: sent, and no answer reached the caller. `early`: the caller gave up too soon. */
+  end: 'open' | 'answered' | 'unreached' | 'lost' | 'early';
+  /** The HTTP status of the answer that reached the caller. */
+  status: number | undefined;
+  /** What the provider took the call for, and is paid for. */
+  made: Made | undefined;
+}
+
+/** How long a caller has to wait for an answer before giving up counts as the provider's silence. */
+export const PATIENCE_MS = 55_000;
+
+/** What happened to requests outside the table: calls, claims, deaths, interventions. The liveness rules judge by it. */
+export class Evidence {
+  readonly calls = new Map<string, CreationCall[]>();
+  /** How many attempts were claimed in the table, by request. */
+  readonly claims = new Map<string, number>();
+  /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
+  readonly interrupted = new Map<string, number>();
+  /** The requests that an operator failed, or whose execution an operator stopped. */
+  readonly interventions = new Set<string>();
+  /** The executions whose end was never reported, by name. */
+  readonly unreported = new Set<string>();
+  /** How often a file's own server did not give it, by URL. */
+  readonly refusedFiles = new Map<string, number>();
+  /** When a fault was last met or an outage was last felt, in epoch milliseconds. */
+  disturbedAt = 0;
+
+  callsOf(requestId: string): readonly CreationCall[] {
+    return this.calls.get(requestId) ?? [];
+  }
+
+  /** A creation call leaves its maker. */
+  send(maker: Invocation | undefined, sentAt: number): CreationCall {
+    const requestId = maker?.requestId ?? '';
+    const call: CreationCall = {
+      ...{ requestId, maker, sentAt },
+      end: 'open',
+      status: undefined,
+      made: undefined,
+    };
+    this.calls.set(requestId, [...this.callsOf(requestId), call]);
+    return call;
+  }
+
+  /** An attempt of a request was claimed in the table. */
+  claim({ requestId }: Item): void {
+    count(this.claims, String(requestId));
+  }
+
+  /** A run of a function died. */
+  die({ requestId, functionName }: Invocation): void {
+    if (requestId !== undefined && functionName.endsWith('dispatch-request')) this.interrupt(requestId);
+  }
+
+  /** A run of the dispatch function could not go on after its claim. */
+  interrupt(requestId: string): void {
+    count(this.interrupted, requestId);
+  }
+
+  /** A file's own server did not give it. */
+  refuseFile(url: string): void {
+    count(this.refusedFiles, url);
+  }
+}
+
+const count = (counts: Map<string, number>, name: string): void => {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+};

@@ -1,0 +1,146 @@
+import type { CreationCall, Evidence } from './evidence.ts';
+import type { Life } from './witness.ts';
+
+/** Everything that decides whether a request ended as it should. */
+export interface Ending {
+  life: Life;
+  evidence: Evidence;
+  /** How many calls its provider is due. */
+  plannedCalls: number;
+  /** Seconds that its provider has for it, from the first call. */
+  deadlineSeconds: number;
+  /** When it ended, in epoch milliseconds. */
+  endedAt: number;
+}
+
+/** How far two machines' clocks are apart at most, and how long an answer takes to be written down. */
+const MARGIN_MS = 10_000;
+/** How long a request may wait for its first call, in seconds. */
+const QUEUE_SECONDS = 3_600;
+/** How often a file's own server may fail before the file counts as one that cannot be had. */
+const FILE_ATTEMPTS = 3;
+
+/** When a request may be given up although nothing was lost, in epoch milliseconds. */
+const deadlineOf = ({ life, evidence, deadlineSeconds }: Ending): number => {
+  const [first] = evidence.callsOf(life.requestId);
+  return first ? first.sentAt + deadlineSeconds * 1000 : life.acceptedAt + QUEUE_SECONDS * 1000;
+};
+
+/** Why a request need not get everything that was planned for it. Each looks at that request alone. */
+export const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
+  'an operator failed it or stopped its execution': ({ life, evidence }) =>
+    evidence.interventions.has(life.requestId),
+};
+
+/** Why what a provider took one call for need not be delivered. */
+export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
+  'its answer was lost on its way': ({ end }) => end === 'lost',
+  'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
+    maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
+  'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
+  'the provider finishes it after the deadline': ({ made }, ending) =>
+    (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
+};
+
+/** Why a planned call need never have been taken by its provider, besides being excused above. */
+export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
+  'its provider was busy or out of reach until the deadline': (calls, ending) => {
+    const last = calls.at(-1);
+    const turnedAway = last?.status === 429 || last?.end === 'unreached';
+    return turnedAway && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
+  },
+};
+
+/** Whether a call is over for good: taken, refused for its content or credential, or of unknown outcome. */
+const isFinal = ({ end, status, made, maker }: CreationCall): boolean =>
+  made !== undefined ||
+  end === 'lost' ||
+  (end === 'open' && maker?.dead === true) ||
+  (end === 'answered' && status !== 429);
+
+/** What went wrong with a request that has ended: work that was paid for and not delivered, or never asked for. */
+export const endingProblems = (ending: Ending): string[] => {
+  const { life, evidence, plannedCalls } = ending;
+  const { requestId, last } = life;
+  if (Object.values(REQUEST_EXCUSES).some((holds) => holds(ending))) return [];
+  const calls = evidence.callsOf(requestId);
+  const due = calls
+    .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
+    .flatMap(({ made }) => made?.urls ?? [])
+    .filter((url) => (evidence.refusedFiles.get(url) ?? 0) < FILE_ATTEMPTS).length;
+  const outputs = (last.outputs ?? []) as { objectKey?: string }[];
+  const delivered =
+    last.status === 'succeeded' ? outputs.filter(({ objectKey }) => objectKey !== undefined).length : 0;
+  const code = (last.error as { code?: string } | undefined)?.code ?? '';
+  const how = `ended as ${last.status} ${code}`.trim();
+  const problems: string[] = [];
+  if (delivered < due) {
+    problems.push(
+      `[wasted] ${requestId} ${how}: ${delivered} of ${due} outputs that were made are delivered`,
+    );
+  }
+  // A claim whose maker died, or never heard of it, before the call left counts as made.
+  const interrupted = evidence.interrupted.get(requestId) ?? 0;
+  const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
+  const untaken = plannedCalls - calls.filter(isFinal).length - unsent;
+  if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
+    const asked = calls.length === 0 ? 'unasked' : 'given up';
+    const rule = code === 'internal_error' ? 'dropped' : asked;
+    problems.push(`[${rule}] ${requestId} ${how}: ${untaken} of ${plannedCalls} calls were never taken`);
+  }
+  return problems;
+};
+
+/** How far a request has come that has not ended. */
+export interface Progress {
+  life: Life;
+  evidence: Evidence;
+  deadlineSeconds: number;
+  /** Its execution; undefined when it never had one. `since`: when it entered its state, or ended. */
+  execution: { isRunning: boolean; state: string; since: number } | undefined;
+  now: number;
+}
+
+/** The bounds of recovery, in milliseconds: decisions, section 6, and the minute until the next run. */
+export const BOUND_MS = {
+  /** A request that never started, or whose execution's end was reported. */
+  lost: 120_000,
+  /** A request of whose execution's end nobody was told. */
+  unreported: 300_000 + 60_000,
+  /** A request that waits although its provider has finished. */
+  waiting: 300_000 + 60_000,
+  /** From the last thing that was made, or the deadline, to the end: waiting, storing slow files, and ending. */
+  ending: 15 * 60_000,
+} as const;
+/** How long a run of the reconciler may take to reach a request, and an answer to be written. */
+const SLACK_MS = 20_000;
+
+/** Which of its bounds an open request has exceeded, counted from the last disturbance. */
+export const progressProblems = ({ life, evidence, deadlineSeconds, execution, now }: Progress): string[] => {
+  const { requestId, acceptedAt } = life;
+  const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
+    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS;
+  const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
+  if (!execution?.isRunning) {
+    const since = execution?.since ?? acceptedAt;
+    const bound = evidence.unreported.has(requestId) ? 'unreported' : 'lost';
+    if (exceeded(since, bound)) {
+      return [`[unnoticed] ${requestId} has no execution ${over(bound)} and nobody starts or ends it`];
+    }
+    return [];
+  }
+  const calls = evidence.callsOf(requestId);
+  const deadline = (calls[0]?.sentAt ?? acceptedAt) + deadlineSeconds * 1000;
+  const doneAt = Math.max(
+    acceptedAt,
+    ...calls.map(({ made, sentAt }) => Math.min(made?.doneAt ?? sentAt, deadline)),
+  );
+  const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
+  if (isWaiting && exceeded(Math.max(doneAt, execution.since), 'waiting')) {
+    return [`[unwoken] ${requestId} waits ${over('waiting')} although its provider has finished`];
+  }
+  if (exceeded(doneAt, 'ending')) {
+    return [`[unending] ${requestId} is ${life.last.status} ${over('ending')}, in ${execution.state}`];
+  }
+  return [];
+};

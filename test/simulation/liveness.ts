@@ -1,0 +1,86 @@
+import { executionArn } from './aws/context-object.ts';
+import { endingProblems, progressProblems } from './liveness-rules.ts';
+import type { Life, Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** How often open requests are looked at. */
+const LOOK_MS = 30_000;
+/** How long after an end late answers of its provider's calls may still arrive. */
+const AFTER_END_MS = 60_000;
+
+/** Asks the liveness rules about each request: while it is open, when it ends, and a while later. */
+export class Liveness {
+  /** What broke a rule, once each. */
+  readonly violations: string[] = [];
+  private readonly world: World;
+  private readonly witness: Witness;
+  private readonly plannedCallsOf: (life: Life) => number;
+  private isArmed = false;
+
+  constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
+    this.world = world;
+    this.witness = witness;
+    this.plannedCallsOf = plannedCallsOf;
+    witness.onEnd = (life) => {
+      this.judgeEnding(life);
+      world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
+    };
+    world.providers.onCall = ({ requestId }) => this.judgeCall(requestId);
+  }
+
+  /** A request was accepted. */
+  begin(): void {
+    this.arm();
+  }
+
+  private arm(): void {
+    if (this.isArmed) return;
+    this.isArmed = true;
+    this.world.scheduler.after(LOOK_MS, () => {
+      this.isArmed = false;
+      const open = this.witness.open();
+      for (const life of open) this.add(this.progressOf(life));
+      if (open.length > 0) this.arm();
+    });
+  }
+
+  private progressOf(life: Life): string[] {
+    const { evidence, scheduler, stepFunctions } = this.world;
+    const known = stepFunctions.executions.get(executionArn('generation', life.requestId));
+    const execution = known && {
+      isRunning: known.status === 'RUNNING',
+      state: known.state,
+      since: known.stoppedAt ?? known.enteredAt,
+    };
+    const deadlineSeconds = deadlineSecondsOf(life);
+    return progressProblems({ life, evidence, deadlineSeconds, execution, now: scheduler.now });
+  }
+
+  private judgeEnding(life: Life): void {
+    this.add(
+      endingProblems({
+        life,
+        evidence: this.world.evidence,
+        plannedCalls: this.plannedCallsOf(life),
+        deadlineSeconds: deadlineSecondsOf(life),
+        endedAt: life.endedAt,
+      }),
+    );
+  }
+
+  /** A call that arrives at a provider has been claimed in the table, by nobody else. */
+  private judgeCall(requestId: string): void {
+    const { evidence } = this.world;
+    const claims = evidence.claims.get(requestId) ?? 0;
+    if (evidence.callsOf(requestId).length > claims) {
+      this.add([`[late call] a provider was called for ${requestId || 'nobody'} without a claim`]);
+    }
+  }
+
+  private add(problems: readonly string[]): void {
+    this.violations.push(...problems.filter((problem) => !this.violations.includes(problem)));
+  }
+}
+
+const deadlineSecondsOf = ({ accepted }: Life): number =>
+  Number(accepted.kind === 'video' ? process.env.VIDEO_DEADLINE_SECONDS : process.env.IMAGE_DEADLINE_SECONDS);

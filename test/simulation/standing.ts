@@ -1,0 +1,238 @@
+import type { Answer } from './api.ts';
+import { isTerminal, type Life, type Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** How far two machines' clocks are apart at most. */
+const CLOCKS_APART_MS = 4_000;
+/** How long a call may still be let in after its account was blocked: decisions, section 2. */
+const LET_IN_MS = 5_000;
+/** How long an index may not show what is there: its usual delay, and the longest of its outages. */
+const UNLISTED_MS = 21_000;
+
+interface UserChange {
+  accountId: string;
+  email: string;
+  kind: 'block' | 'unblock' | 'delete-user';
+  startedAt: number;
+  wasThere: boolean;
+  /** Whether another change of the same end-user was under way at the same time. */
+  isAlone: boolean;
+}
+
+/** Judges what callers are told while things move by what stands in the table at that time, and afterwards. */
+export class Standing {
+  readonly violations: string[] = [];
+  private readonly world: World;
+  private readonly witness: Witness;
+  /** Every balance that an account had, and from when on. */
+  private readonly balances = new Map<string, { at: number; thousandths: number }[]>();
+  /** Since when an account is blocked. */
+  private readonly blocked = new Map<string, number>();
+  private readonly changes = new Set<UserChange>();
+  /** The removals of end-users that were answered with 200. */
+  private readonly removals: UserChange[] = [];
+  private deletions = 0;
+  private deletionsBegun = 0;
+
+  constructor(world: World, witness: Witness) {
+    this.world = world;
+    this.witness = witness;
+    world.table.witnesses.push((_key, _before, after) => {
+      if (after?.SK !== 'ACCOUNT') return;
+      const accountId = String(after.accountId);
+      const known = this.balances.get(accountId) ?? [];
+      known.push({ at: world.scheduler.now, thousandths: Number(after.balanceThousandths) });
+      this.balances.set(accountId, known);
+      if (after.blockedAt === undefined) this.blocked.delete(accountId);
+      else if (!this.blocked.has(accountId)) this.blocked.set(accountId, world.scheduler.now);
+    });
+  }
+
+  /** Any call of an account: one that is blocked for long is not answered. */
+  judgeCall(accountId: string, route: string, startedAt: number, { status }: Answer): void {
+    const since = this.blocked.get(accountId) ?? Number.POSITIVE_INFINITY;
+    if (status < 400 && startedAt > since + LET_IN_MS) {
+      this.add(`[blocked account] ${route} was answered with ${status} although the account is blocked`);
+    }
+  }
+
+  /** A key that was revoked a while ago is refused. */
+  judgeRevoked({ status }: Answer): void {
+    if (status < 400) this.add(`[revoked key] a call with a revoked key was answered with ${status}`);
+  }
+
+  /** A balance is one that the account had while it was asked for. */
+  judgeBalance(accountId: string, startedAt: number, { status, body }: Answer): void {
+    if (status !== 200) return;
+    const known = this.balances.get(accountId) ?? [];
+    const first = known.findLastIndex(({ at }) => at <= startedAt);
+    const standing = known.slice(Math.max(0, first)).map(({ thousandths }) => thousandths / 1000);
+    if (!standing.includes(Number(body.xTokens))) {
+      this.add(`[moving balance] the balance reads ${body.xTokens}, and was ${standing} meanwhile`);
+    }
+  }
+
+  /** A page of the history is a piece of the chain, newest first, and its instants never increase on the way down. */
+  judgeHistory({ status, body }: Answer): void {
+    if (status !== 200) return;
+    const entries = body.items as {
+      type: string;
+      amount: number;
+      balanceAfter: number;
+      createdAt: string;
+    }[];
+    for (const [index, newer] of entries.entries()) {
+      const older = entries[index + 1];
+      if (!older) return;
+      const change = newer.type === 'credit' ? newer.amount : -newer.amount;
+      if (Math.abs(older.balanceAfter + change - newer.balanceAfter) > 0.0001) {
+        this.add(`[moving history] ${newer.balanceAfter} follows ${older.balanceAfter} by ${change}`);
+      }
+      if (newer.createdAt < older.createdAt) {
+        this.add(`[history backwards] an entry of ${newer.createdAt} follows one of ${older.createdAt}`);
+      }
+    }
+  }
+
+  /** The first page of a list shows what was there all the time, newest first, and nothing that was gone before. */
+  judgeList(accountId: string, startedAt: number, { status, body }: Answer): void {
+    if (status !== 200) return;
+    const listed = (body.items as { requestId: string }[]).map(({ requestId }) => requestId);
+    if (listed.join() !== listed.toSorted().toReversed().join())
+      this.add(`[moving list] ${listed} in no order`);
+    for (const requestId of listed) {
+      const life = this.witness.lives.get(requestId);
+      if (life?.accountId !== accountId) this.add(`[moving list] ${requestId} is not of ${accountId}`);
+      if ((life?.removedAt ?? Number.POSITIVE_INFINITY) < startedAt) {
+        this.add(`[moving list] ${requestId} is listed and was removed before`);
+      }
+    }
+    const oldest = body.hasMore === true ? (listed.at(-1) ?? '') : '';
+    const missing = [...this.witness.lives.values()].filter(
+      (life) =>
+        life.accountId === accountId &&
+        life.accepted.kind !== 'video' &&
+        life.removedAt === undefined &&
+        life.acceptedAt < startedAt - UNLISTED_MS &&
+        life.requestId > oldest &&
+        !this.isPastRetention(life) &&
+        !listed.includes(life.requestId),
+    );
+    for (const { requestId } of missing) this.add(`[moving list] ${requestId} is there and not listed`);
+  }
+
+  /** An end-user's change begins. */
+  beginChange(accountId: string, email: string, kind: UserChange['kind']): UserChange {
+    const others = [...this.changes].filter(
+      (other) => other.accountId === accountId && other.email === email,
+    );
+    for (const other of others) other.isAlone = false;
+    const change: UserChange = {
+      ...{ accountId, email, kind },
+      startedAt: this.world.scheduler.now,
+      wasThere: this.endUser(accountId, email) !== undefined,
+      isAlone: others.length === 0,
+    };
+    this.changes.add(change);
+    return change;
+  }
+
+  /** An end-user's change is answered: what was answered stands. */
+  endChange(change: UserChange, { status }: Answer): void {
+    this.changes.delete(change);
+    const { accountId, email, kind, startedAt, wasThere, isAlone } = change;
+    if (status === 200 && kind === 'delete-user') this.removals.push(change);
+    if (!isAlone) return;
+    const endUser = this.endUser(accountId, email);
+    if (status === 404 && wasThere) this.add(`[end-user 404] ${kind} of ${email} found nobody`);
+    if (status === 200 && kind === 'block' && endUser?.blockedAt === undefined) {
+      this.add(`[end-user] ${email} was blocked and is not`);
+    }
+    if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined) {
+      this.add(`[end-user] ${email} was unblocked and is blocked`);
+    }
+    const wasBusy = this.livesOf(change).some(({ endedAt }) => endedAt >= startedAt - CLOCKS_APART_MS);
+    if (status === 409 && kind === 'delete-user' && !wasBusy) {
+      this.add(`[end-user] ${email} cannot be removed and has nothing under way`);
+    }
+  }
+
+  /** A request is accepted: its end-user is neither blocked nor being removed. */
+  judgeAccepted({ requestId, accountId, email }: Life): void {
+    const endUser = this.endUser(accountId, email);
+    if (endUser?.blockedAt !== undefined) this.add(`[end-user] ${requestId} was accepted from a blocked one`);
+    if (endUser?.deletingAt !== undefined) this.add(`[end-user] ${requestId} was accepted during a removal`);
+  }
+
+  /** Counts a deletion of requests as under way for as long as it takes. */
+  async whileDeleting<T>(run: () => Promise<T>): Promise<{ result: T; isAlone: boolean }> {
+    const isFirst = this.deletions++ === 0;
+    const begun = ++this.deletionsBegun;
+    try {
+      const result = await run();
+      return { result, isAlone: isFirst && this.deletionsBegun === begun };
+    } finally {
+      this.deletions--;
+    }
+  }
+
+  /** What a bulk deletion says of each id is so, and once it has removed anything it says so. */
+  judgeBulk(
+    lives: readonly Life[],
+    accountId: string,
+    startedAt: number,
+    isAlone: boolean,
+    answer: Answer,
+  ): void {
+    const { status, body } = answer;
+    const own = lives.filter((life) => life.accountId === accountId);
+    const removed = own.filter(({ removedAt }) => removedAt !== undefined && removedAt >= startedAt);
+    const isDead = status === 502 || status === 504;
+    if (status !== 200 && !isDead && isAlone && removed.length > 0) {
+      this.add(`[bulk delete] answered with ${status} after ${removed.length} were removed`);
+    }
+    if (status !== 200) return;
+    const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
+    for (const { requestId, removedAt, last, ...life } of own) {
+      const isThere =
+        removedAt === undefined && !this.isPastRetention({ requestId, removedAt, last, ...life });
+      const isNamed = conflicts.includes(requestId) || notFound.includes(requestId);
+      if (isThere && !isNamed) this.add(`[bulk delete] ${requestId} counts as deleted and is there`);
+      if (isThere && notFound.includes(requestId))
+        this.add(`[bulk delete] ${requestId} is there and not found`);
+    }
+  }
+
+  /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest. */
+  restProblems(): string[] {
+    const survivors = this.removals.flatMap((removal) =>
+      this.livesOf(removal)
+        .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
+        .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
+    );
+    const halves = this.world
+      .items('END_USER#')
+      .filter(({ deletingAt }) => deletingAt !== undefined)
+      .map(({ email }) => `[half removed] the removal of ${email} began and never went on`);
+    return [...new Set([...survivors, ...halves])];
+  }
+
+  private livesOf({ accountId, email }: { accountId: string; email: string }): Life[] {
+    return [...this.witness.lives.values()].filter(
+      (life) => life.accountId === accountId && life.email === email,
+    );
+  }
+
+  private endUser(accountId: string, email: string) {
+    return this.world.table.get({ PK: `ACCOUNT#${accountId}`, SK: `END_USER#${email}` });
+  }
+
+  private isPastRetention({ last }: Pick<Life, 'last' | 'requestId' | 'removedAt'>): boolean {
+    const isOver = Number(last.ttl) * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
+    return isTerminal(last) && isOver;
+  }
+
+  private add(problem: string): void {
+    if (!this.violations.includes(problem)) this.violations.push(problem);
+  }
+}
