@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Mutant } from './mutants.ts';
 
+/** The project's root. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The text of a mutant's file with the bug in it. Throws unless `before` occurs exactly once. */

@@ -59,6 +59,9 @@ const checkBaseline = async (suites: readonly Suite[], mutants: readonly Mutant[
   }
 };
 
+// Exiting removes the copies and ends what runs in them.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
 const main = async (): Promise<void> => {
   const suites = known('suite', values.suites.split(','), SUITES);
   const depth = { runs: Number(values.runs), seed: Number(values.seed) };

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import type { Mutant } from './mutants.ts';
 import type { Copy } from './plant.ts';
 
+/** What can notice a bug, in the order in which they are asked. */
 export const SUITES = ['simulation', 'unit', 'workflow'] as const;
 export type Suite = (typeof SUITES)[number];
 
@@ -34,13 +35,21 @@ interface Ended {
   timedOut: boolean;
 }
 
+/** Processes that run now: none outlives this one. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 const runNode = ({ root }: Copy, args: readonly string[], timeout: number): Promise<Ended> =>
   new Promise((resolve) => {
     const options = { cwd: root, timeout, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 } as const;
-    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      running.delete(child);
       const exitCode = error ? Number(error.code ?? 1) : 0;
       resolve({ exitCode, text: stdout + stderr, timedOut: error?.killed === true });
     });
+    running.add(child);
   });
 
 /** What a suite says of the code in the copy, with `mutants` the bugs that decide which tests are run. */
