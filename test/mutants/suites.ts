@@ -1,0 +1,105 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import type { Mutant } from './mutants.ts';
+import type { Copy } from './plant.ts';
+
+/** What can notice a bug, in the order in which they are asked. */
+export const SUITES = ['simulation', 'unit', 'workflow'] as const;
+export type Suite = (typeof SUITES)[number];
+
+/** How a suite took a bug. */
+export interface Finding {
+  /** `error`: the suite could not run, or did not come to its end in time. That counts as unnoticed. */
+  result: 'noticed' | 'unnoticed' | 'error';
+  /** The run of the simulation or the test file that noticed it; what went wrong for an error. */
+  where: string;
+  /** The first rule or test that was broken. */
+  broken: string;
+}
+
+/** How far the simulation looks. */
+export interface Depth {
+  runs: number;
+  seed: number;
+}
+
+const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
+
+/** Ten times what a run takes, and a minute to load. */
+const MS_PER_RUN = 1_000;
+const LOADING_MS = 60_000;
+const JEST_LIMIT_MS = 600_000;
+
+interface Ended {
+  exitCode: number;
+  text: string;
+  timedOut: boolean;
+}
+
+/** Processes that run now: none outlives this one. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+const runNode = ({ root }: Copy, args: readonly string[], timeout: number): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { cwd: root, timeout, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 } as const;
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      running.delete(child);
+      const exitCode = error ? Number(error.code ?? 1) : 0;
+      resolve({ exitCode, text: stdout + stderr, timedOut: error?.killed === true });
+    });
+    running.add(child);
+  });
+
+/** What a suite says of the code in the copy, with `mutants` the bugs that decide which tests are run. */
+export const runSuite = (
+  suite: Suite,
+  copy: Copy,
+  mutants: readonly Mutant[],
+  depth: Depth,
+): Promise<Finding> => (suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants));
+
+const simulate = async (copy: Copy, { runs, seed }: Depth): Promise<Finding> => {
+  const options = ['--runs', String(runs), '--seed', String(seed), '--no-shrink'];
+  const limit = runs * MS_PER_RUN + LOADING_MS;
+  return simulationFinding(await runNode(copy, ['test/simulation/simulate.ts', ...options], limit));
+};
+
+/** Reads what the simulation said. */
+export const simulationFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
+  if (exitCode === 0) return UNNOTICED;
+  const run = /^Run (\d+) failed/m.exec(text)?.[1];
+  if (run === undefined) return errorOf(text, timedOut);
+  return { result: 'noticed', where: run, broken: /What is wrong:\n\s*(.*)/.exec(text)?.[1] ?? '' };
+};
+
+const runJest = async (
+  suite: Exclude<Suite, 'simulation'>,
+  copy: Copy,
+  mutants: readonly Mutant[],
+): Promise<Finding> => {
+  const files = [...new Set(mutants.map(({ file }) => file))];
+  // State machines are read, not imported: only the workflow tests depend on them.
+  const sources = files.filter((file) => file.endsWith('.ts'));
+  const whole = suite === 'workflow' && sources.length < files.length;
+  if (sources.length === 0 && !whole) return UNNOTICED;
+  const tests = whole ? [`test/${suite}`] : [...sources, '--findRelatedTests', '--passWithNoTests'];
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const options = ['--bail', '--runInBand', `--cacheDirectory=${copy.cache}`, '--selectProjects', suite];
+  const args = [...flags, 'node_modules/jest/bin/jest.js', ...tests, ...options];
+  return jestFinding(await runNode(copy, args, JEST_LIMIT_MS));
+};
+
+/** Reads what jest said. */
+export const jestFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
+  if (exitCode === 0) return UNNOTICED;
+  const file = /^FAIL \S+ (\S+)/m.exec(text)?.[1];
+  if (file === undefined) return errorOf(text, timedOut);
+  return { result: 'noticed', where: file, broken: /● (.*)/.exec(text)?.[1] ?? '' };
+};
+
+const errorOf = (text: string, timedOut: boolean): Finding => {
+  const reason = timedOut ? 'did not end in time' : (text.trim().split('\n').at(-1) ?? '');
+  return { result: 'error', where: `error: ${reason}`, broken: '' };
+};
