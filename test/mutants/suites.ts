@@ -96,7 +96,7 @@ export const jestFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
   if (exitCode === 0) return UNNOTICED;
   const file = /^FAIL \S+ (\S+)/m.exec(text)?.[1];
   if (file === undefined) return errorOf(text, timedOut);
-  return { result: 'noticed', where: file, broken: /● (.*)/.exec(text)?.[1] ?? '' };
+  return { result: 'noticed', where: file, broken: /● (.* › .*)/.exec(text)?.[1] ?? '' };
 };
 
 const errorOf = (text: string, timedOut: boolean): Finding => {
