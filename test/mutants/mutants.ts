@@ -258,9 +258,9 @@ export const MUTANTS: readonly Mutant[] = [
   bug(
     'retries',
     'a provider call whose outcome is unknown is made again',
-    'core/workflow/dispatch-request.ts',
-    "latest.outcome?.kind !== 'busy') return latest;",
-    "latest.outcome?.kind !== 'busy' && latest.outcome?.kind !== 'lost') return latest;",
+    'core/workflow/workflow-rules.ts',
+    "outcome?.kind === 'busy';",
+    "outcome?.kind === 'busy' || outcome?.kind === 'lost';",
   ),
   bug(
     'retries',
@@ -273,13 +273,20 @@ export const MUTANTS: readonly Mutant[] = [
     'retries',
     'a claim whose answer was lost is taken for another run',
     'core/provider-calls/provider-attempts.ts',
-    '.claimId === claimId ?',
-    '.claimId !== claimId ?',
+    'item !== undefined && item.claimId !== claimId',
+    'item !== undefined',
+  ),
+  bug(
+    'retries',
+    'a provider is called for a request that has ended',
+    'core/provider-calls/provider-attempts.ts',
+    "'#status IN (:queued, :processing)'",
+    "'#status <> :queued OR #status <> :processing'",
   ),
   bug(
     'retries',
     'a call that takes two seconds counts as dead',
-    'core/workflow/dispatch-request.ts',
+    'core/workflow/dead-calls.ts',
     'const DEAD_AFTER_MS = 20_000;',
     'const DEAD_AFTER_MS = 2_000;',
   ),
@@ -294,8 +301,15 @@ export const MUTANTS: readonly Mutant[] = [
     'retries',
     'a busy provider fails the request at once',
     'statemachines/generation.asl.json',
-    '"ErrorEquals": ["ProviderBusyError"]',
-    '"ErrorEquals": ["ProviderBusy"]',
+    '"Next": "Wait for busy provider"',
+    '"Next": "Fail request"',
+  ),
+  bug(
+    'retries',
+    "a provider's Retry-After is ignored",
+    'core/workflow/workflow-rules.ts',
+    '(outcome.retryAfterSeconds ?? 0)',
+    '0',
   ),
   bug(
     'retries',
@@ -391,10 +405,17 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'waiting',
-    'a task that never finishes is queried past the deadline',
+    'the deadline is counted anew from every query',
     'core/workflow/query-provider.ts',
-    "step.next === 'wait' && isLate",
-    "step.next === 'fail' && isLate",
+    '>= deadlineOf(firstCall, settings)',
+    '>= deadlineOf({ ...firstCall, firstCallAt: toInstant(now) }, settings)',
+  ),
+  bug(
+    'waiting',
+    'what has finished is thrown away at the deadline',
+    'core/workflow/query-provider.ts',
+    'return stepWhenFinished(attempts);',
+    "return { next: 'fail', error: UNEXPECTED_ERROR };",
   ),
   bug(
     'waiting',
@@ -427,10 +448,10 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'storing',
-    'outputs are recorded for a request that has ended',
+    'what is stored so far counts as everything',
     'core/requests/requests.ts',
-    "'#status = :processing AND attribute_not_exists(outputs)'",
-    "'#status = :processing OR attribute_not_exists(outputs)'",
+    "'SET storedSoFar = :outputs'",
+    "'SET outputs = :outputs'",
   ),
   bug(
     'storing',
@@ -455,10 +476,10 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'storing',
-    'files of a request that fails while storing are left behind',
+    'a request that fails while storing is not settled by what it recorded',
     'functions/workflow/fail-request.ts',
-    "=== 'store' ? failStoredRequest : failRequest",
-    "=== 'store' ? failRequest : failStoredRequest",
+    '? settleOrFailRequest : failRequest',
+    '? failRequest : settleOrFailRequest',
   ),
 
   bug(
