@@ -36,6 +36,8 @@ const update = {
   ReturnValues: 'ALL_NEW',
 };
 const LIMITS = { requestsPerSecond: 2, burst: 4 };
+/** A call that takes no time. */
+const atOnce = (): number => 0;
 
 describe('an operation on an account', () => {
   test.each<[string, () => Promise<Account>]>([
@@ -212,17 +214,17 @@ describe('the limits of an account', () => {
     [{ requestsPerSecond: 0.5, burst: 3 }, 3],
   ])('let through the burst at once, from now on: %j', async (limits, burst) => {
     const key = await aKey();
-    for (let used = 0; used < 100; used++) await consumeApiKey(key, NOW);
-    expect((await consumeApiKey(key, NOW)).retryAfterSeconds).toBe(1);
+    for (let used = 0; used < 100; used++) await consumeApiKey(key, NOW, atOnce);
+    expect((await consumeApiKey(key, NOW, atOnce)).retryAfterSeconds).toBe(1);
 
     await setKeyLimits(ACCOUNT_ID, limits);
 
     let allowed = 0;
-    while ((await consumeApiKey(key, NOW)).retryAfterSeconds === undefined) allowed++;
+    while ((await consumeApiKey(key, NOW, atOnce)).retryAfterSeconds === undefined) allowed++;
     expect(allowed).toBe(burst);
     const refillSeconds = 1 / limits.requestsPerSecond;
-    expect((await consumeApiKey(key, atSeconds(refillSeconds))).retryAfterSeconds).toBeUndefined();
-    expect((await consumeApiKey(key, atSeconds(refillSeconds))).retryAfterSeconds).toBe(
+    expect((await consumeApiKey(key, atSeconds(refillSeconds), atOnce)).retryAfterSeconds).toBeUndefined();
+    expect((await consumeApiKey(key, atSeconds(refillSeconds), atOnce)).retryAfterSeconds).toBe(
       Math.ceil(refillSeconds),
     );
   });
