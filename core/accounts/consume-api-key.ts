@@ -55,9 +55,12 @@ export const consumeApiKey = async (
     const { tat = 0, allowAt = 0 } = apiKey;
     remember(keyId, tat);
     if (use.counted) return { apiKey, retryAfterSeconds: undefined };
-    nowMs = now.getTime() + elapsedMs();
     if (tat >= nowMs && allowAt > nowMs) {
-      return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - nowMs) / 1000)) };
+      const arrivedMs = now.getTime() + elapsedMs();
+      if (allowAt > arrivedMs) {
+        return { apiKey, retryAfterSeconds: Math.max(1, Math.ceil((allowAt - arrivedMs) / 1000)) };
+      }
+      nowMs = arrivedMs;
     }
     form = tat >= nowMs ? 'busy' : 'idle';
   }

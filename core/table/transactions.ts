@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { RateLimitedError } from '../errors.ts';
-import { MAX_ATTEMPTS, waitForItem, waitForTable } from './retries.ts';
+import { CONTENTION_BUDGET_MS, MAX_CONTENDED_ATTEMPTS, waitForItem, waitForTable } from './retries.ts';
 import { type StoredItem, table } from './table.ts';
 
 /** One write of a transaction. */
@@ -30,7 +30,7 @@ export const refusedBy = (refusals: readonly Refusal[], index: number): boolean 
  * returning no items when the write is in place already.
  *
  * The SDK retries neither conflicts nor cancellations. This retries a refused condition at once and anything
- * else after a wait with full jitter. Throws `RateLimitedError` after 60 attempts: nothing was written, and
+ * else after a wait with full jitter. Throws `RateLimitedError` after 240 attempts or 10 s: nothing was written, and
  * the caller may try again.
  */
 export const transact = async (
@@ -38,7 +38,8 @@ export const transact = async (
 ): Promise<void> => {
   let refusals: readonly Refusal[] = [];
   let cause: unknown;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
+  for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
     const items = await plan(refusals);
     if (items.length === 0) return;
     try {
@@ -55,13 +56,14 @@ export const transact = async (
 
 /**
  * Writes one item that transactions write too, and retries while one of them holds it, which the SDK does not.
- * Throws what the write itself throws, and `RateLimitedError` after 60 attempts.
+ * Throws what the write itself throws, and `RateLimitedError` after 240 attempts or 10 s.
  */
 export const writeItem = async (
   command: PutCommand | UpdateCommand | DeleteCommand,
 ): Promise<{ Attributes?: StoredItem | undefined }> => {
   let cause: unknown;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
+  for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
     try {
       // The client's overloads take the three commands one by one; their answers are alike.
       return await table.send(command as UpdateCommand);

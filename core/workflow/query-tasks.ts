@@ -13,7 +13,7 @@ import type { Instant } from '../time.ts';
 import { firstCallAt, latestAttempts } from './workflow-rules.ts';
 
 /** A task is new for so long, and a provider may not know it everywhere yet. */
-const UNKNOWN_TASK_MS = 120_000;
+const UNKNOWN_TASK_MS = 30_000;
 
 /** The state of a request's tasks after a query. */
 export interface TaskQueryResult {
@@ -29,7 +29,7 @@ export interface TaskQueryResult {
 
 /**
  * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
- * changes nothing. That a provider does not know a task counts as a failed query for 2 min after the call began.
+ * changes nothing. That a provider does not know a task counts as a failed query for 30 s after the call began.
  * Concurrent queries are safe: the first final outcome stands.
  */
 export const queryTasks = async (

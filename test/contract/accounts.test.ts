@@ -6,6 +6,7 @@ import {
   anUndrawnGeneration,
   type Caller,
   callerWith,
+  newCaller,
   send,
   settled,
   sharedService,
@@ -13,7 +14,7 @@ import {
 import { fetchFile } from './support/files.ts';
 import { history } from './support/ledger.ts';
 import { type LocalService, ops } from './support/local-service.ts';
-import { newBusyCaller, succeeded } from './support/resources.ts';
+import { succeeded } from './support/resources.ts';
 import { filled, ROUTES, type Route } from './support/routes.ts';
 import { anUnfilmedVideo } from './support/videos.ts';
 
@@ -46,7 +47,7 @@ describe('A blocked account', () => {
   let unfinishedId: string;
   let blocked: { accountId: string; blockedAt: string };
   beforeAll(async () => {
-    caller = await newBusyCaller(service);
+    caller = await newCaller(service);
     pictureUrl = (await succeeded(caller)).images?.[0]?.url;
     const prompt = `[delay=2] a picture ${Math.random()}`;
     unfinishedId = (await accepted(caller, aGeneration({ size: '256x256', prompt }))).requestId;
@@ -72,7 +73,7 @@ describe('A blocked account', () => {
 
   test('keeps its signed file URLs, and other accounts are not affected', async () => {
     expect((await fetchFile(pictureUrl)).status).toBe(200);
-    expect((await (await newBusyCaller(service, 0)).get('/v1/balance')).status).toBe(200);
+    expect((await (await newCaller(service, 0)).get('/v1/balance')).status).toBe(200);
   });
 
   test('keeps its work while blocked, and can read it once unblocked', async () => {
@@ -89,7 +90,7 @@ describe('A key with one scope', () => {
   const scopes = [...new Set(ROUTES.map(({ scope }) => scope))];
 
   test.each(scopes)('%s opens exactly the routes that require it', async (scope) => {
-    const limited = await keyWith(await newBusyCaller(service), [scope]);
+    const limited = await keyWith(await newCaller(service), [scope]);
 
     for (const route of ROUTES) {
       const answer = await call(route, limited);
@@ -100,7 +101,7 @@ describe('A key with one scope', () => {
 });
 
 test('A revoked key is refused on every route from the next request on', async () => {
-  const caller = await newBusyCaller(service);
+  const caller = await newCaller(service);
   const second = await keyWith(caller, [...new Set(ROUTES.map(({ scope }) => scope))]);
   expect((await second.get('/v1/balance')).status).toBe(200);
 

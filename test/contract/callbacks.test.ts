@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, eventually, send, sharedService, unique } from './support/client.ts';
+import { type Caller, eventually, newCaller, send, sharedService, unique } from './support/client.ts';
 import { entriesOf, history } from './support/ledger.ts';
-import { endUserOf, newBusyCaller, outcome, remove, uniqueEmail } from './support/resources.ts';
+import { endUserOf, outcome, remove, uniqueEmail } from './support/resources.ts';
 import {
   acceptedVideo,
   finishedVideo,
@@ -19,7 +19,7 @@ let caller: Caller;
 let done: { request: VideoRecord; path: string };
 let other: { request: VideoRecord; path: string };
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
   const finished = async () => {
     const request = await finishedVideo(caller, { endUserEmail: uniqueEmail() });
     return { request, path: await callbackPath(request) };

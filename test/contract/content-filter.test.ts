@@ -6,21 +6,15 @@ import {
   aGeneration,
   type Caller,
   callerWith,
+  newCaller,
+  setLimits,
   settled,
   sharedService,
   unique,
 } from './support/client.ts';
 import { balance, entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
 import { type LocalService, ops } from './support/local-service.ts';
-import {
-  endUserOf,
-  endUserPath,
-  failed,
-  newBusyCaller,
-  remove,
-  setLimits,
-  uniqueEmail,
-} from './support/resources.ts';
+import { endUserOf, endUserPath, failed, remove, uniqueEmail } from './support/resources.ts';
 
 const BLOCK = '[guardrail=block]';
 const MASK = '[guardrail=mask]';
@@ -29,7 +23,7 @@ let service: LocalService;
 let caller: Caller;
 beforeAll(async () => {
   service = await sharedService('filtered');
-  caller = await newBusyCaller(service);
+  caller = await newCaller(service);
 });
 
 const create = (body: Record<string, unknown>, by = caller, headers: Record<string, string> = {}) =>
@@ -94,7 +88,7 @@ test.each([
 });
 
 test('Without a content filter every prompt is accepted', async () => {
-  const elsewhere = await newBusyCaller(await sharedService());
+  const elsewhere = await newCaller(await sharedService());
 
   const { status, body } = await create({ prompt: unique(BLOCK) }, elsewhere);
 
@@ -114,7 +108,7 @@ describe('Refusals have a fixed order, and each ends with its cause', () => {
   const refused = async (body: Record<string, unknown>, by = full) => refusal(await create(body, by));
 
   beforeAll(async () => {
-    full = await newBusyCaller(service, 1);
+    full = await newCaller(service, 1);
     const { key } = await ops<{ key: string }>(
       service,
       ...['keys', 'create', '--account', full.accountId, '--scopes', 'models:read'],

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type AnyRecord, type Caller, settled, sharedService } from './support/client.ts';
+import { type AnyRecord, type Caller, newCaller, settled, sharedService } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
 import {
@@ -9,7 +9,6 @@ import {
   endUserOf,
   failed,
   type ListPage,
-  newBusyCaller,
   processing,
   remove,
   succeeded,
@@ -23,7 +22,7 @@ let caller: Caller;
 let other: Caller;
 beforeAll(async () => {
   const service = await sharedService();
-  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  [caller, other] = await Promise.all([newCaller(service), newCaller(service)]);
 });
 
 const pathOf = (requestId: string) => `/v1/generations/${requestId}`;

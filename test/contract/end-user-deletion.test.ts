@@ -5,6 +5,7 @@ import {
   type AnyRecord,
   anUndrawnGeneration,
   type Caller,
+  newCaller,
   settled,
   sharedService,
 } from './support/client.ts';
@@ -16,7 +17,6 @@ import {
   endUserPath,
   failed,
   type ListPage,
-  newBusyCaller,
   processing,
   remove,
   succeeded,
@@ -25,7 +25,7 @@ import {
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
 });
 
 const create = (endUserEmail: string) =>
@@ -170,7 +170,7 @@ describe('Deleting an end-user', () => {
 
   test("keeps another account's end-user with the same address", async () => {
     const email = uniqueEmail();
-    const other = await newBusyCaller(caller.service);
+    const other = await newCaller(caller.service);
     const [, theirs] = await Promise.all([
       failed(caller, { endUserEmail: email }),
       succeeded(other, { endUserEmail: email }),

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wrongFields } from './support/answers.ts';
-import { accepted, anUndrawnGeneration, type Caller, sharedService } from './support/client.ts';
-import { type EndUser, endUserPath, failed, type ListPage, newBusyCaller } from './support/resources.ts';
+import { accepted, anUndrawnGeneration, type Caller, newCaller, sharedService } from './support/client.ts';
+import { type EndUser, endUserPath, failed, type ListPage } from './support/resources.ts';
 
 /** Oldest first. */
 const EMAILS = [
@@ -18,7 +18,7 @@ let caller: Caller;
 let newestFirst: string[];
 beforeAll(async () => {
   const service = await sharedService();
-  const [own, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  const [own, other] = await Promise.all([newCaller(service), newCaller(service)]);
   caller = own;
   for (const endUserEmail of EMAILS) await failed(caller, { endUserEmail });
   for (const email of BLOCKED) await caller.post(`${endUserPath(email)}/block`, undefined);

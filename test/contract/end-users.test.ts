@@ -5,6 +5,7 @@ import {
   aGeneration,
   anUndrawnGeneration,
   type Caller,
+  newCaller,
   read,
   settled,
   sharedService,
@@ -15,7 +16,6 @@ import {
   endUserPath,
   failed,
   type ListPage,
-  newBusyCaller,
   processing,
   remove,
   succeeded,
@@ -29,7 +29,7 @@ interface BlockState {
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
 });
 
 const block = (email: string, by = caller) => by.post<BlockState>(`${endUserPath(email)}/block`, undefined);
@@ -64,7 +64,7 @@ describe('An end-user', () => {
 
   test('is not created by a refused creation', async () => {
     const email = uniqueEmail();
-    const poor = await newBusyCaller(caller.service, 0.5);
+    const poor = await newCaller(caller.service, 0.5);
 
     expect((await create(email, { n: 0 }, poor)).status).toBe(400);
     expect((await create(email, {}, poor)).status).toBe(402);
@@ -119,7 +119,7 @@ describe('An end-user', () => {
 
   test('belongs to one account: the same address in another is another end-user', async () => {
     const email = uniqueEmail();
-    const other = await newBusyCaller(caller.service);
+    const other = await newCaller(caller.service);
     await create(email);
     expect(refusal(await block(email, other))).toEqual([404, 'not_found']);
     await create(email, {}, other);

@@ -6,6 +6,7 @@ import {
   callerWith,
   eventually,
   read,
+  setLimits,
   settled,
   unique,
 } from './support/client.ts';
@@ -20,7 +21,6 @@ import {
   failed,
   type ListPage,
   remove,
-  setLimits,
   succeeded,
   uniqueEmail,
   withoutUrls,

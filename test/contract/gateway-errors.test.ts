@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
-import { type Caller, send, sharedService } from './support/client.ts';
-import { newBusyCaller } from './support/resources.ts';
+import { type Caller, newCaller, send, sharedService } from './support/client.ts';
 import { filled, ROUTES } from './support/routes.ts';
 
 /** The methods `fetch` can send. Without HEAD, whose answers have no body. */
@@ -12,7 +11,7 @@ const methodsOf = (path: string): string[] =>
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService(), 0);
+  caller = await newCaller(await sharedService(), 0);
 });
 
 const request = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

@@ -5,17 +5,18 @@ import {
   aGeneration,
   anUndrawnGeneration,
   type Caller,
+  newCaller,
   settled,
   sharedService,
 } from './support/client.ts';
 import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
-import { endUserOf, endUserPath, newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { endUserOf, endUserPath, remove, uniqueEmail } from './support/resources.ts';
 
 let caller: Caller;
 let other: Caller;
 beforeAll(async () => {
   const service = await sharedService();
-  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  [caller, other] = await Promise.all([newCaller(service), newCaller(service)]);
 });
 
 const uniqueKey = () => `key ${Math.random()}`;
@@ -133,7 +134,7 @@ describe('A creation with an Idempotency-Key', () => {
     const key = uniqueKey();
     const body = anUndrawnGeneration({ endUserEmail: email });
     expect(wrongFields(await create(key, { ...body, n: 0 }))).toEqual(['n']);
-    const poor = await newBusyCaller(caller.service, 0.5);
+    const poor = await newCaller(caller.service, 0.5);
     expect(refusal(await create(key, body, poor))).toEqual([402, 'payment_required']);
 
     const answer = await create(key, body);
@@ -187,7 +188,7 @@ describe('A key', () => {
       () => `!"#$%&'()*+,-./09:;<=>?@AZ[\\]^_\`az{|}~ ${Math.random()}`,
     ],
   ])('%s is accepted', async (_what, key) => {
-    const fresh = await newBusyCaller(caller.service);
+    const fresh = await newCaller(caller.service);
     const text = key();
     const body = anUndrawnGeneration();
 

@@ -5,13 +5,13 @@ import {
   type Caller,
   callerWith,
   eventually,
-  newCaller,
+  newCallerWithDefaultLimits,
   send,
+  setLimits,
   sharedService,
 } from './support/client.ts';
 import { history } from './support/ledger.ts';
 import { type LocalService, ops } from './support/local-service.ts';
-import { setLimits } from './support/resources.ts';
 
 let service: LocalService;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 const newLimitedCaller = async (requestsPerSecond: number, burst: number): Promise<Caller> => {
-  const caller = await newCaller(service);
+  const caller = await newCallerWithDefaultLimits(service);
   await setLimits(caller, requestsPerSecond, burst);
   return caller;
 };
@@ -151,7 +151,7 @@ describe('The rate limit', () => {
   });
 
   test('allows a new account 100 at once and 50 a second', async () => {
-    const caller = await newCaller(service);
+    const caller = await newCallerWithDefaultLimits(service);
 
     const account = await ops(service, 'accounts', 'show', '--account', caller.accountId);
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wrongFields } from './support/answers.ts';
-import { type AnyRecord, type Caller, read, sharedService } from './support/client.ts';
+import { type AnyRecord, type Caller, newCaller, read, sharedService } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
-import { failed, type ListPage, newBusyCaller, succeeded, withoutUrls } from './support/resources.ts';
+import { failed, type ListPage, succeeded, withoutUrls } from './support/resources.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -18,7 +18,7 @@ const withStatus = (status: string) => all.filter((record) => record.status === 
 
 beforeAll(async () => {
   const service = await sharedService();
-  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  [caller, other] = await Promise.all([newCaller(service), newCaller(service)]);
   const made: AnyRecord[] = [];
   // Created one after the other, so their creation times differ.
   for (const make of [succeeded, failed, failed, succeeded, failed]) {
@@ -75,7 +75,7 @@ describe('The list of generations', () => {
   });
 
   test('is empty for a new account', async () => {
-    const { body } = await (await newBusyCaller(caller.service, 0)).get('/v1/generations');
+    const { body } = await (await newCaller(caller.service, 0)).get('/v1/generations');
 
     expect(body).toEqual({ items: [], page: 1, pageSize: 20, hasMore: false });
   });

@@ -15,7 +15,7 @@ import {
 import { changingItem } from './support/items.ts';
 import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
 import { type LocalService, ops, runOps } from './support/local-service.ts';
-import { failed, newBusyCaller, processing, remove, succeeded } from './support/resources.ts';
+import { failed, processing, remove, succeeded } from './support/resources.ts';
 
 interface Row {
   requestId: string;
@@ -220,7 +220,7 @@ describe('requests fail', () => {
   });
 
   test('of several requests at once refunds each once, even if the workflow ends them at the same moment', async () => {
-    const caller = await newBusyCaller(service, 100);
+    const caller = await newCaller(service, 100);
     const requests = await Promise.all(
       Array.from({ length: 6 }, () => accepted(caller, { prompt: unique('[delay=1][fail=content_policy]') })),
     );
@@ -238,7 +238,7 @@ describe('requests fail', () => {
 
 describe('ledger verify', () => {
   test('finds no problem in any account while all are in use', async () => {
-    const caller = await newBusyCaller(service);
+    const caller = await newCaller(service);
     let busy = true;
     const work = (async () => {
       while (busy) {

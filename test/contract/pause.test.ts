@@ -6,19 +6,20 @@ import {
   anUndrawnGeneration,
   type Caller,
   eventually,
+  newCaller,
   settled,
   sharedService,
   unique,
 } from './support/client.ts';
 import { balance, expectUnbrokenChain, history } from './support/ledger.ts';
-import { endUserPath, newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { endUserPath, remove, uniqueEmail } from './support/resources.ts';
 import { SHARED_RUNS } from './support/shared-runs.ts';
 
 const PAUSE_SECONDS = SHARED_RUNS.guarded.pauseSeconds;
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService('guarded'));
+  caller = await newCaller(await sharedService('guarded'));
 });
 
 const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>

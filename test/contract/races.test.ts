@@ -4,6 +4,7 @@ import {
   type AnyRecord,
   anUndrawnGeneration,
   type Caller,
+  newCaller,
   settled,
   sharedService,
 } from './support/client.ts';
@@ -13,7 +14,6 @@ import {
   endUserOf,
   endUserPath,
   failed,
-  newBusyCaller,
   outcome,
   remove,
   uniqueEmail,
@@ -25,7 +25,7 @@ let caller: Caller;
 /** End-users with one request that has failed. */
 let endUsers: { email: string; first: string }[];
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
 });
 
 const newEndUsers = () =>

@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wrongFields } from './support/answers.ts';
-import { aGeneration, type Caller, sharedService } from './support/client.ts';
+import { aGeneration, type Caller, newCaller, sharedService } from './support/client.ts';
 import { balance } from './support/ledger.ts';
-import { newBusyCaller } from './support/resources.ts';
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService(), 100);
+  caller = await newCaller(await sharedService(), 100);
 });
 
 const fieldsOf = async (body: unknown) => wrongFields(await caller.post('/v1/generations', body));

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, sharedService, unique } from './support/client.ts';
+import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
 import { balance, entriesOf, history } from './support/ledger.ts';
-import { endUserOf, endUserPath, newBusyCaller, uniqueEmail } from './support/resources.ts';
+import { endUserOf, endUserPath, uniqueEmail } from './support/resources.ts';
 import { anUnfilmedVideo, createVideo, VIDEO_MODELS, videoPath } from './support/videos.ts';
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
 });
 
 const create = (body: Record<string, unknown>) => createVideo(caller, anUnfilmedVideo(body));
@@ -228,7 +228,7 @@ describe('An invalid creation of a video', () => {
 
 describe('A refused creation of a video writes nothing', () => {
   test('when refused for its fields, its end-user or its balance', async () => {
-    const poor = await newBusyCaller(caller.service, 23.999);
+    const poor = await newCaller(caller.service, 23.999);
     const [email, blocked] = [uniqueEmail(), uniqueEmail()];
     await createVideo(caller, anUnfilmedVideo({ endUserEmail: blocked }));
     await caller.post(`${endUserPath(blocked)}/block`, undefined);

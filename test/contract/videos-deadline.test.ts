@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
-import { type Caller, eventually, send, sharedService, unique } from './support/client.ts';
+import { type Caller, eventually, newCaller, send, sharedService, unique } from './support/client.ts';
 import { type EndedExecution, endedExecution } from './support/executions.ts';
 import { fetchFile } from './support/files.ts';
 import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
 import type { LocalService } from './support/local-service.ts';
-import { newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { remove, uniqueEmail } from './support/resources.ts';
 import { SHARED_RUNS } from './support/shared-runs.ts';
 import {
   acceptedVideo,
@@ -33,7 +33,7 @@ let endless: Map<string, VideoRecord>;
 let silent: Map<string, VideoRecord>;
 beforeAll(async () => {
   service = await sharedService('filtered');
-  caller = await newBusyCaller(service);
+  caller = await newCaller(service);
   const createEndless = async (model: string) => {
     const prompt = unique('[fail=timeout]');
     return [model, await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() })] as const;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Caller, sharedService, unique } from './support/client.ts';
+import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
 import { endedExecution } from './support/executions.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { endUserOf, newBusyCaller, remove, uniqueEmail } from './support/resources.ts';
+import { endUserOf, remove, uniqueEmail } from './support/resources.ts';
 import {
   acceptedVideo,
   anUnfilmedVideo,
@@ -29,7 +29,7 @@ const FAILURES = [
 let caller: Caller;
 const requests = new Map<string, VideoRecord>();
 beforeAll(async () => {
-  caller = await newBusyCaller(await sharedService());
+  caller = await newCaller(await sharedService());
   const create = async (model: string, directives: string) => {
     const prompt = unique(directives);
     const record = await acceptedVideo(caller, { model, prompt, endUserEmail: uniqueEmail() });

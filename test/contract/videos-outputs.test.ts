@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
-import { type AnyRecord, type Caller, eventually, sharedService, unique } from './support/client.ts';
+import {
+  type AnyRecord,
+  type Caller,
+  eventually,
+  newCaller,
+  sharedService,
+  unique,
+} from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
 import { measureVideoFile } from './support/media.ts';
@@ -9,7 +16,6 @@ import {
   endUserOf,
   endUserPath,
   type ListPage,
-  newBusyCaller,
   remove,
   succeeded,
   uniqueEmail,
@@ -46,7 +52,7 @@ const emailOf = (model: string) => `${model.toLowerCase()}@example.com`;
 let image: AnyRecord;
 beforeAll(async () => {
   const service = await sharedService();
-  [caller, other] = await Promise.all([newBusyCaller(service), newBusyCaller(service, 0)]);
+  [caller, other] = await Promise.all([newCaller(service), newCaller(service, 0)]);
   const film = async ([model, body]: (typeof FILMS)[number]) => {
     films.set(model, await finishedVideo(caller, { model, ...body, endUserEmail: emailOf(model) }));
   };

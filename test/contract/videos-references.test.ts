@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { aVideo as aClip } from '../unit/builders/videos.ts';
 import { wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, callerWith, sharedService, unique } from './support/client.ts';
+import { type Caller, callerWith, newCaller, sharedService, unique } from './support/client.ts';
 import { type ClipServer, startClipServer } from './support/clip-server.ts';
 import { entriesOf, history } from './support/ledger.ts';
-import { newBusyCaller, outcome, uniqueEmail } from './support/resources.ts';
+import { outcome, uniqueEmail } from './support/resources.ts';
 import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
 
 let caller: Caller;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     'empty.mp4': '',
   });
   const service = await sharedService();
-  [caller, refused] = await Promise.all([newBusyCaller(service), newBusyCaller(service)]);
+  [caller, refused] = await Promise.all([newCaller(service), newCaller(service)]);
 });
 afterAll(() => clips.close());
 

@@ -341,10 +341,10 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'retries',
-    'a contended transaction is retried after its caller has gone',
+    'a contended transaction is given up at once',
     'core/table/retries.ts',
-    'MAX_ATTEMPTS = 60',
-    'MAX_ATTEMPTS = 6_000',
+    'CONTENTION_BUDGET_MS = 10_000',
+    'CONTENTION_BUDGET_MS = 10',
   ),
   bug(
     'retries',

@@ -54,11 +54,8 @@ export const callerWith = (service: LocalService, accountId: string, key: string
   };
 };
 
-/**
- * A caller with a new account, so that tests do not disturb each other. Its key allows 100 requests at once and 50 a
- * second after that: a file that sends more needs several callers.
- */
-export const newCaller = async (
+/** A caller with a new account, so that tests do not disturb each other, and the rate limit every new key has. */
+export const newCallerWithDefaultLimits = async (
   service: LocalService,
   xTokens = 10_000,
 ): Promise<Caller & { webhookSecret: string }> => {
@@ -72,6 +69,28 @@ export const newCaller = async (
     xTokens > 0 ? topup() : undefined,
   ]);
   return { ...callerWith(service, accountId, key), webhookSecret };
+};
+
+/** Sets the rate limit of each key of an account. */
+export const setLimits = (
+  { service, accountId }: Pick<Caller, 'service' | 'accountId'>,
+  requestsPerSecond: number,
+  burst: number,
+) =>
+  ops<{ accountId: string; limits: { requestsPerSecond: number; burst: number } }>(
+    service,
+    ...['accounts', 'set-limits', '--account', accountId],
+    ...['--requests-per-second', String(requestsPerSecond), '--burst', String(burst)],
+  );
+
+/** A caller with a new account whose rate limit no test reaches. */
+export const newCaller = async (
+  service: LocalService,
+  xTokens?: number,
+): Promise<Caller & { webhookSecret: string }> => {
+  const caller = await newCallerWithDefaultLimits(service, xTokens);
+  await setLimits(caller, 10_000, 100_000);
+  return caller;
 };
 
 /** The fields of a record that the tests read. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AnyRecord, type Caller, eventually, send, sharedService, unique } from './client.ts';
+import { type AnyRecord, type Caller, eventually, newCaller, send, sharedService, unique } from './client.ts';
 import { type FuzzedRequest, fuzzedRequests, type Known } from './fuzz.ts';
 import { entriesOf, expectUnbrokenChain, history } from './ledger.ts';
-import { failed, type ListPage, newBusyCaller, uniqueEmail } from './resources.ts';
+import { failed, type ListPage, uniqueEmail } from './resources.ts';
 import { ROUTES } from './routes.ts';
 import { finishedVideo, readVideo, settledVideo, upstreamTask, type VideoRecord } from './videos.ts';
 
@@ -25,7 +25,7 @@ export const testFuzzed = (rounds: number, timesEach: number): void => {
   const statuses = new Map<number, number>();
   const acceptedVideos: string[] = [];
   beforeAll(async () => {
-    caller = await newBusyCaller(await sharedService(), 100_000);
+    caller = await newCaller(await sharedService(), 100_000);
     const emails = [uniqueEmail(), uniqueEmail(), uniqueEmail('zoë+fuzz')];
     const records = await Promise.all(emails.map((endUserEmail) => failed(caller, { endUserEmail })));
     ended = await finishedVideo(caller, { prompt: unique('[delay=0][empty]'), endUserEmail: uniqueEmail() });

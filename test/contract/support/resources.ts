@@ -1,15 +1,5 @@
 import { type Answer, refusal } from './answers.ts';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  eventually,
-  newCaller,
-  send,
-  settled,
-  unique,
-} from './client.ts';
-import { type LocalService, ops } from './local-service.ts';
+import { type AnyRecord, accepted, type Caller, eventually, send, settled, unique } from './client.ts';
 
 /** A page of any list. */
 export interface ListPage<T> {
@@ -65,25 +55,6 @@ export const endUserOf = async (caller: Caller, email: string): Promise<EndUser 
   const query = new URLSearchParams({ email, pageSize: '50' });
   const { body } = await caller.get<ListPage<EndUser>>(`/v1/end-users?${query}`);
   return body.items.find((item) => item.email === email);
-};
-
-/** Sets the rate limit of each key of an account. */
-export const setLimits = (
-  { service, accountId }: Pick<Caller, 'service' | 'accountId'>,
-  requestsPerSecond: number,
-  burst: number,
-) =>
-  ops<{ accountId: string; limits: { requestsPerSecond: number; burst: number } }>(
-    service,
-    ...['accounts', 'set-limits', '--account', accountId],
-    ...['--requests-per-second', String(requestsPerSecond), '--burst', String(burst)],
-  );
-
-/** A caller whose rate limit no test reaches. */
-export const newBusyCaller = async (service: LocalService, xTokens?: number): Promise<Caller> => {
-  const caller = await newCaller(service, xTokens);
-  await setLimits(caller, 10_000, 100_000);
-  return caller;
 };
 
 /** A succeeded request for a small image. */

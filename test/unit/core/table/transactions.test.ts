@@ -155,7 +155,7 @@ describe('a transaction', () => {
       retryAfterSeconds: 1,
       cause: error,
     });
-    expect(transactions()).toHaveLength(60);
+    expect(transactions()).toHaveLength(240);
   });
 });
 
@@ -206,6 +206,6 @@ describe('writing one item that transactions write too', () => {
       retryAfterSeconds: 1,
       cause: error,
     });
-    expect(writes()).toHaveLength(60);
+    expect(writes()).toHaveLength(240);
   });
 });

@@ -51,7 +51,7 @@ describe('catching up with the provider', () => {
     ['refused it', { kind: 'failed', failure: FAILURE }, { next: 'fail', error: FAILURE }],
     ['no longer knows it', { kind: 'lost', failure: FAILURE }, { next: 'fail', error: FAILURE }],
   ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
-    // A task that is not known is believed lost 2 min after the call.
+    // A task that is not known is believed lost 30 s after the call.
     request.withAttempt({ ...accepted(), startedAt: at(-60) });
     expect(await run(answering(answer))).toEqual({ answered: true });
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
