@@ -10,6 +10,7 @@ import {
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
 import { needsSandbox, providerContext, providerKeys, SANDBOX_KEY } from './run/provider-keys.ts';
+import { startSandboxWhereItWas } from './run/sandbox-port.ts';
 import { type Context, projectContext, synthesize } from './run/synthesize.ts';
 
 /** How to start a local run. */
@@ -111,7 +112,9 @@ export const startLocalRun = async (
   };
 
   const synthesizeStack = async ({ baseUrl, filesUrl }: Addresses): Promise<string> => {
-    if (needsSandbox(environment)) sandbox = await parts.startSandbox({ port: 0, apiKey: SANDBOX_KEY });
+    if (needsSandbox(environment)) {
+      sandbox = await startSandboxWhereItWas(parts.startSandbox, SANDBOX_KEY, data.file('sandbox-port'));
+    }
     signal?.throwIfAborted();
     const context = {
       publicBaseUrl: baseUrl,

@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+type Start<Sandbox> = (options: { port: number; apiKey: string }) => Promise<Sandbox>;
+
+/**
+ * Starts the sandbox on the port it had in an earlier run, kept in `file`, or on any free one. Tasks are queried
+ * where they were created: a task of an earlier run must find a sandbox there that says it does not know it.
+ */
+export const startSandboxWhereItWas = async <Sandbox extends { url: string }>(
+  start: Start<Sandbox>,
+  apiKey: string,
+  file: string,
+): Promise<Sandbox> => {
+  const sandbox = await startOn(start, apiKey, earlierPort(file));
+  writeFileSync(file, new URL(sandbox.url).port);
+  return sandbox;
+};
+
+const startOn = async <Sandbox>(start: Start<Sandbox>, apiKey: string, port: number): Promise<Sandbox> => {
+  try {
+    return await start({ port, apiKey });
+  } catch (error) {
+    if (port === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return start({ port: 0, apiKey });
+  }
+};
+
+/** The port in the file; 0, which means any, when there is none. */
+const earlierPort = (file: string): number => {
+  try {
+    const port = Number(readFileSync(file, 'utf8'));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+};
