@@ -23,11 +23,11 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { aClosedUrl } from '../servers/loopback-server.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { aClosedUrl } from '../servers/loopback-server.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
