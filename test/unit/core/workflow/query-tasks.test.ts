@@ -45,8 +45,8 @@ describe('querying the tasks of a request', () => {
 
   test.each([
     [0, false],
-    [119.999, false],
-    [120, true],
+    [29.999, false],
+    [30, true],
     [3_000, true],
   ])('believes that the provider does not know a task made %p s ago: %p', async (seconds, isFinal) => {
     const counted = metricsCounted();
