@@ -108,12 +108,12 @@ export class GenerationServiceStack extends Stack {
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
-    settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
+    settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');
+    settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
     settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
-    settings.bind([verifyLedger], 'RETENTION_DAYS');
 
     addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
   }

@@ -1,3 +1,4 @@
+import { requiredNumberEnv } from '../environment.ts';
 import { newRequestId } from '../ids.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
@@ -7,7 +8,10 @@ import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
-/** The record of an accepted creation, queued, with its price at this rate: it does not change later. */
+/**
+ * The record of an accepted creation, queued, with its price at this rate and today's retention: neither
+ * changes later.
+ */
 export const newRequest = (
   accountId: string,
   creation: NewRequest,
@@ -25,6 +29,7 @@ export const newRequest = (
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
     ...priced,
     createdAt: toInstant(now),
+    retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',
   };
 };

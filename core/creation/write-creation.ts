@@ -34,7 +34,7 @@ export const writeCreation = async (
   idempotency: Idempotency | undefined,
   now: Date,
 ): Promise<string | undefined> => {
-  const { accountId, endUserEmail: email, debitThousandths, requestId } = request;
+  const { accountId, endUserEmail: email, debitThousandths, requestId, retentionDays } = request;
   let head: LedgerHead = account;
   let earlierId: string | undefined;
   const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
@@ -61,6 +61,7 @@ export const writeCreation = async (
       amountThousandths: -debitThousandths,
       reason: 'generation',
       reference: requestId,
+      retentionDays,
     } as const;
     return [
       ...balanceChangeWrites(head, { ...debit, guardFunds: true }, now).writes,

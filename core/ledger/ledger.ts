@@ -33,6 +33,8 @@ export const LedgerEntry = z.object({
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
+  /** Of a debit for a generation: how long its request is kept, so that a later setting misleads nobody. */
+  retentionDays: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
@@ -65,6 +67,8 @@ export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
+  /** Of a debit for a generation: how long its request is kept. */
+  retentionDays?: number | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
   /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
@@ -101,6 +105,7 @@ export const balanceChangeWrites = (
     balanceAfterThousandths: head.balanceThousandths + change.amountThousandths,
     reference: change.reference,
     createdAt,
+    ...(change.retentionDays === undefined ? {} : { retentionDays: change.retentionDays }),
   };
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'

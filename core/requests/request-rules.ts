@@ -37,6 +37,11 @@ const common = {
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),
+  /**
+   * How long the record is kept after it failed or its files expired: the setting of its creation. Absent in
+   * requests from before it was recorded, which keep to the setting of their end.
+   */
+  retentionDays: z.optional(z.number()),
   status: z.enum(STORED_STATUSES),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */

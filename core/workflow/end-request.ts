@@ -24,7 +24,7 @@ export const endRequest = async (
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
-  const ttl = removalTime(retainedFrom, requiredNumberEnv('RETENTION_DAYS'));
+  const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;

@@ -76,6 +76,8 @@ describe('the context', () => {
 
   test.each([
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
+    ['api/create-generation', 'RETENTION_DAYS', '90'],
+    ['api/create-video', 'RETENTION_DAYS', '90'],
     ['workflow/settle-request', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
     ['workflow/settle-request', 'PAUSE_SECONDS', '180'],

@@ -72,6 +72,7 @@ describe('an accepted creation', () => {
       unitPriceThousandths: 6_000,
       debitThousandths: 12_000,
       createdAt: NOW.toISOString(),
+      retentionDays: 90,
       status: 'queued',
     });
     expect(memory.transactions).toHaveLength(1);
@@ -92,6 +93,7 @@ describe('an accepted creation', () => {
       amountThousandths: 12_000,
       balanceAfterThousandths: 88_000,
       reference: request.requestId,
+      retentionDays: 90,
     });
     expect(endUserWrite?.Update).toMatchObject({
       Key: endUserKey(ACCOUNT_ID, EMAIL),

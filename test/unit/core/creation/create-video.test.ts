@@ -81,6 +81,7 @@ describe('an accepted video', () => {
       unitPriceThousandths: 3_000,
       debitThousandths: 21_000,
       createdAt: NOW.toISOString(),
+      retentionDays: 90,
       status: 'queued',
     });
     expect(memory.get(requestKey(request.requestId))).toMatchObject(request);
