@@ -112,7 +112,7 @@ export class GenerationServiceStack extends Stack {
     settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
-    settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
+    settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
 
     addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });

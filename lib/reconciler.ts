@@ -18,7 +18,7 @@ export interface ReconcilerProps {
 /** Statuses of an execution that did not complete. */
 const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 
-/** Recovers unfinished requests without an execution: on a schedule, and when an execution is lost. */
+/** Goes on with work that was left: on a schedule with what is due, and with a request whose execution is lost. */
 export class Reconciler extends Construct {
   readonly reconcile: ServiceFunction;
 
@@ -31,7 +31,7 @@ export class Reconciler extends Construct {
       timeout: Duration.seconds(120),
     });
     new Rule(this, 'Schedule', {
-      description: 'Finds requests without an execution',
+      description: 'Goes on with the work that is due',
       // Schedules have a resolution of one minute; for shorter intervals the function loops.
       schedule: Schedule.rate(Duration.minutes(Math.ceil(intervalSeconds / 60))),
       targets: [

@@ -55,7 +55,7 @@ const common = {
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** Present while the request is listed as open work. */
+  /** Present while the request is in a due list. */
   GSI1PK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
   ttl: z.optional(z.number()),

@@ -2,7 +2,7 @@ import type { Instant } from '../time.ts';
 
 /** Attribute names of the table's primary key; the infrastructure declares them from here. */
 export const PRIMARY_KEY = { partition: 'PK', sort: 'SK' } as const;
-/** Sparse index of items listed by creation time: accounts, an account's keys and end-users, unfinished requests. */
+/** Sparse index of items listed by time: accounts, an account's keys and end-users by creation; work left by when it is due. */
 export const LISTING_INDEX = { name: 'GSI1', partition: 'GSI1PK', sort: 'GSI1SK' } as const;
 /** Attributes of the listing index other than keys. */
 export const LISTING_ATTRIBUTES = ['blockedAt'];
@@ -105,17 +105,25 @@ export const requestStatusListing = (accountId: string, email: string, status: s
   GSI5PK: `${accountId}#${email}#${status}`,
 });
 
-/** Number of partitions that unfinished requests are spread over. */
-export const OPEN_WORK_SHARDS = 8;
-/** Lists an unfinished request by creation time. Sharded, because every request is written here. */
-export const openWorkListing = (requestId: string, createdAt: Instant) => ({
-  GSI1PK: openWorkPartition(shardOf(requestId)),
-  GSI1SK: createdAt,
+/**
+ * The lists of work left, by when to look at it next. An item is in at most one.
+ *
+ * `START`: requests that may have no execution. `LOOK`: all other work.
+ */
+export type DueList = 'START' | 'LOOK';
+/** Number of partitions that each due list is spread over, because every request is written there. */
+export const DUE_SHARDS = 16;
+/** Lists an item by when to look at it next. `id` chooses the partition. */
+export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
+  GSI1PK: duePartition(list, shardOf(id)),
+  GSI1SK: dueAt,
 });
-export const openWorkPartition = (shard: number): string => `OPEN_WORK#${shard}`;
-/** The last character of an id is random. */
-const shardOf = (requestId: string): number =>
-  (requestId.codePointAt(requestId.length - 1) ?? 0) % OPEN_WORK_SHARDS;
+export const duePartition = (list: DueList, shard: number): string => `DUE#${list}#${shard}`;
+const shardOf = (id: string): number =>
+  [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;
+
+/** Where requests with work left were listed before there were due lists. Nothing is added. */
+export const OPEN_WORK_PARTITIONS = Array.from({ length: 8 }, (_, shard) => `OPEN_WORK#${shard}`);
 
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({

@@ -3,7 +3,6 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   type ExecutionStatus,
-  paginateListExecutions,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
@@ -59,16 +58,3 @@ export const findWorkflowStatus = async (requestId: string): Promise<ExecutionSt
 /** The ARN of a state machine's execution, by the execution's name. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
-
-/** The ids of all requests with a running execution, read 1,000 a call. Recently started ones may be missing. */
-export const listRunningWorkflows = async (): Promise<Set<string>> => {
-  const names = new Set<string>();
-  const pages = paginateListExecutions(
-    { client: stepFunctions, pageSize: 1000 },
-    { stateMachineArn: requiredEnv('GENERATION_STATE_MACHINE_ARN'), statusFilter: 'RUNNING' },
-  );
-  for await (const { executions = [] } of pages) {
-    for (const { name } of executions) if (name !== undefined) names.add(name);
-  }
-  return names;
-};

@@ -4,7 +4,8 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
-import { reconcileAll, reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { reconcileDue } from '../../core/workflow/reconcile-due.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { endsEarly } from '../time-limit.ts';
 
@@ -23,8 +24,8 @@ const SCHEDULE_SECONDS = 60;
 const RUN_MS = 55_000;
 
 /**
- * Repairs requests that lost their execution or never had one: all of them on a schedule, one when its execution
- * failed, timed out or was stopped. A run that is not done in time logs and ends: the next one goes on.
+ * Looks at the work that is due on a schedule, and at one request when its execution failed, timed out or was
+ * stopped. A run that is not done in time logs and ends: the next one goes on.
  */
 export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
   .use(injectLambdaContext(logger, { resetKeys: true }))
@@ -36,14 +37,14 @@ export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
     logger.appendKeys({ requestId });
     if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN'))
       return reconcileExpiry(requestId, status);
-    return reconcileRequest(requestId);
+    await reconcileRequest(requestId);
   });
 
 const reconcileOnSchedule = async (everySeconds: number): Promise<void> => {
   const stopAtMs = Date.now() + RUN_MS;
   for (;;) {
     const dueAtMs = Date.now() + everySeconds * 1000;
-    await reconcileAll(providerRouteOf, () => Date.now() < stopAtMs);
+    await reconcileDue(providerRouteOf, () => Date.now() < stopAtMs);
     const nextAtMs = Math.max(dueAtMs, Date.now());
     if (everySeconds >= SCHEDULE_SECONDS || nextAtMs >= stopAtMs) return;
     await pause(nextAtMs - Date.now());

@@ -84,6 +84,7 @@ describe('the context', () => {
     ['events/reconcile', 'PAUSE_SECONDS', '180'],
     ['events/reconcile', 'OUTPUT_TTL_SECONDS', '82800'],
     ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
+    ['workflow/dispatch-request', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
     ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],

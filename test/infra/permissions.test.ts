@@ -121,7 +121,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [BUCKET]: 's3:ListBucket',
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
-    [GENERATION]: `states:ListExecutions ${WAKE}`,
+    [GENERATION]: WAKE,
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/verify-ledger': {

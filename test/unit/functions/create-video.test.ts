@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, openWorkListing, requestKey } from '../../../core/table/keys.ts';
+import { dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import type { handler as getVideo } from '../../../functions/api/get-video.ts';
@@ -67,7 +67,7 @@ describe('POST /v1/videos', () => {
     });
     expect(headers).toMatchObject({ Location: pollUrl, 'Retry-After': '5' });
     expect(memory.get(requestKey(body.requestId))).toMatchObject({
-      ...openWorkListing(body.requestId, now.toISOString()),
+      ...dueListing('START', body.requestId, new Date(now.getTime() + 60_000).toISOString()),
       kind: 'video',
       status: 'queued',
       debitThousandths: 70_000,
