@@ -78,12 +78,12 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindTable(providerCallers, 'Query');
     dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
     dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
-    dataStore.bindTable([reconcile], 'BatchWriteItem');
+    dataStore.bindTable([reconcile], 'BatchWriteItem', 'DeleteItem');
     dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
     dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
     dataStore.bindIndexes(api['list-end-users'], LISTING_INDEX);
     dataStore.bindIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
-    dataStore.bindIndexes(reconcile, LISTING_INDEX);
+    dataStore.bindIndexes(reconcile, LISTING_INDEX, REQUEST_INDEXES.byEndUser);
     dataStore.bindIndexes(verifyLedger, LISTING_INDEX, REQUEST_INDEXES.byAccount);
     // Webhook delivery calls URLs that callers chose, so it reaches only requests and accounts.
     const webhook = task['deliver-webhook'];

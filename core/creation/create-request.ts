@@ -45,7 +45,7 @@ export const createRequest = async (
   await screenPrompt(creation.prompt);
   const rate = rateOf(creation.model.id, facts.settings);
   const request = newRequest(account.accountId, creation, rate, now);
-  const earlierId = await writeCreation(request, account, idempotency, now);
+  const earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
   if (earlierId !== undefined) return replay(earlierId);
   await start(request);
   return { request, replayed: false };

@@ -3,11 +3,13 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
 import {
+  accountPartition,
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
   dueListing,
   duePartition,
+  END_USER_REMOVAL_PREFIX,
   type ItemKey,
   LISTING_INDEX,
   ledgerPartition,
@@ -18,10 +20,11 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeItem } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
-/** What a due item is about: a request, or the deletion of one. */
+/** What a due item is about: a request, the deletion of one, or the removal of an end-user. */
 export type DueWork =
   | { kind: 'request'; requestId: string }
-  | { kind: 'deletion'; accountId: string; requestId: string };
+  | { kind: 'deletion'; accountId: string; requestId: string }
+  | { kind: 'removal'; accountId: string; removalId: string };
 
 /** An item in a due list, as a query found it. */
 export interface DueItem {
@@ -38,6 +41,10 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
   if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
     const accountId = PK.slice(ledgerPartition('').length);
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
+  }
+  if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {
+    const accountId = PK.slice(accountPartition('').length);
+    return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
   }
   return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
 };
@@ -85,7 +92,7 @@ export const relist = async (
   list: DueList,
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
-  const next = dueListing(list, work.requestId, dueAt);
+  const next = dueListing(list, work.kind === 'removal' ? work.removalId : work.requestId, dueAt);
   try {
     const { Attributes = {} } = await writeItem(
       new UpdateCommand({

@@ -86,6 +86,20 @@ export const endUserListing = (accountId: string, createdAt: Instant) => ({
 });
 export const endUserListingPartition = (accountId: string): string => `END_USERS#${accountId}`;
 
+/** The removal of an end-user. An address that is used again can have several. */
+export const endUserRemovalKey = ({
+  accountId,
+  email,
+  removalId,
+}: {
+  accountId: string;
+  email: string;
+  removalId: string;
+}): ItemKey => ({ PK: accountPartition(accountId), SK: removalPrefix(email) + removalId });
+/** The beginning of the sort keys of an address' removals: a domain has no `#`. */
+export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
+export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
+
 /** The partition of a request, its provider attempts, its wait and its webhook attempts. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
 /** A request. */

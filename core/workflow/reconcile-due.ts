@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
+import { resumeRemoval } from '../deletion/resume-removal.ts';
+import { toEndUserRemoval } from '../end-users/removals.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -25,6 +27,7 @@ const LOOK_AGAIN_SECONDS = 120;
 /** What a run works with. */
 interface Run {
   providerRouteOf: ProviderRouteOf;
+  keepGoing: () => boolean;
   clock: Clock;
   queries: QueryBudget;
 }
@@ -45,7 +48,7 @@ export const reconcileDue = async (
   keepGoing: () => boolean,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const run: Run = { providerRouteOf, clock, queries: new QueryBudget(keepGoing) };
+  const run: Run = { providerRouteOf, keepGoing, clock, queries: new QueryBudget(keepGoing) };
   const queue = dueItems(clock);
   const worker = async (): Promise<void> => {
     while (keepGoing()) {
@@ -91,6 +94,8 @@ const lookAt = async (claimed: Claimed, run: Run): Promise<void> => {
   switch (due.work.kind) {
     case 'request':
       return lookAtRequest(claimed, run);
+    case 'removal':
+      return resumeRemoval(toEndUserRemoval(item), run.keepGoing, run.clock);
     case 'deletion':
       await finishDeletion(toDeletedRequest(item));
   }

@@ -115,8 +115,8 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [TABLE]: onTable('BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-    [index('GSI1')]: onTable('Query'),
+    [TABLE]: onTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [['GSI1', 'GSI4'].map(index).join(' ')]: onTable('Query'),
     [FILES]: 's3:DeleteObject',
     [BUCKET]: 's3:ListBucket',
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',

@@ -103,8 +103,10 @@ describe('an accepted creation', () => {
     });
     expect(endUserWrite?.Update).toMatchObject({
       Key: endUserKey(ACCOUNT_ID, EMAIL),
-      ConditionExpression: 'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt)',
-      ExpressionAttributeValues: { ':price': 12_000, ':one': 1 },
+      ConditionExpression: expect.stringMatching(
+        /^attribute_not_exists\(blockedAt\) AND attribute_not_exists\(deletingAt\) AND /,
+      ),
+      ExpressionAttributeValues: { ':id': request.requestId, ':price': 12_000, ':one': 1 },
     });
     expect(requestWrite).toStrictEqual({
       Put: {
@@ -117,6 +119,7 @@ describe('an accepted creation', () => {
           GSI3PK: `${ACCOUNT_ID}#queued`,
           GSI4PK: `${ACCOUNT_ID}#${EMAIL}`,
           GSI5PK: `${ACCOUNT_ID}#${EMAIL}#queued`,
+          endUserId: request.requestId,
           ...request,
         },
         ConditionExpression: 'attribute_not_exists(PK)',

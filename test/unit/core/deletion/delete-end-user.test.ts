@@ -125,7 +125,10 @@ describe('removing an end-user', () => {
 
     await remove();
 
-    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([pauseKey(other).SK]);
+    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([
+      pauseKey(other).SK,
+      expect.stringMatching(/^REMOVAL#/),
+    ]);
     expect(memory.client.commandCalls(BatchWriteCommand)).toHaveLength(1);
   });
 

@@ -39,7 +39,7 @@ const given = (seconds: number, prefix: 'img' | 'vid' = 'img'): string => {
 };
 const due = (seconds: number, list: DueList = 'START') => listDue(list, at(seconds));
 const ids = (items: DueItem[]): string[] =>
-  items.map(({ work }) => work.requestId);
+  items.map(({ work }) => (work.kind === 'removal' ? work.removalId : work.requestId));
 const stored = (requestId: string) => memory.get(requestKey(requestId));
 
 describe('what is due', () => {
