@@ -4,7 +4,7 @@ import { resumeRemoval } from '../deletion/resume-removal.ts';
 import { toEndUserRemoval } from '../end-users/removals.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { listAttempts, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait, type ProviderWait } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
@@ -17,7 +17,7 @@ import { catchUp, wakeWhenFinished } from './catch-up.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { QueryBudget } from './query-budget.ts';
 import { reconcileRequest } from './reconcile.ts';
-import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
+import { latestAttempts } from './workflow-rules.ts';
 
 const CONCURRENT_ITEMS = 8;
 const QUERY_TIMEOUT_MS = 10_000;
@@ -110,7 +110,7 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   if (due.list === 'START' && request.status === 'processing') return lookLater(due, now);
   if (request.status === 'processing') {
     const { attempts, wait } = await readProgress(requestId);
-    if (hasOpenTask(attempts)) return lookLater(due, lastNewsAt(wait) ?? now);
+    if (attempts.some(isOpenTask)) return lookLater(due, lastNewsAt(wait) ?? now);
     if (await wakeWhenFinished(requestId, attempts)) return lookLater(due, now);
   }
   if (await reconcileRequest(requestId, run.clock)) await lookLater(due, now);
@@ -142,8 +142,9 @@ const providerToQuery = async ({ work }: DueItem, run: Run): Promise<string | un
   const { attempts, wait } = await readProgress(work.requestId);
   const newsAt = lastNewsAt(wait) ?? '';
   const silentSince = addSeconds(toInstant(run.clock.now()), -requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
-  if (!hasOpenTask(attempts) || newsAt > silentSince) return undefined;
-  return (await run.providerRouteOf(request.model)).provider.id;
+  const open = attempts.find(isOpenTask);
+  if (!open || newsAt > silentSince) return undefined;
+  return (await run.providerRouteOf(request.model, originOf(open))).provider.id;
 };
 
 /** Queries the provider of a request whose callback may have been lost. */
@@ -155,6 +156,9 @@ const query = async ({ due, item }: Claimed, run: Run): Promise<void> => {
   if (unattended && !(await reconcileRequest(request.requestId, run.clock))) return;
   await lookLater(due, toInstant(run.clock.now()));
 };
+
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /** How far the provider calls of a request are: the latest attempt of each, and how its execution waits. */
 const readProgress = async (

@@ -6,8 +6,7 @@ import { findRequest } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { findWorkflowStatus, startExpiry, startWorkflow } from './executions.ts';
-import { failStoredRequest } from './fail-request.ts';
-import { settleRequest } from './settle-request.ts';
+import { settleOrFailRequest } from './fail-request.ts';
 
 /** The failure of a request whose execution stopped without ending it. */
 const LOST_EXECUTION: Failure = {
@@ -17,8 +16,8 @@ const LOST_EXECUTION: Failure = {
 
 /**
  * Repairs a request that may have lost its execution. A terminal request is closed. One whose execution never
- * started is started. One whose execution stopped is settled if its outputs are recorded, else failed and
- * refunded. Returns whether an execution was running: then the request is left alone.
+ * started is started. One whose execution stopped is settled if outputs are recorded or kept, else failed
+ * and refunded. Returns whether an execution was running: then the request is left alone.
  */
 export const reconcileRequest = async (requestId: string, clock: Clock = systemClock): Promise<boolean> => {
   const request = await findRequest(requestId);
@@ -32,8 +31,7 @@ export const reconcileRequest = async (requestId: string, clock: Clock = systemC
   logger.warn('a request without an execution', { requestId, status: status ?? 'NEVER_STARTED' });
   countMetric(METRIC.executionLost, { kind: request.kind });
   if (status === undefined) await startWorkflow(requestId);
-  else if (request.outputs) await settleRequest(requestId, clock);
-  else await failStoredRequest(requestId, LOST_EXECUTION, clock);
+  else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
   return false;
 };
 
