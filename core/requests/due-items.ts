@@ -13,7 +13,6 @@ import {
   type ItemKey,
   LISTING_INDEX,
   ledgerPartition,
-  OPEN_WORK_PARTITIONS,
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
@@ -63,8 +62,6 @@ const ITEMS_PER_PARTITION = 1000;
  */
 export const listDue = async (list: DueList, now: Instant): Promise<DueItem[]> => {
   const partitions = Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition(list, shard));
-  // Requests from before there were due lists, by creation. The first look at one lists it anew.
-  if (list === 'START') partitions.push(...OPEN_WORK_PARTITIONS);
   const pages = await Promise.all(
     partitions.map((partition) =>
       table.send(

@@ -136,9 +136,6 @@ export const duePartition = (list: DueList, shard: number): string => `DUE#${lis
 const shardOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;
 
-/** Where requests with work left were listed before there were due lists. Nothing is added. */
-export const OPEN_WORK_PARTITIONS = Array.from({ length: 8 }, (_, shard) => `OPEN_WORK#${shard}`);
-
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
   PK: ledgerPartition(accountId),

@@ -97,17 +97,6 @@ describe('what is due', () => {
     expect(await due(60, 'LOOK')).toEqual([]);
   });
 
-  test('has requests from before there were due lists', async () => {
-    const requestId = given(0);
-    memory.patch(requestKey(requestId), { GSI1PK: 'OPEN_WORK#7', GSI1SK: at(0) });
-
-    const [found] = await due(0);
-    expect(found).toMatchObject({ list: 'START', work: { requestId } });
-    await relist(found as DueItem, 'START', at(180));
-
-    expect(stored(requestId)).toMatchObject(dueListing('START', requestId, at(180)));
-  });
-
   test('costs one query a partition, whatever is listed for later', async () => {
     for (let count = 0; count < 200; count++) given(1000);
 
