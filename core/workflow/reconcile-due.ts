@@ -21,8 +21,8 @@ import { latestAttempts } from './workflow-rules.ts';
 
 const CONCURRENT_ITEMS = 8;
 const QUERY_TIMEOUT_MS = 10_000;
-/** One look takes seconds. An item whose look failed or died is due again after this long. */
-const LOOK_AGAIN_SECONDS = 120;
+/** One look takes seconds. An item whose look failed or died is due again for the next run, a minute later. */
+const LOOK_AGAIN_SECONDS = 45;
 
 /** What a run works with. */
 interface Run {
@@ -36,7 +36,7 @@ interface Run {
  * Looks at what is due, until `keepGoing` returns false: requests that may have no execution first, then all
  * other work, each by due time. What it does not reach stays first for the next run.
  *
- * 1. List the item for 2 minutes later, on the condition that it is where it was found. So one run has it, and
+ * 1. List the item for 45 s later, on the condition that it is where it was found. So one run has it, and
  *    an item that cannot be handled does not stay in front.
  * 2. Look at it. Queries of a provider have a budget of their own.
  * 3. List it for when it is next due, or take it off.

@@ -113,12 +113,12 @@ describe('a request that may have no execution', () => {
     expect(commands()).toEqual(expect.arrayContaining(['DescribeExecutionCommand', 'StartExecutionCommand']));
   });
 
-  test('is looked at again 2 min after it was started', async () => {
+  test('is looked at again by the next run after it was started', async () => {
     const requestId = given(-60);
 
     await reconcileAt(0);
 
-    expect(placeOf(requestId)).toEqual(listed('START', 120, requestId));
+    expect(placeOf(requestId)).toEqual(listed('START', 45, requestId));
   });
 
   test('is left alone when it has one, and looked at like all others', async () => {
@@ -178,7 +178,7 @@ describe('what is due', () => {
       ['due work could not be handled', { kind: 'request', requestId: bad, error: expect.any(Error) }],
     ]);
     expect(counted()).toContainEqual(['ReconcileFailed', {}]);
-    expect(placeOf(bad)).toEqual(listed('START', 120, bad));
+    expect(placeOf(bad)).toEqual(listed('START', 45, bad));
   });
 
   test('that cannot be read does not stay in front', async () => {
@@ -187,7 +187,7 @@ describe('what is due', () => {
 
     await reconcileAt(0);
 
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 120));
+    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 45));
     expect(counted()).toContainEqual(['ReconcileFailed', {}]);
   });
 
@@ -233,9 +233,9 @@ describe('what is due', () => {
 
     await reconcileAt(0);
 
-    // 16 partitions of two lists and the 8 from before; ten items, each with two queries of its attempts.
+    // 16 partitions of two lists; ten items, each with two queries of its attempts.
     expect(memory.calls()).toEqual({
-      QueryCommand: 16 + 16 + 8 + 2 * 10,
+      QueryCommand: 16 + 16 + 2 * 10,
       GetCommand: 3 * 10,
       // Claimed, the query noted, listed for later.
       UpdateCommand: 3 * 10,
@@ -298,7 +298,7 @@ describe('a provider that hangs', () => {
 
     expect(startedAt).toHaveLength(1);
     expect(startedAt[0]).toBeLessThanOrEqual(120);
-    expect(placeOf(requestId)).toEqual(listed('START', 240, requestId));
+    expect(placeOf(requestId)).toEqual(listed('START', 165, requestId));
   });
 
   test('does not delay the queries of another', async () => {
@@ -442,8 +442,8 @@ describe('other work', () => {
     const left = () => memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID));
 
     await reconcileAt(100);
-    expect(left()).toMatchObject({ files, ...listed('LOOK', 220) });
-    await reconcileAt(220);
+    expect(left()).toMatchObject({ files, ...listed('LOOK', 145) });
+    await reconcileAt(145);
 
     expect(left()).toEqual({
       ...deletedRequestKey(ACCOUNT_ID, VIDEO_ID),
