@@ -1,3 +1,4 @@
+import { endUserKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { World } from './world.ts';
 
@@ -106,6 +107,12 @@ export class Witness {
     if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
+    const endUser = this.world.table.get({ ...endUserKey(accountId, email) });
+    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined) {
+      this.violations.push(
+        `[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`,
+      );
+    }
     const life: Life = {
       requestId,
       accountId,
