@@ -11,9 +11,7 @@ import {
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
 import { type RemovedRequests, removeRequestsOf } from './remove-requests.ts';
-
-/** How long one call deletes requests: API Gateway times out after 29 s. */
-const BUDGET_MS = 20_000;
+import { DeletionTime } from './time-limits.ts';
 
 const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
 
@@ -45,16 +43,23 @@ export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): 
       'This end-user has requests that are queued or processing: block, wait, try again.',
     );
   }
-  return finishRemoval(removal, now, clock);
-};
-
-const finishRemoval = async (removal: EndUserRemoval, now: Date, clock: Clock): Promise<RemovedRequests> => {
-  const keepGoing = (): boolean => clock.now().getTime() - now.getTime() < BUDGET_MS;
-  const { removed, complete } = await removeRequestsOf(removal, now, keepGoing);
-  if (!complete) {
+  const time = new DeletionTime(now, clock);
+  const removed = await time.answerOf(finishRemoval(removal, time, clock));
+  if (removed === undefined) {
     const message = 'One call could not remove everything: repeat it to continue.';
     throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
   }
+  return removed;
+};
+
+/** Undefined when the time was up before everything was removed. */
+const finishRemoval = async (
+  removal: EndUserRemoval,
+  time: DeletionTime,
+  clock: Clock,
+): Promise<RemovedRequests | undefined> => {
+  const { removed, complete } = await removeRequestsOf(removal, time.startedAt, () => time.hasLeft());
+  if (!complete) return undefined;
   await removePauses(removal);
   const call = randomUUID();
   const removedBy = await removeClaimedEndUser(removal, call, clock.now());
