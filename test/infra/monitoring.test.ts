@@ -89,6 +89,35 @@ describe('the alarms', () => {
   });
 });
 
+describe('the policy of the topic', () => {
+  const statements = () => {
+    const { PolicyDocument, Topics } = onlyOne(service.resources, 'AWS::SNS::TopicPolicy').Properties;
+    expect(Topics).toEqual([{ Ref: onlyOne(service.resources, 'AWS::SNS::Topic').logicalId }]);
+    return PolicyDocument.Statement as Record<string, unknown>[];
+  };
+
+  test('lets alarms of this account publish: a policy of our own replaces the default one, which would', () => {
+    const topic = { Ref: onlyOne(service.resources, 'AWS::SNS::Topic').logicalId };
+
+    expect(statements().filter(({ Effect }) => Effect === 'Allow')).toEqual([
+      {
+        Sid: 'AlarmsOfThisAccount',
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: topic,
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ]);
+  });
+
+  test('refuses plain HTTP', () => {
+    expect(statements().filter(({ Effect }) => Effect === 'Deny')).toMatchObject([
+      { Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    ]);
+  });
+});
+
 test('the ledgers are verified once a day', () => {
   const { logicalId } = service.functions['events/verify-ledger'] ?? {};
   const rules = ofType(service.resources, 'AWS::Events::Rule')
