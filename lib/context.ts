@@ -46,6 +46,10 @@ const MAX_VIDEO_SECONDS = 5400;
  * alike.
  */
 export const StackContext = z.object({
+  stackName: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,29}$/, 'Expected at most 30 letters, digits and hyphens')
+    .default('GenerationService'),
   outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
   retentionDays: number(0, 3650).default(90),
   pauseSeconds: seconds(1, 3600).default(180),

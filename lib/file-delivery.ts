@@ -1,11 +1,13 @@
-import { CustomResource, Duration } from 'aws-cdk-lib';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import {
   AllowedMethods,
   CachePolicy,
+  type CfnPublicKey,
   Distribution,
   HttpVersion,
   KeyGroup,
   PublicKey,
+  S3OriginAccessControl,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -40,17 +42,31 @@ export class FileDelivery extends Construct {
       'SigningKey',
       'Private key (PEM) that signs the URLs of files. Written once, at deploy time.',
     );
-    const publicKey = new PublicKey(this, 'PublicKey', { encodedKey: this.createKeyPair(bundleOf) });
+    const publicKey = new PublicKey(this, 'PublicKey', {
+      publicKeyName: this.globalName('key'),
+      encodedKey: this.createKeyPair(bundleOf),
+    });
+    (publicKey.node.defaultChild as CfnPublicKey).addPropertyOverride(
+      'PublicKeyConfig.CallerReference',
+      this.globalName('key'),
+    );
     this.keyPairId = publicKey.publicKeyId;
 
+    const keyGroup = new KeyGroup(this, 'KeyGroup', {
+      keyGroupName: this.globalName('keys'),
+      items: [publicKey],
+    });
+    const originAccessControl = new S3OriginAccessControl(this, 'OriginAccessControl', {
+      originAccessControlName: this.globalName('files'),
+    });
     const distribution = new Distribution(this, 'Distribution', {
       comment: 'Generated files, by signed URL',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        origin: S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl }),
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
-        trustedKeyGroups: [new KeyGroup(this, 'KeyGroup', { items: [publicKey] })],
+        trustedKeyGroups: [keyGroup],
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
     });
@@ -63,6 +79,12 @@ export class FileDelivery extends Construct {
       to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl, FILE_DELIVERY_KEY_PAIR_ID: this.keyPairId });
       this.bindKey(to, 'secretsmanager:GetSecretValue');
     }
+  }
+
+  /** CloudFront's names are those of the account, in no region. At most 64 characters. */
+  private globalName(part: string): string {
+    const { stackName, region } = Stack.of(this);
+    return `${stackName}-${region}-${part}`;
   }
 
   private bindKey(to: ServiceFunction, ...actions: string[]): void {

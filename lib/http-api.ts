@@ -30,6 +30,8 @@ export class HttpApi extends Construct {
     super(scope, id);
     this.api = new RestApi(this, 'RestApi', {
       description: 'Generation service',
+      // The dimension of the gateway's metrics: stacks of the same name share them.
+      restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
       deployOptions: { stageName: STAGE, metricsEnabled: true },
       cloudWatchRole: false,

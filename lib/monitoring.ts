@@ -15,7 +15,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { METRIC, METRIC_NAMESPACE, type MetricName, SERVICE_NAME } from '../core/observability.ts';
+import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -29,16 +29,6 @@ export interface MonitoringProps {
   /** Without `alarmEmail`, alarms show in the console only. */
   context: Pick<StackContext, 'alarmEmail'>;
 }
-
-/** Sum of one of the service's own metrics over 5 min. */
-const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
-  new Metric({
-    namespace: METRIC_NAMESPACE,
-    metricName,
-    dimensionsMap: { service: SERVICE_NAME, ...dimensions },
-    statistic: 'Sum',
-    period: Duration.minutes(5),
-  });
 
 /** Verifies the ledger once a day, and notifies the operator of alarms. */
 export class Monitoring extends Construct {
@@ -73,6 +63,15 @@ export class Monitoring extends Construct {
       targets: [new LambdaTarget(this.verifyLedger.lambda)],
     });
 
+    /** Sum of one of the service's own metrics over 5 min. */
+    const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+      new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName,
+        dimensionsMap: { [STACK_DIMENSION]: Stack.of(this).stackName, ...dimensions },
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      });
     this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -48,6 +48,7 @@ export class ServiceFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
     });
+    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
   }
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */

@@ -48,7 +48,7 @@ const OVERRIDES = [
 
 describe('the context', () => {
   test('has these keys and no others', () => {
-    const elsewhere = ['modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
+    const elsewhere = ['stackName', 'modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
     expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
@@ -56,6 +56,7 @@ describe('the context', () => {
 
   test('has the defaults of the specification', () => {
     expect(read({})).toMatchObject({
+      stackName: 'GenerationService',
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
@@ -116,6 +117,8 @@ describe('the context', () => {
 
 describe('an invalid context value fails the synthesis and names the key', () => {
   test.each([
+    ['stackName', '1st'],
+    ['stackName', 'a-name-longer-than-30-characters'],
     ['outputTtlSeconds', '0'],
     ['outputTtlSeconds', '1.5'],
     ['outputTtlSeconds', 'a day'],

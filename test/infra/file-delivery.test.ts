@@ -49,7 +49,7 @@ describe('the distribution', () => {
     expect(distribution.Origins).toHaveLength(1);
     const [origin] = distribution.Origins;
     expect(render(origin.DomainName)).toBe('DataStoreOutputs.RegionalDomainName');
-    expect(render(origin.OriginAccessControlId)).toBe('DeliveryDistributionOrigin1S3OriginAccessControl.Id');
+    expect(render(origin.OriginAccessControlId)).toBe('DeliveryOriginAccessControl.Id');
     expect(origin.S3OriginConfig).toEqual({ OriginAccessIdentity: '' });
   });
 });

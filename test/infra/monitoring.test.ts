@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRIC, METRIC_NAMESPACE, SERVICE_NAME } from '../../core/observability.ts';
+import { METRIC, METRIC_NAMESPACE } from '../../core/observability.ts';
 import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
 import {
   ofType,
@@ -13,7 +13,7 @@ import {
 /** An alarm: its metric with dimensions, and its threshold. */
 type Alarm = [metric: string, bound: string];
 
-const OURS = `service=${SERVICE_NAME}`;
+const OURS = 'service=GenerationService';
 const ofService = (metric: string, bound: string, split = ''): Alarm => [
   `${METRIC_NAMESPACE}/${metric} ${split}${OURS}`,
   bound,
@@ -31,7 +31,7 @@ const ALARMS: Alarm[] = [
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
-  ['AWS/ApiGateway/5XXError ApiName=RestApi', '>= 5 in 1 x 300 s'],
+  ['AWS/ApiGateway/5XXError ApiName=GenerationService', '>= 5 in 1 x 300 s'],
   ...PROVIDER_IDS.flatMap((provider) => [
     ofService(METRIC.providerAccessRefused, '>= 1 in 1 x 300 s', `provider=${provider} `),
     ofService(METRIC.providerCallLost, '>= 5 in 1 x 300 s', `provider=${provider} `),

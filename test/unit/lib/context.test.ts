@@ -18,6 +18,7 @@ const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...req
 describe('the context', () => {
   test('has a default for every key but those of the providers', () => {
     expect(read()).toEqual({
+      stackName: 'GenerationService',
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
