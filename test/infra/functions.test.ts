@@ -30,6 +30,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'events/create-signing-key': 60,
   // A run takes less than a minute, and a last provider query 10 s.
   'events/reconcile': 120,
+  'events/reconcile-lost': 60,
   'events/verify-ledger': 900,
   'workflow/await-provider': 45,
   // The 10 min deadline of an image, plus 30 s to load, record and answer.
@@ -124,6 +125,7 @@ describe('the value of a variable', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
     ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowMachineStateMachine'],
+    ['events/reconcile-lost', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['events/reconcile', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['workflow/settle-request', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['workflow/fail-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
