@@ -35,6 +35,9 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
+/** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
+const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'create-video'] as const;
+
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
@@ -59,6 +62,7 @@ export const StackContext = z.object({
   callbackWaitSeconds: seconds(1, 3600).default(300),
   reconcileIntervalSeconds: seconds(1, 3600).default(60),
   webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
+  reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
   publicBaseUrl: baseUrl.optional(),
   deliveryBaseUrl: baseUrl.optional(),
   allowPrivateTargets: flag,

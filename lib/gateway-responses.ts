@@ -20,7 +20,8 @@ const gatewayError = (
   responseHeaders: { 'X-Request-Id': 'context.requestId', ...headers },
 });
 
-const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message);
+/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */
+const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" });
 const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
   'Retry-After': "'1'",
 });

@@ -26,6 +26,10 @@ export interface GenerationServiceStackProps extends StackProps {
   bundleOf: (name: string) => string;
 }
 
+/** The entries of a record, none of them undefined. */
+const entriesOf = <Name extends string, Value>(record: Partial<Record<Name, Value>>): [Name, Value][] =>
+  Object.entries(record) as [Name, Value][];
+
 /** The whole service: its capabilities, and which function may use which. */
 export class GenerationServiceStack extends Stack {
   constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
@@ -123,6 +127,11 @@ export class GenerationServiceStack extends Stack {
     settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
     settings.bind([verifyLedger], 'RETENTION_DAYS');
+
+    const waiting = { ...task, 'create-video': api['create-video'] };
+    for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
+      waiting[name].reserveConcurrency(executions);
+    }
 
     addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
   }

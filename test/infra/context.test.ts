@@ -48,7 +48,13 @@ const OVERRIDES = [
 
 describe('the context', () => {
   test('has these keys and no others', () => {
-    const elsewhere = ['stackName', 'modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
+    const elsewhere = [
+      'stackName',
+      'reservedConcurrency',
+      'modelRoutes',
+      'reconcileIntervalSeconds',
+      'alarmEmail',
+    ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
     expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
@@ -67,6 +73,7 @@ describe('the context', () => {
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
       alarmEmail: undefined,
+      reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
       allowPrivateTargets: false,
@@ -138,6 +145,8 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['publicBaseUrl', 'api.example.com'],
     ['deliveryBaseUrl', 'files'],
     ['allowPrivateTargets', 'yes'],
+    ['reservedConcurrency', '{"deliver-webhook":0}'],
+    ['reservedConcurrency', '{"get-balance":5}'],
     ['guardrailId', ''],
     ['guardrailVersion', ''],
     ['guardrailVersion', 'latest'],

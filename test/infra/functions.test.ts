@@ -121,6 +121,33 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+describe('reserved concurrency', () => {
+  const reserved = ({ functions }: ServiceTemplate) =>
+    Object.entries(functions).flatMap(([name, { properties }]) =>
+      properties.ReservedConcurrentExecutions === undefined
+        ? []
+        : [[name, properties.ReservedConcurrentExecutions]],
+    );
+
+  test('is off by default: an account with a quota of 10 can reserve none, and its deployment would fail', () => {
+    expect(reserved(service)).toEqual([]);
+  });
+
+  test('caps the functions that wait for servers of others, so that they leave the API its share', () => {
+    const reservedConcurrency = JSON.stringify({
+      'deliver-webhook': 50,
+      'dispatch-request': 200,
+      'create-video': 20,
+    });
+
+    expect(Object.fromEntries(reserved(synthesizeService({ reservedConcurrency })))).toEqual({
+      'workflow/deliver-webhook': 50,
+      'workflow/dispatch-request': 200,
+      'api/create-video': 20,
+    });
+  });
+});
+
 describe('the value of a variable', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],

@@ -254,6 +254,8 @@ describe("the gateway's own errors", () => {
     expect(response?.ResponseParameters).toEqual({
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
       ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
+      // The gateway's answer when Lambda throttles the function is one of these.
+      ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
     });
   });
 });

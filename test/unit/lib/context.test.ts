@@ -28,6 +28,7 @@ describe('the context', () => {
       callbackWaitSeconds: 300,
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
+      reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
       allowPrivateTargets: false,
