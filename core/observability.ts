@@ -36,9 +36,9 @@ const serviceName = process.env.STACK_NAME ?? 'operators';
 export const logger = new Logger({ serviceName });
 const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
 
-/** Counts one occurrence under the given dimensions. Written immediately. */
-export const countMetric = (name: MetricName, dimensions: Record<string, string>): void => {
+/** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
+export const countMetric = (name: MetricName, dimensions: Record<string, string>, count = 1): void => {
   const metric = metrics.singleMetric();
   metric.addDimensions(dimensions);
-  metric.addMetric(name, 'Count', 1);
+  metric.addMetric(name, 'Count', count);
 };

@@ -22,6 +22,15 @@ const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
   .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
+/** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
+const keyNumbers = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
+  z
+    .array(z.int().min(1).max(999))
+    .min(1)
+    .max(5)
+    .refine((numbers) => new Set(numbers).size === numbers.length, 'Expected different numbers'),
+);
 const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
@@ -65,6 +74,7 @@ export const StackContext = z.object({
   reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
   publicBaseUrl: baseUrl.optional(),
   deliveryBaseUrl: baseUrl.optional(),
+  signingKeys: keyNumbers.default([1]),
   allowPrivateTargets: flag,
   guardrailId: z
     .string()

@@ -51,7 +51,7 @@ export class HttpApi extends Construct {
       // The dimension of the gateway's metrics: stacks of the same name share them.
       restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
-      deployOptions: { stageName: STAGE, metricsEnabled: true },
+      deployOptions: { stageName: STAGE },
       cloudWatchRole: false,
     });
     // Not the stage's own URL: the stage depends on the functions, which get this URL as a variable.

@@ -79,7 +79,8 @@ export class Monitoring extends Construct {
       'LedgerNotVerified',
       serviceMetric(METRIC.ledgerVerified).with({ period: Duration.days(1) }),
       'The ledgers have not been verified for two days.',
-      { below: 1, periods: 2 },
+      // A run writes 0 when it begins, so that one that fails is seen. The first run comes a day after the first deployment.
+      { below: 1, periods: 2, orNoData: true },
     );
     const failed = { period: Duration.minutes(5) };
     this.alarm(
@@ -135,7 +136,7 @@ export class Monitoring extends Construct {
     id: string,
     metric: IMetric,
     alarmDescription: string,
-    when: { atLeast?: number; below?: number; periods?: number } = {},
+    when: { atLeast?: number; below?: number; periods?: number; orNoData?: boolean } = {},
   ): void {
     const isBelow = when.below !== undefined;
     const alarm = new Alarm(this, id, {
@@ -146,8 +147,11 @@ export class Monitoring extends Construct {
       comparisonOperator: isBelow
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: isBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: when.orNoData ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
-    alarm.addAlarmAction(new SnsAction(this.topic));
+    const notify = new SnsAction(this.topic);
+    alarm.addAlarmAction(notify);
+    // A new alarm has no data, and stays silent: only the change to that state is an action.
+    if (when.orNoData) alarm.addInsufficientDataAction(notify);
   }
 }

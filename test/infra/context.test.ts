@@ -50,6 +50,7 @@ describe('the context', () => {
   test('has these keys and no others', () => {
     const elsewhere = [
       'stackName',
+      'signingKeys',
       'reservedConcurrency',
       'modelRoutes',
       'reconcileIntervalSeconds',
@@ -76,6 +77,7 @@ describe('the context', () => {
       reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      signingKeys: [1],
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
@@ -144,6 +146,9 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['alarmEmail', 'ops'],
     ['publicBaseUrl', 'api.example.com'],
     ['deliveryBaseUrl', 'files'],
+    ['signingKeys', ''],
+    ['signingKeys', '1,1'],
+    ['signingKeys', '1,2,3,4,5,6'],
     ['allowPrivateTargets', 'yes'],
     ['reservedConcurrency', '{"deliver-webhook":0}'],
     ['reservedConcurrency', '{"get-balance":5}'],

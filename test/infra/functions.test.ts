@@ -170,7 +170,6 @@ describe('the value of a variable', () => {
     ['api/list-generations', 'FILE_DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
     ['api/list-generations', 'FILE_DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
     ['api/list-generations', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
-    ['events/create-signing-key', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
     ['workflow/dispatch-request', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
     ['workflow/dispatch-request', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
     ['workflow/store-outputs', 'BUCKET_NAME', 'DataStoreOutputs'],

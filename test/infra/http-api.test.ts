@@ -83,6 +83,8 @@ describe('the API', () => {
 
     expect(api.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] });
     expect(stage.StageName).toBe('prod');
+    // Metrics of each method cost by the method and month, and no alarm uses them.
+    expect(JSON.stringify(stage.MethodSettings ?? [])).not.toContain('"MetricsEnabled":true');
   });
 
   test('has exactly these routes', () => {

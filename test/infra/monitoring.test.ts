@@ -23,7 +23,7 @@ const executionsOf = (machine: string, end: string): Alarm => [
   '>= 1 in 1 x 300 s',
 ];
 
-/** Every alarm. Only the first one triggers on missing data. */
+/** Every alarm. Only the first one tells also when it has no data any more. */
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
@@ -44,11 +44,13 @@ const described = ({ Properties }: Resource): Alarm => {
   const split = Dimensions.map(
     ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
   );
+  // Missing data is never a breach: the first deployment would raise every such alarm at once.
   const [sign, missing] = {
     GreaterThanOrEqualToThreshold: ['>=', 'notBreaching'],
-    LessThanThreshold: ['<', 'breaching'],
+    LessThanThreshold: ['<', 'missing'],
   }[Properties.ComparisonOperator as string] ?? ['?', '?'];
-  const noData = missing === 'breaching' ? ', or no data' : '';
+  const noData = Properties.InsufficientDataActions ? ', or no data' : '';
+  expect(Properties.InsufficientDataActions ?? Properties.AlarmActions).toEqual(Properties.AlarmActions);
   expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
   return [
     `${Namespace}/${MetricName} ${split.toSorted().join(' ')}`,

@@ -49,6 +49,10 @@ const metricScopesOf = (resources: Record<string, Resource>): Set<string> =>
     ),
   );
 
+test('the template is made for the one partition that the state machines name', () => {
+  expect(projectContext()['@aws-cdk/core:target-partitions']).toEqual(['aws']);
+});
+
 describe('two stacks of one account', () => {
   let first: Record<string, Resource>;
   let inAnotherRegion: Record<string, Resource>;

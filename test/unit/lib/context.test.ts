@@ -31,6 +31,7 @@ describe('the context', () => {
       reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      signingKeys: [1],
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
