@@ -7,6 +7,7 @@ import {
   HttpVersion,
   KeyGroup,
   PublicKey,
+  ResponseHeadersPolicy,
   S3OriginAccessControl,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
@@ -60,6 +61,11 @@ export class FileDelivery extends Construct {
     const originAccessControl = new S3OriginAccessControl(this, 'OriginAccessControl', {
       originAccessControlName: this.globalName('files'),
     });
+    const responseHeadersPolicy = new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      responseHeadersPolicyName: this.globalName('headers'),
+      comment: 'Files are what their content type says, and nothing else',
+      securityHeadersBehavior: { contentTypeOptions: { override: true } },
+    });
     const distribution = new Distribution(this, 'Distribution', {
       comment: 'Generated files, by signed URL',
       defaultBehavior: {
@@ -68,6 +74,7 @@ export class FileDelivery extends Construct {
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
         trustedKeyGroups: [keyGroup],
+        responseHeadersPolicy,
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
     });

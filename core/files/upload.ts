@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Upload } from '@aws-sdk/lib-storage';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
+import { outputFileName } from '../table/keys.ts';
 import { uploads } from './bucket.ts';
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
@@ -44,6 +45,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         Key: objectKey,
         Body: Readable.from(all(), { objectMode: false }),
         ContentType: fileType.contentType,
+        ContentDisposition: `inline; filename="${outputFileName(objectKey)}"`,
       },
       queueSize: 2,
     }).done();

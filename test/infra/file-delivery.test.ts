@@ -30,6 +30,15 @@ describe('the distribution', () => {
     expect(behaviour.TrustedSigners).toBeUndefined();
   });
 
+  test('tells browsers not to guess a type from the bytes, which a provider made', () => {
+    const policy = onlyOne(service.resources, 'AWS::CloudFront::ResponseHeadersPolicy');
+
+    expect(distribution.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({ Ref: policy.logicalId });
+    expect(policy.Properties.ResponseHeadersPolicyConfig.SecurityHeadersConfig).toEqual({
+      ContentTypeOptions: { Override: true },
+    });
+  });
+
   test('trusts one public key, created by the deployment', () => {
     const group = onlyOne(service.resources, 'AWS::CloudFront::KeyGroup').Properties.KeyGroupConfig;
     const key = onlyOne(service.resources, 'AWS::CloudFront::PublicKey').Properties.PublicKeyConfig;

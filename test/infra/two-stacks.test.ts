@@ -14,6 +14,7 @@ import {
 const GLOBAL_NAMES: [type: string, config: string, fields: string[]][] = [
   ['AWS::CloudFront::PublicKey', 'PublicKeyConfig', ['Name', 'CallerReference']],
   ['AWS::CloudFront::KeyGroup', 'KeyGroupConfig', ['Name']],
+  ['AWS::CloudFront::ResponseHeadersPolicy', 'ResponseHeadersPolicyConfig', ['Name']],
   ['AWS::CloudFront::OriginAccessControl', 'OriginAccessControlConfig', ['Name']],
 ];
 /** CloudFront's limit on the name of an origin access control, the shortest of them. */
