@@ -1,9 +1,13 @@
 import { Readable } from 'node:stream';
+import { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
 import { outputFileName } from '../table/keys.ts';
-import { uploads } from './bucket.ts';
+
+/** The S3 client of uploads, which take longer. Here, so that only functions that upload make it. */
+export const uploads = new S3Client(clientOptions('upload'));
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
