@@ -22,6 +22,15 @@ const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
   .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
+/** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
+const keyNumbers = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
+  z
+    .array(z.int().min(1).max(999))
+    .min(1)
+    .max(5)
+    .refine((numbers) => new Set(numbers).size === numbers.length, 'Expected different numbers'),
+);
 const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
@@ -35,6 +44,9 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
+/** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
+const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'create-video'] as const;
+
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
@@ -46,6 +58,10 @@ const MAX_VIDEO_SECONDS = 5400;
  * alike.
  */
 export const StackContext = z.object({
+  stackName: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,29}$/, 'Expected at most 30 letters, digits and hyphens')
+    .default('GenerationService'),
   outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
   retentionDays: number(0, 3650).default(90),
   pauseSeconds: seconds(1, 3600).default(180),
@@ -55,8 +71,10 @@ export const StackContext = z.object({
   callbackWaitSeconds: seconds(1, 3600).default(300),
   reconcileIntervalSeconds: seconds(1, 3600).default(60),
   webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
+  reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
   publicBaseUrl: baseUrl.optional(),
   deliveryBaseUrl: baseUrl.optional(),
+  signingKeys: keyNumbers.default([1]),
   allowPrivateTargets: flag,
   guardrailId: z
     .string()

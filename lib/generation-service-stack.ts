@@ -26,6 +26,10 @@ export interface GenerationServiceStackProps extends StackProps {
   bundleOf: (name: string) => string;
 }
 
+/** The entries of a record, none of them undefined. */
+const entriesOf = <Name extends string, Value>(record: Partial<Record<Name, Value>>): [Name, Value][] =>
+  Object.entries(record) as [Name, Value][];
+
 /** The whole service: its capabilities, and which function may use which. */
 export class GenerationServiceStack extends Stack {
   constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
@@ -46,7 +50,12 @@ export class GenerationServiceStack extends Stack {
       bundleOf,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile } = new Reconciler(this, 'Reconciler', { bundleOf, context, generation, expiry });
+    const { reconcile, reconcileLost } = new Reconciler(this, 'Reconciler', {
+      bundleOf,
+      context,
+      generation,
+      expiry,
+    });
     const { verifyLedger } = new Monitoring(this, 'Monitoring', {
       bundleOf,
       context,
@@ -60,12 +69,12 @@ export class GenerationServiceStack extends Stack {
     const creators = [api['create-generation'], api['create-video']];
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];
     const deleters = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
-    const finishers = [task['settle-request'], task['fail-request'], reconcile];
+    const finishers = [task['settle-request'], task['fail-request'], reconcile, reconcileLost];
     const wakers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...wakers, task['query-provider'], task['dispatch-request']];
 
     // Every endpoint reads the account and updates the key, which counts the call.
-    dataStore.bindTable([...Object.values(api), reconcile], 'GetItem', 'UpdateItem');
+    dataStore.bindTable([...Object.values(api), reconcile, reconcileLost], 'GetItem', 'UpdateItem');
     dataStore.bindTable(
       [...Object.values(generation.tasks), task['expire-request']],
       'GetItem',
@@ -90,7 +99,10 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindItems(webhook, [requestPartition('*'), accountPartition('*')], 'GetItem');
     dataStore.bindItems(webhook, [requestPartition('*')], 'Query', 'PutItem');
     dataStore.bindFiles([task['store-outputs']], 'store');
-    dataStore.bindFiles([...deleters, task['fail-request'], task['expire-request'], reconcile], 'remove');
+    dataStore.bindFiles(
+      [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],
+      'remove',
+    );
 
     secrets.bindProviders(providerCallers);
     secrets.bindProviderStatus([...creators, api['list-models']]);
@@ -103,7 +115,7 @@ export class GenerationServiceStack extends Stack {
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
     generation.allowWake(wakers);
-    generation.bindStatus([reconcile]);
+    generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
@@ -114,6 +126,11 @@ export class GenerationServiceStack extends Stack {
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
     settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
+
+    const waiting = { ...task, 'create-video': api['create-video'] };
+    for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
+      waiting[name].reserveConcurrency(executions);
+    }
 
     addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
   }

@@ -18,9 +18,15 @@ export interface ReconcilerProps {
 /** Statuses of an execution that did not complete. */
 const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 
+/** Lambda's shortest: a run that could not start for a minute has a successor. */
+const MAX_AGE_OF_SCHEDULED_EVENT = Duration.seconds(60);
+
 /** Goes on with work that was left: on a schedule with what is due, and with a request whose execution is lost. */
 export class Reconciler extends Construct {
+  /** Runs on the schedule. */
   readonly reconcile: ServiceFunction;
+  /** Runs when an execution is lost. Lambda repeats a run that fails: the schedule may find its request later only. */
+  readonly reconcileLost: ServiceFunction;
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
     super(scope, id);
@@ -29,6 +35,16 @@ export class Reconciler extends Construct {
       bundle: props.bundleOf('events/reconcile'),
       description: 'Restarts, or fails and refunds, requests that lost their execution',
       timeout: Duration.seconds(120),
+    });
+    // Without this, Lambda itself would repeat a run that failed, beside the next one.
+    this.reconcile.lambda.configureAsyncInvoke({
+      retryAttempts: 0,
+      maxEventAge: MAX_AGE_OF_SCHEDULED_EVENT,
+    });
+    this.reconcileLost = new ServiceFunction(this, 'ReconcileLost', {
+      bundle: props.bundleOf('events/reconcile-lost'),
+      description: 'Restarts, or fails and refunds, a request whose execution did not complete',
+      timeout: Duration.seconds(60),
     });
     new Rule(this, 'Schedule', {
       description: 'Goes on with the work that is due',
@@ -51,7 +67,7 @@ export class Reconciler extends Construct {
           detailType: ['Step Functions Execution Status Change'],
           detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
         },
-        targets: [new LambdaTarget(this.reconcile.lambda, { retryAttempts: 2 })],
+        targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
       });
     }
   }

@@ -1,7 +1,8 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  type CfnFunction,
   Code,
   Function as LambdaFunction,
   LoggingFormat,
@@ -48,11 +49,17 @@ export class ServiceFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
     });
+    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
   }
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */
   addEnvironment(variables: Environment): void {
     for (const [name, value] of Object.entries(variables)) this.lambda.addEnvironment(name, value);
+  }
+
+  /** Reserves concurrency of the account for this function, which it then never exceeds. */
+  reserveConcurrency(executions: number): void {
+    (this.lambda.node.defaultChild as CfnFunction).reservedConcurrentExecutions = executions;
   }
 
   /** Allows exactly these actions on exactly these resources, under these conditions. */

@@ -69,7 +69,7 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:StartExecution'], this.stateMachine.stateMachineArn);
   }
 
-  /** Lets functions see whether an execution runs and how it ended. */
+  /** Lets functions see whether an execution runs, and how it ended. */
   bindStatus(functions: readonly ServiceFunction[]): void {
     this.bind(functions, ['states:DescribeExecution'], this.executionsArn());
   }

@@ -194,6 +194,8 @@ export const outputObjectKey = (
   index: number,
   extension: string,
 ): string => `${outputObjectPrefix(accountId, requestId)}${index}.${extension}`;
+/** The name under which an output's file is saved: its item's id with the extension. It tells nothing of the account. */
+export const outputFileName = (objectKey: string): string => objectKey.split('/').slice(-2).join('_');
 export const outputObjectPrefix = (accountId: string, requestId: string): string =>
   `${OUTPUT_PREFIX}${accountId}/${requestId}/`;
 export const OUTPUT_PREFIX = 'outputs/';

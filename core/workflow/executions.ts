@@ -44,11 +44,21 @@ export const startExpiry = (requestId: string, expiresAt: Instant, suffix = ''):
 export const startWebhookDelivery = (requestId: string, suffix = ''): Promise<void> =>
   startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + suffix, { requestId });
 
-/** The status of the execution that owns a request; undefined when there never was one. */
-export const findWorkflowStatus = async (requestId: string): Promise<ExecutionStatus | undefined> => {
+/**
+ * The status of the execution that owns a request; undefined when there never was one. Step Functions may still
+ * describe an execution as running shortly after its end, so a `reportedEnd` goes before, unless the execution was
+ * redriven since.
+ */
+export const findWorkflowStatus = async (
+  requestId: string,
+  reportedEnd?: ExecutionStatus,
+): Promise<ExecutionStatus | undefined> => {
   const executionArn = executionArnOf(requiredEnv('GENERATION_STATE_MACHINE_ARN'), requestId);
   try {
-    return (await stepFunctions.send(new DescribeExecutionCommand({ executionArn }))).status;
+    const { status, redriveCount = 0 } = await stepFunctions.send(
+      new DescribeExecutionCommand({ executionArn }),
+    );
+    return redriveCount > 0 ? status : (reportedEnd ?? status);
   } catch (error) {
     if (error instanceof ExecutionDoesNotExist) return undefined;
     throw error;

@@ -1,3 +1,4 @@
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
@@ -17,16 +18,21 @@ const LOST_EXECUTION: Failure = {
 /**
  * Repairs a request that may have lost its execution. A terminal request is closed. One whose execution never
  * started is started. One whose execution stopped is settled if outputs are recorded or kept, else failed
- * and refunded. Returns whether an execution was running: then the request is left alone.
+ * and refunded. Returns whether an execution was running: then the request is left alone. `reportedEnd` is how
+ * Step Functions reported that it ended.
  */
-export const reconcileRequest = async (requestId: string, clock: Clock = systemClock): Promise<boolean> => {
+export const reconcileRequest = async (
+  requestId: string,
+  clock: Clock = systemClock,
+  reportedEnd?: ExecutionStatus,
+): Promise<boolean> => {
   const request = await findRequest(requestId);
   if (!request) return false;
   if (isTerminal(request)) {
     await closeStoredRequest(requestId);
     return false;
   }
-  const status = await findWorkflowStatus(requestId);
+  const status = await findWorkflowStatus(requestId, reportedEnd);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return true;
   logger.warn('a request without an execution', { requestId, status: status ?? 'NEVER_STARTED' });
   countMetric(METRIC.executionLost, { kind: request.kind });

@@ -48,7 +48,14 @@ const OVERRIDES = [
 
 describe('the context', () => {
   test('has these keys and no others', () => {
-    const elsewhere = ['modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
+    const elsewhere = [
+      'stackName',
+      'signingKeys',
+      'reservedConcurrency',
+      'modelRoutes',
+      'reconcileIntervalSeconds',
+      'alarmEmail',
+    ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
     expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
@@ -56,6 +63,7 @@ describe('the context', () => {
 
   test('has the defaults of the specification', () => {
     expect(read({})).toMatchObject({
+      stackName: 'GenerationService',
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
@@ -66,8 +74,10 @@ describe('the context', () => {
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
       alarmEmail: undefined,
+      reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      signingKeys: [1],
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
@@ -119,6 +129,8 @@ describe('the context', () => {
 
 describe('an invalid context value fails the synthesis and names the key', () => {
   test.each([
+    ['stackName', '1st'],
+    ['stackName', 'a-name-longer-than-30-characters'],
     ['outputTtlSeconds', '0'],
     ['outputTtlSeconds', '1.5'],
     ['outputTtlSeconds', 'a day'],
@@ -137,7 +149,12 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['alarmEmail', 'ops'],
     ['publicBaseUrl', 'api.example.com'],
     ['deliveryBaseUrl', 'files'],
+    ['signingKeys', ''],
+    ['signingKeys', '1,1'],
+    ['signingKeys', '1,2,3,4,5,6'],
     ['allowPrivateTargets', 'yes'],
+    ['reservedConcurrency', '{"deliver-webhook":0}'],
+    ['reservedConcurrency', '{"get-balance":5}'],
     ['guardrailId', ''],
     ['guardrailVersion', ''],
     ['guardrailVersion', 'latest'],

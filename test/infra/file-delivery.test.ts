@@ -30,6 +30,15 @@ describe('the distribution', () => {
     expect(behaviour.TrustedSigners).toBeUndefined();
   });
 
+  test('tells browsers not to guess a type from the bytes, which a provider made', () => {
+    const policy = onlyOne(service.resources, 'AWS::CloudFront::ResponseHeadersPolicy');
+
+    expect(distribution.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({ Ref: policy.logicalId });
+    expect(policy.Properties.ResponseHeadersPolicyConfig.SecurityHeadersConfig).toEqual({
+      ContentTypeOptions: { Override: true },
+    });
+  });
+
   test('trusts one public key, created by the deployment', () => {
     const group = onlyOne(service.resources, 'AWS::CloudFront::KeyGroup').Properties.KeyGroupConfig;
     const key = onlyOne(service.resources, 'AWS::CloudFront::PublicKey').Properties.PublicKeyConfig;
@@ -49,7 +58,7 @@ describe('the distribution', () => {
     expect(distribution.Origins).toHaveLength(1);
     const [origin] = distribution.Origins;
     expect(render(origin.DomainName)).toBe('DataStoreOutputs.RegionalDomainName');
-    expect(render(origin.OriginAccessControlId)).toBe('DeliveryDistributionOrigin1S3OriginAccessControl.Id');
+    expect(render(origin.OriginAccessControlId)).toBe('DeliveryOriginAccessControl.Id');
     expect(origin.S3OriginConfig).toEqual({ OriginAccessIdentity: '' });
   });
 });
@@ -69,6 +78,53 @@ test('the bucket policy allows this distribution to read, and nothing else', () 
   expect(render(allowed[0].Condition.StringEquals['AWS:SourceArn'])).toBe(
     'arn:AWS::Partition:cloudfront::AWS::AccountId:distribution/DeliveryDistribution',
   );
+});
+
+describe('the key pair', () => {
+  const pairs = (overrides: Record<string, unknown> = {}) => {
+    const { resources, functions } = synthesizeService(overrides);
+    return {
+      resources,
+      made: ofType(resources, 'Custom::DeliveryKeyPair').map(([, { Properties }]) => Properties),
+      trusted: onlyOne(resources, 'AWS::CloudFront::KeyGroup').Properties.KeyGroupConfig.Items.map(render),
+      signing: functions['api/get-generation']?.properties.Environment.Variables,
+    };
+  };
+
+  test('is made for a secret, so that another secret means another pair, and within 5 min', () => {
+    const { made } = pairs();
+
+    expect(made).toHaveLength(1);
+    expect(render(made[0]?.SecretArn)).toBe('DeliverySigningKey');
+    // Without it CloudFormation waits an hour for a function that cannot answer.
+    expect(Number(made[0]?.ServiceTimeout)).toBe(300);
+  });
+
+  test('is rotated in three deployments: trust both, sign with the new one, trust it alone', () => {
+    const first = pairs();
+    const both = pairs({ signingKeys: '1,2' });
+    const turned = pairs({ signingKeys: '2,1' });
+    const second = pairs({ signingKeys: '2' });
+
+    expect(first.trusted).toEqual(['DeliveryPublicKey']);
+    expect(both.trusted).toEqual(['DeliveryPublicKey', 'DeliveryPublicKey2']);
+    expect(both.signing).toEqual(first.signing);
+    expect(turned.trusted.toSorted()).toEqual(both.trusted);
+    expect(render(turned.signing.FILE_DELIVERY_KEY_PAIR_ID)).toBe('DeliveryPublicKey2');
+    expect(render(turned.signing.FILE_DELIVERY_KEY_SECRET_ARN)).toBe('DeliverySigningKey2');
+    expect(second.trusted).toEqual(['DeliveryPublicKey2']);
+    expect(second.signing).toEqual(turned.signing);
+  });
+
+  test('keeps its resource while another is added: CloudFront can change no public key', () => {
+    const keyOf = ({ resources }: ReturnType<typeof pairs>, name: string) =>
+      ofType(resources, 'AWS::CloudFront::PublicKey').find(([id]) => render({ Ref: id }) === name);
+
+    expect(keyOf(pairs(), 'DeliveryPublicKey')).toEqual(
+      keyOf(pairs({ signingKeys: '2,1' }), 'DeliveryPublicKey'),
+    );
+    expect(keyOf(pairs({ signingKeys: '2' }), 'DeliveryPublicKey')).toBeUndefined();
+  });
 });
 
 describe('the secrets', () => {

@@ -124,6 +124,13 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
+  'events/reconcile-lost': {
+    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
+    [FILES]: 's3:DeleteObject',
+    [BUCKET]: 's3:ListBucket',
+    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
+    [GENERATIONS_RUN]: 'states:DescribeExecution',
+  },
   'events/verify-ledger': {
     [TABLE]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [['GSI1', 'GSI2'].map(index).join(' ')]: onTable('Query'),

@@ -75,11 +75,19 @@ const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
   });
 
 /** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
-export const addService = (app: App, bundlesFolder: string): GenerationServiceStack =>
-  new GenerationServiceStack(app, 'GenerationService', {
-    context: readContext(app.node),
+export const addService = (
+  app: App,
+  bundlesFolder: string,
+  env: { account?: string; region?: string } = {},
+): GenerationServiceStack => {
+  const context = readContext(app.node);
+  return new GenerationServiceStack(app, 'GenerationService', {
+    env,
+    stackName: context.stackName,
+    context,
     bundleOf: (name) => placeholderBundle(bundlesFolder, name),
   });
+};
 
 const placeholderBundle = (bundlesFolder: string, name: string): string => {
   const bundle = join(bundlesFolder, name);

@@ -265,8 +265,8 @@ export const MUTANTS: readonly Mutant[] = [
     'deletion',
     'requests of a removed end-user are left when one call cannot remove all',
     'core/deletion/delete-end-user.ts',
-    'if (!complete) {',
-    'if (!complete && deletions.size === 0) {',
+    'if (!complete) return undefined;',
+    '',
   ),
 
   bug(

@@ -33,6 +33,7 @@ const LOST: Record<string, readonly string[]> = {
 export class Schedule {
   private readonly world: World;
   private readonly reconcile: DeployedFunction;
+  private readonly reconcileLost: DeployedFunction;
   private isArmed = false;
   private quietRuns = 0;
   private minutes = 0;
@@ -41,6 +42,7 @@ export class Schedule {
   constructor(world: World) {
     this.world = world;
     this.reconcile = world.functionNamed('reconcile');
+    this.reconcileLost = world.functionNamed('reconcile-lost');
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
       const sort = String(after?.SK);
@@ -53,7 +55,7 @@ export class Schedule {
 
   /** One run, as on its schedule. */
   async runNow(): Promise<void> {
-    await this.invoke({ everySeconds: INTERVAL_MS / 1000 });
+    await this.invoke(this.reconcile, { everySeconds: INTERVAL_MS / 1000 });
   }
 
   private arm(): void {
@@ -112,18 +114,18 @@ export class Schedule {
   private async invokeUntilDone(event: unknown): Promise<void> {
     for (const wait of RETRY_MS) {
       if (wait > 0) await this.world.scheduler.sleep(wait);
-      let error = await this.invoke(event);
+      let error = await this.invoke(this.reconcileLost, event);
       while (error?.name === TOO_MANY) {
         await this.world.scheduler.sleep(ROOM_MS);
-        error = await this.invoke(event);
+        error = await this.invoke(this.reconcileLost, event);
       }
       if (!error) return;
     }
   }
 
   /** Why it did not come to its end; undefined when it did. */
-  private invoke(event: unknown): Promise<Error | undefined> {
-    return outside(() => this.world.lambda.invoke(this.reconcile, event)).then(
+  private invoke(target: DeployedFunction, event: unknown): Promise<Error | undefined> {
+    return outside(() => this.world.lambda.invoke(target, event)).then(
       () => undefined,
       (error: Error) => error,
     );

@@ -43,6 +43,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
     ),
   ),
   'events/reconcile': 120,
+  'events/reconcile-lost': 60,
 };
 /** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;

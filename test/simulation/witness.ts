@@ -42,6 +42,9 @@ export interface ExpectedCounters {
 
 export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.status));
 
+const isBusy = (attempt: Item | undefined): attempt is Item =>
+  (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
+
 /**
  * Watches every change of the table and keeps what no reader of its last state could know: whether a terminal
  * request ever changed, and what was accepted and later removed.
@@ -74,6 +77,8 @@ export class Witness {
     const sort = String((after ?? before)?.SK);
     if (sort === 'REQUEST') this.seeRequest(before, after);
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
+    if (sort.startsWith('ATTEMPT#') && isBusy(after) && !isBusy(before))
+      this.world.evidence.recordBusy(after);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);

@@ -23,7 +23,7 @@ describe('the clients of the service', () => {
     expect(clients).toEqual([
       ['core/creation/content-filter.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
-      ['core/files/bucket.ts', 'S3Client', 'upload'],
+      ['core/files/upload.ts', 'S3Client', 'upload'],
       ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],

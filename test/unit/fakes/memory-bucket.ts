@@ -16,6 +16,7 @@ export interface StoredObject {
   bucket: string;
   bytes: Buffer;
   contentType: string;
+  contentDisposition: string | undefined;
   /** The sizes of its uploaded parts, in bytes. */
   parts: number[];
 }
@@ -33,7 +34,10 @@ export class MemoryBucket {
   readonly client = mockClient(S3Client);
   readonly objects = new Map<string, StoredObject>();
   readonly abortedUploads: string[] = [];
-  private readonly uploads = new Map<string, { contentType: string; parts: Map<number, Buffer> }>();
+  private readonly uploads = new Map<
+    string,
+    Omit<StoredObject, 'bucket' | 'bytes' | 'parts'> & { parts: Map<number, Buffer> }
+  >();
 
   constructor() {
     this.serve();
@@ -51,7 +55,8 @@ export class MemoryBucket {
   /** Stores an object whose content is its key. */
   put(key: string): void {
     const bytes = Buffer.from(key);
-    this.objects.set(key, { bucket: 'bucket', bytes, contentType: 'image/png', parts: [bytes.byteLength] });
+    const kept = { contentType: 'image/png', contentDisposition: undefined };
+    this.objects.set(key, { bucket: 'bucket', bytes, ...kept, parts: [bytes.byteLength] });
   }
 
   private serve(): void {
@@ -79,16 +84,22 @@ export class MemoryBucket {
       const part = Range === undefined ? object.bytes : object.bytes.subarray(Number(start), Number(end) + 1);
       return { Body: { transformToByteArray: async () => new Uint8Array(part) } };
     });
-    this.client.on(PutObjectCommand).callsFake(async ({ Bucket, Key, Body, ContentType }) => {
-      const bytes = bytesOf(Body);
-      const object = { bucket: Bucket, bytes, contentType: ContentType, parts: [bytes.byteLength] };
-      this.objects.set(Key, object);
-      return {};
-    });
-    this.client.on(CreateMultipartUploadCommand).callsFake(async ({ Key, ContentType }) => {
-      this.uploads.set(Key, { contentType: ContentType, parts: new Map() });
-      return { UploadId: `upload of ${Key}` };
-    });
+    this.client
+      .on(PutObjectCommand)
+      .callsFake(async ({ Bucket, Key, Body, ContentType, ContentDisposition }) => {
+        const bytes = bytesOf(Body);
+        const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+        const object = { bucket: Bucket, bytes, ...kept, parts: [bytes.byteLength] };
+        this.objects.set(Key, object);
+        return {};
+      });
+    this.client
+      .on(CreateMultipartUploadCommand)
+      .callsFake(async ({ Key, ContentType, ContentDisposition }) => {
+        const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+        this.uploads.set(Key, { ...kept, parts: new Map() });
+        return { UploadId: `upload of ${Key}` };
+      });
     this.client.on(UploadPartCommand).callsFake(async ({ Key, PartNumber, Body }) => {
       this.uploads.get(Key)?.parts.set(PartNumber, bytesOf(Body));
       return { ETag: `part ${PartNumber}` };
@@ -105,6 +116,7 @@ export class MemoryBucket {
         bucket: Bucket,
         bytes: Buffer.concat(parts),
         contentType: upload.contentType,
+        contentDisposition: upload.contentDisposition,
         parts: parts.map(({ byteLength }) => byteLength),
       });
       return {};

@@ -22,6 +22,7 @@ import { MemoryTable } from '../fakes/memory-table.ts';
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
 const { handler } = await import('../../../functions/events/reconcile.ts');
+const { handler: lostHandler } = await import('../../../functions/events/reconcile-lost.ts');
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
@@ -118,6 +119,7 @@ describe('on a schedule', () => {
 });
 
 describe('on the event of a lost execution', () => {
+  const run = (event: unknown) => lostHandler(event, aLambdaContext());
   /** The event as EventBridge delivers it. */
   const lost = (machine: string, input: object | string = { requestId: REQUEST_ID }) => ({
     version: '0',

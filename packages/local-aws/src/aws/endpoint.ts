@@ -42,6 +42,7 @@ export interface AwsEndpointOptions {
 export interface OpenedObject {
   body: Readable;
   contentType: string;
+  headers: Record<string, string>;
   contentLength: number;
   etag: string;
 }
@@ -155,14 +156,15 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       async readObject(bucket, key) {
         const object = await s3.store.find(bucket, key);
         const body = object && (await s3.store.open(bucket, key, 0, object.sizeBytes - 1));
-        return (
-          body && {
-            body,
-            contentType: object.headers['content-type'] ?? '',
-            contentLength: object.sizeBytes,
-            etag: `"${object.etag}"`,
-          }
-        );
+        if (!body) return undefined;
+        const { 'content-type': contentType = '', ...headers } = object.headers;
+        return {
+          body,
+          contentType,
+          headers,
+          contentLength: object.sizeBytes,
+          etag: `"${object.etag}"`,
+        };
       },
       readSecret(nameOrArn) {
         const secret = secrets.find(nameOrArn);

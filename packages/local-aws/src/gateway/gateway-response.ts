@@ -23,6 +23,17 @@ const RESPONSE_TYPES = {
     message: 'Endpoint request timed out',
     errorType: 'InternalServerErrorException',
   },
+  /** A header that is no signature of version 4. Templates cannot name this type, only `DEFAULT_4XX`. */
+  INCOMPLETE_SIGNATURE: {
+    statusCode: 403,
+    message: 'Invalid key=value pair (missing equal-sign) in Authorization header.',
+    errorType: 'IncompleteSignatureException',
+  },
+  INVALID_SIGNATURE: {
+    statusCode: 403,
+    message: 'The request signature we calculated does not match the signature you provided.',
+    errorType: 'InvalidSignatureException',
+  },
   MISSING_AUTHENTICATION_TOKEN: {
     statusCode: 403,
     message: 'Missing Authentication Token',

@@ -55,6 +55,12 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 };
 
+/** Without a route the gateway takes a call for a signed one: it judges the header, and looks no further when there is none. */
+const withoutRoute = (authorization: string | undefined): GatewayResponseType => {
+  if (authorization === undefined || authorization === '') return 'MISSING_AUTHENTICATION_TOKEN';
+  return authorization.startsWith('AWS4-HMAC-SHA256 ') ? 'INVALID_SIGNATURE' : 'INCOMPLETE_SIGNATURE';
+};
+
 const TIMED_OUT = Symbol('timed out');
 
 /** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
@@ -65,7 +71,7 @@ export const createGateway = ({
   log = () => undefined,
 }: GatewayOptions): HandleRequest => {
   checkExpressions(api);
-  const findRoute = createRouter(api.routes);
+  const findRoute = createRouter(api.routes, api.resourcePaths);
 
   const callFunction = async (
     integration: ProxyIntegration,
@@ -99,10 +105,10 @@ export const createGateway = ({
   ): Promise<Answer | GatewayResponseType> => {
     const body = await readBody(request);
     const match = findRoute(context.httpMethod, path);
-    if (!match) return 'MISSING_AUTHENTICATION_TOKEN';
+    const { rawHeaders } = request;
+    if (!match) return withoutRoute(headerOf(rawHeaders, 'authorization'));
     if (!body) return 'REQUEST_TOO_LARGE';
 
-    const { rawHeaders } = request;
     const { integration, resourcePath } = match.route;
     if (integration.type === 'MOCK') {
       const contentType = headerOf(rawHeaders, 'content-type');

@@ -99,6 +99,14 @@ describe('the status of the execution of a request', () => {
     },
   );
 
+  test('is the reported end while it is still described as running, unless it was redriven', async () => {
+    executions.put('generation', 'img_1', 'RUNNING');
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
+
+    executions.client.on(DescribeExecutionCommand).resolves({ status: 'RUNNING', redriveCount: 1 });
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('RUNNING');
+  });
+
   test('is undefined when there never was one', async () => {
     executions.put('expiry', 'img_1', 'RUNNING');
 
