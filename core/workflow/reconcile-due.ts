@@ -107,7 +107,7 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   const now = toInstant(run.clock.now());
   if (isTerminal(request)) return closeStoredRequest(requestId);
   // It was dispatched, so it had an execution.
-  if (due.list === 'START' && request.status === 'processing') return lookLater(due, now);
+  if (due.list === 'START' && request.status === 'processing') return lookLater(due, request.createdAt);
   if (request.status === 'processing') {
     const { attempts, wait } = await readProgress(requestId);
     if (attempts.some(isOpenTask)) return lookLater(due, lastNewsAt(wait) ?? now);
@@ -116,7 +116,7 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   if (await reconcileRequest(requestId, run.clock)) await lookLater(due, now);
 };
 
-/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after the last news. */
+/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after the last news: it exists, it waits, it was queried. */
 const lookLater = async (due: DueItem, newsAt: Instant): Promise<void> => {
   await relist(due, 'LOOK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
 };

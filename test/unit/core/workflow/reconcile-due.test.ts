@@ -138,7 +138,8 @@ describe('a request that may have no execution', () => {
     await reconcileAt(0);
 
     expect(commands()).toEqual([]);
-    expect(placeOf(requestId)).toEqual(listed('LOOK', 300, requestId));
+    // Five minutes after its creation.
+    expect(placeOf(requestId)).toEqual(listed('LOOK', 240, requestId));
   });
 
   test('keeps the place that its dispatch gives it during the look', async () => {
