@@ -168,13 +168,11 @@ export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });
 export const MODEL_SETTINGS_PARTITION = 'CATALOG';
 
-/** The object key of one output. A request's outputs share a prefix, so that they can be found and removed together. */
-export const outputObjectKey = (
-  accountId: string,
-  requestId: string,
-  index: number,
-  extension: string,
-): string => `${outputObjectPrefix(accountId, requestId)}${index}.${extension}`;
-export const outputObjectPrefix = (accountId: string, requestId: string): string =>
-  `${OUTPUT_PREFIX}${accountId}/${requestId}/`;
+/**
+ * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.
+ * File URLs show it, so it holds no account id.
+ */
+export const outputObjectKey = (requestId: string, index: number, extension: string): string =>
+  `${outputObjectPrefix(requestId)}${index}.${extension}`;
+export const outputObjectPrefix = (requestId: string): string => `${OUTPUT_PREFIX}${requestId}/`;
 export const OUTPUT_PREFIX = 'outputs/';

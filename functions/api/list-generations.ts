@@ -7,8 +7,8 @@ import { listImageRequests } from '../../core/requests/request-lists.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { type ApiRequest, PAGE_QUERY } from '../http/api-request.ts';
-import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 const QUERY = {
@@ -20,21 +20,14 @@ const QUERY = {
   ),
 };
 
-const load = async (request: ApiRequest, accountId: string) => {
+/** GET /v1/generations. 200 with a page of the caller's image requests, newest first. */
+export const handler = apiHandler(async (request) => {
+  const { accountId } = await authorize(identifyCaller(request), 'generations:read', request.now);
   const { page, pageSize, ...filter } = request.query(QUERY);
-  return Promise.all([
+  const [found, signUrl] = await Promise.all([
     listImageRequests(accountId, filter, { page, pageSize }, request.now),
     loadUrlSigner(),
   ]);
-};
-
-/** GET /v1/generations. 200 with a page of the caller's image requests, newest first. */
-export const handler = apiHandler(async (request) => {
-  const caller = identifyCaller(request);
-  const [, [found, signUrl]] = await authorizedFirst(
-    authorize(caller, 'generations:read', request.now),
-    load(request, caller.accountId),
-  );
   const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
   return json(
     200,

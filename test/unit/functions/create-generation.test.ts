@@ -62,7 +62,7 @@ describe('POST /v1/generations', () => {
     expect(memory.get(requestKey(body.requestId))).toMatchObject({ status: 'queued', images: 2 });
   });
 
-  test('takes three round trips: all reads together, the transaction, the start', async () => {
+  test('takes four round trips: caller, facts, the transaction, the start', async () => {
     await create(aGenerationBody());
 
     expect(memory.calls()).toEqual({

@@ -75,7 +75,7 @@ describe('POST /v1/videos', () => {
     expect(executions.names('generation')).toEqual([body.requestId]);
   });
 
-  test('takes two round trips to the table', async () => {
+  test('takes three round trips to the table: caller, facts, the transaction', async () => {
     await create(aVideoBody());
 
     expect(memory.calls()).toEqual({

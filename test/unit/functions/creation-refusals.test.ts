@@ -204,7 +204,7 @@ describe('a creation with an Idempotency-Key', () => {
     expect(memory.transactions).toEqual([]);
   });
 
-  test('is read in the same round trip as everything else', async () => {
+  test('is read in the same round trip as the other facts', async () => {
     await create({}, key);
 
     expect(memory.calls()).toEqual({

@@ -96,7 +96,7 @@ describe('GET /v1/generations', () => {
     );
   });
 
-  test('takes two round trips to the table: caller and index, then the records', async () => {
+  test('takes three round trips to the table: the caller, the index, then the records', async () => {
     given();
     await call(listGenerations);
 

@@ -44,7 +44,7 @@ const request = () => memory.get(requestKey(REQUEST_ID));
 
 describe('failing a request that may have files', () => {
   const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
-  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
+  const filesOf = (requestId: string) => `outputs/${requestId}/`;
   const keys = () => [...bucket.objects.keys()];
 
   test('removes its files, recorded or not, and no other request’s', async () => {

@@ -198,7 +198,7 @@ describe('reconciling all open work', () => {
   });
 
   test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
-    const files = [outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4')];
+    const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
     const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
     memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...openWorkListing(VIDEO_ID, at(0)), ...mark });
     memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });
