@@ -164,6 +164,18 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
+/** The kinds of outbound calls that are limited by how many are under way. */
+export type InFlightKind = 'clips' | 'filter' | 'webhooks';
+/**
+ * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * text.
+ */
+export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
+  PK: `${inFlightPrefix(kind)}${whose}`,
+  SK: 'IN_FLIGHT',
+});
+export const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
+
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });
 export const MODEL_SETTINGS_PARTITION = 'CATALOG';

@@ -180,7 +180,9 @@ describe('refusals', () => {
 
 describe('log lines', () => {
   const named = jest.spyOn(logger, 'appendKeys');
-  beforeEach(() => named.mockClear());
+  beforeEach(() => {
+    named.mockClear();
+  });
   const names = () => Object.assign({}, ...named.mock.calls.map(([keys]) => keys));
 
   test('name the account and the key once they are verified, also when the caller is then refused', async () => {
