@@ -1,5 +1,5 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
 import {
   COMMON_FIELDS,
@@ -7,6 +7,7 @@ import {
   type NewCreation,
   optionalUrls,
   type ParsedCreation,
+  tooManyUrls,
 } from './creation-fields.ts';
 
 /** A creation of a video, with every default applied. Frames and references are URLs. */
@@ -59,7 +60,7 @@ export const parseVideoRequest = (
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
   checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], allowPrivate, fields);
-  if (model) checkAgainstModel(model, values, fields);
+  if (model) checkAgainstModel(model, body, values, fields);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
     return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
@@ -67,7 +68,12 @@ export const parseVideoRequest = (
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
 
-const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldErrors): void => {
+const checkAgainstModel = (
+  model: VideoModel,
+  body: Record<string, unknown>,
+  values: Values,
+  fields: FieldErrors,
+): void => {
   const { resolution, durationSec, ratio } = values;
   const { min, max } = model.durationSec;
   if (resolution !== undefined && !model.resolutions.includes(resolution)) {
@@ -82,7 +88,8 @@ const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldError
       : `${model.id} takes no ratio`;
   }
   checkFrames(model, values, fields);
-  for (const field of REFERENCE_FIELDS) checkReferences(model, field, values, fields);
+  for (const field of REFERENCE_FIELDS)
+    checkReferences(model, field, { ...values, given: listLength(body[field]) }, fields);
 };
 
 const takes = (model: VideoModel, mode: string): boolean => model.inputModes?.includes(mode) ?? false;
@@ -101,17 +108,16 @@ const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: Fi
 const checkReferences = (
   model: VideoModel,
   field: ReferenceField,
-  values: Values,
+  values: Values & { given: number },
   fields: FieldErrors,
 ): void => {
   const { mode, limit } = REFERENCES[field];
-  const count = values[field]?.length ?? 0;
-  if (count === 0) return;
+  if (values.given === 0) return;
   const most = model[limit] ?? 0;
-  if (!takes(model, mode)) fields[field] ??= `${model.id} takes none`;
-  else if (count > most) fields[field] ??= `must hold at most ${most} URLs`;
+  if (!takes(model, mode)) fields[field] = `${model.id} takes none`;
+  else if (values.given > most) fields[field] = tooManyUrls(most);
   // The providers take either frames or references, and say so only when the task has failed.
-  else if (values.image !== undefined || values.lastFrame !== undefined) {
+  else if (values[field] && (values.image !== undefined || values.lastFrame !== undefined)) {
     fields[field] ??= 'cannot be combined with image or lastFrame';
   }
 };

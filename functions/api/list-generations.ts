@@ -6,6 +6,7 @@ import { renderRecord } from '../../core/requests/render-record.ts';
 import { listImageRequests } from '../../core/requests/request-lists.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { mapPage } from '../../core/table/pages.ts';
+import { parseIso8601 } from '../../core/time.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { PAGE_QUERY } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -16,7 +17,14 @@ const QUERY = {
   endUserEmail: optionalEmail(),
   status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
   createdAfter: z.optional(
-    z.iso.datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' }),
+    z.pipe(
+      z.string().check(
+        z.refine((text) => parseIso8601(text) !== undefined, {
+          error: 'must be an ISO 8601 date, or date-time with a time zone',
+        }),
+      ),
+      z.transform(parseIso8601),
+    ),
   ),
 };
 
