@@ -15,7 +15,11 @@ const gatewayError = (
 ): Omit<GatewayResponseOptions, 'type'> => ({
   statusCode: String(ERROR_STATUS[code]),
   templates: { 'application/json': errorBody(code, message) },
-  responseHeaders: { 'X-Request-Id': 'context.requestId', ...headers },
+  responseHeaders: {
+    'X-Request-Id': 'context.requestId',
+    'X-Content-Type-Options': "'nosniff'",
+    ...headers,
+  },
 });
 
 const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message);

@@ -66,6 +66,7 @@ const refuseOtherMethods = (resource: Resource, allowed: readonly string[]): voi
   const header = (name: string) => `method.response.header.${name}`;
   const headers = {
     [header('X-Request-Id')]: 'context.requestId',
+    [header('X-Content-Type-Options')]: "'nosniff'",
     [header('Allow')]: `'${allowed.join(', ')}'`,
   };
   const body = errorBody('not_found', `This route takes ${allowed.join(', ')} only.`);

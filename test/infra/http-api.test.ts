@@ -166,6 +166,7 @@ describe('another method on a known path', () => {
     expect(errorIn(response.ResponseTemplates).code).toBe('not_found');
     expect(response.ResponseParameters).toEqual({
       'method.response.header.X-Request-Id': 'context.requestId',
+      'method.response.header.X-Content-Type-Options': "'nosniff'",
       'method.response.header.Allow': `'${allowed.join(', ')}'`,
     });
     expect(MethodResponses).toEqual([
@@ -173,6 +174,7 @@ describe('another method on a known path', () => {
         StatusCode: '405',
         ResponseParameters: {
           'method.response.header.X-Request-Id': true,
+          'method.response.header.X-Content-Type-Options': true,
           'method.response.header.Allow': true,
         },
       },
@@ -199,6 +201,7 @@ describe("the gateway's own errors", () => {
     expect(response?.StatusCode).toBe(type === 'UNSUPPORTED_MEDIA_TYPE' ? '405' : String(ERROR_STATUS[code]));
     expect(response?.ResponseParameters).toEqual({
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
+      'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
       ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
     });
   });

@@ -55,6 +55,7 @@ describe('POST /v1/generations', () => {
     });
     expect(headers).toStrictEqual({
       'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': 'http-request-1',
       Location: pollUrl,
       'Retry-After': '5',
