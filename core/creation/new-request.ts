@@ -2,6 +2,7 @@ import { requiredNumberEnv } from '../environment.ts';
 import { newRequestId } from '../ids.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
+import type { Thousandths } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
@@ -33,6 +34,10 @@ export const newRequest = (
     status: 'queued',
   };
 };
+
+/** What a creation is debited for at this rate. */
+export const priceOf = (creation: NewRequest, rate: Rate | undefined): Thousandths =>
+  (isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate)).debitThousandths;
 
 const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
 

@@ -249,16 +249,16 @@ const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): st
 
 /**
  * Access pattern 46: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
- * gaps, so every page is a key range and costs the same. Later pages count back from the account's counter;
- * only they call `ledgerEntries`.
+ * gaps, so every page is a key range and costs the same. Later pages count back from `ledgerEntries`, the
+ * account's counter.
  */
 export const listLedgerEntries = async (
   accountId: string,
   request: PageRequest,
-  ledgerEntries: () => Promise<number>,
+  ledgerEntries: number,
 ): Promise<Page<LedgerEntry>> => {
   const skipped = (request.page - 1) * request.pageSize;
-  const newest = skipped === 0 ? MAX_ENTRY_NUMBER : (await ledgerEntries()) - skipped;
+  const newest = skipped === 0 ? MAX_ENTRY_NUMBER : ledgerEntries - skipped;
   if (newest < 1) return pageOf([], request, false);
   const { Items = [] } = await table.send(
     new QueryCommand({

@@ -90,7 +90,7 @@ interface LedgerReading {
  */
 const readOn = async (reading: LedgerReading): Promise<Account> => {
   const { accountId } = reading.tally;
-  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, async () => 1);
+  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);
   const account = await getAccount(accountId);
   const until = Math.max(account.ledgerEntries, items[0]?.number ?? 0);
   for await (const entry of readLedgerEntries(accountId, reading.readUntil + 1, until)) {

@@ -183,19 +183,29 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
+/** The kinds of outbound calls that are limited by how many are under way. */
+export type InFlightKind = 'clips' | 'filter' | 'webhooks';
+/**
+ * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * text.
+ */
+export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
+  PK: `${inFlightPrefix(kind)}${whose}`,
+  SK: 'IN_FLIGHT',
+});
+export const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
+
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });
 export const MODEL_SETTINGS_PARTITION = 'CATALOG';
 
-/** The object key of one output. A request's outputs share a prefix, so that they can be found and removed together. */
-export const outputObjectKey = (
-  accountId: string,
-  requestId: string,
-  index: number,
-  extension: string,
-): string => `${outputObjectPrefix(accountId, requestId)}${index}.${extension}`;
-/** The name under which an output's file is saved: its item's id with the extension. It tells nothing of the account. */
+/**
+ * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.
+ * File URLs show it, so it holds no account id.
+ */
+export const outputObjectKey = (requestId: string, index: number, extension: string): string =>
+  `${outputObjectPrefix(requestId)}${index}.${extension}`;
+/** The name under which an output's file is saved: its item's id with the extension. */
 export const outputFileName = (objectKey: string): string => objectKey.split('/').slice(-2).join('_');
-export const outputObjectPrefix = (accountId: string, requestId: string): string =>
-  `${OUTPUT_PREFIX}${accountId}/${requestId}/`;
+export const outputObjectPrefix = (requestId: string): string => `${OUTPUT_PREFIX}${requestId}/`;
 export const OUTPUT_PREFIX = 'outputs/';

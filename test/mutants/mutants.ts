@@ -485,8 +485,8 @@ export const MUTANTS: readonly Mutant[] = [
     'storing',
     'every image is stored over the first',
     'core/workflow/store-outputs.ts',
-    'outputObjectKey(request.accountId, request.requestId, index, extension)',
-    'outputObjectKey(request.accountId, request.requestId, 0, extension)',
+    'outputObjectKey(request.requestId, index, extension)',
+    'outputObjectKey(request.requestId, 0, extension)',
   ),
   bug(
     'storing',

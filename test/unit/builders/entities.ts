@@ -105,7 +105,7 @@ export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoReque
 /** An output with a file. */
 export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = {}): StoredOutput => ({
   index,
-  objectKey: `outputs/${ACCOUNT_ID}/${REQUEST_ID}/${index}.png`,
+  objectKey: `outputs/${REQUEST_ID}/${index}.png`,
   contentType: 'image/png',
   sizeBytes: 1234,
   width: 1024,
@@ -116,7 +116,7 @@ export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = 
 /** The one output of a video, with its file. */
 export const aStoredVideo = (overrides: Partial<StoredOutput> = {}): StoredOutput => ({
   index: 0,
-  objectKey: `outputs/${ACCOUNT_ID}/${VIDEO_ID}/0.mp4`,
+  objectKey: `outputs/${VIDEO_ID}/0.mp4`,
   contentType: 'video/mp4',
   sizeBytes: 123_456,
   width: 1920,

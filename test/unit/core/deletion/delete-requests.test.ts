@@ -151,7 +151,7 @@ describe('deleting a request', () => {
 
   test('removes files that were not recorded, and counts them', async () => {
     given();
-    bucket.put(outputObjectKey(ACCOUNT_ID, REQUEST_ID, 7, 'png'));
+    bucket.put(outputObjectKey(REQUEST_ID, 7, 'png'));
 
     expect(await remove()).toEqual({ outcome: 'deleted', removedObjects: 3 });
     expect(bucket.objects.size).toBe(0);

@@ -105,9 +105,7 @@ describe('what a receiver gets', () => {
     createdAt: NOW.toISOString(),
   };
   const urlOf = (requestId: string, file: string) =>
-    expect.stringMatching(
-      `^https://files\\.example\\.com/outputs/${ACCOUNT_ID}/${requestId}/${file}\\?Expires=`,
-    );
+    expect.stringMatching(`^https://files\\.example\\.com/outputs/${requestId}/${file}\\?Expires=`);
   const imageItem = { id: `${REQUEST_ID}_0`, size: '1024x1024', expiresAt, url: urlOf(REQUEST_ID, '0.png') };
   const videoItem = {
     id: `${VIDEO_ID}_0`,

@@ -65,7 +65,7 @@ describe('failing a request that has no files', () => {
 
 describe('failing a request that may have files', () => {
   const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
-  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
+  const filesOf = (requestId: string) => `outputs/${requestId}/`;
   const keys = () => [...bucket.objects.keys()];
 
   test('removes its files, recorded or not, and no other request’s', async () => {

@@ -434,7 +434,7 @@ describe('a request whose execution stopped, unreported', () => {
 
 describe('other work', () => {
   test('resumes an interrupted deletion, and closes it once everything is removed', async () => {
-    const files = [outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4')];
+    const files = [outputObjectKey(VIDEO_ID, 0, 'mp4')];
     const mark = { accountId: ACCOUNT_ID, requestId: VIDEO_ID, deletedAt: at(0), files };
     memory.put(deletedRequestKey(ACCOUNT_ID, VIDEO_ID), { ...listed('LOOK', 60), ...mark });
     memory.put(providerWaitKey(VIDEO_ID), { requestId: VIDEO_ID });

@@ -97,7 +97,7 @@ describe.each(OVER)('an unfinished request whose execution stopped (%s)', (statu
 
   test('loses files that were not recorded', async () => {
     request.given();
-    bucket.put(outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4'));
+    bucket.put(outputObjectKey(VIDEO_ID, 0, 'mp4'));
     bucket.put('outputs/another');
 
     await reconcile();
