@@ -84,11 +84,6 @@ const createOperator = () => ({
   secretAccessKey: randomBytes(30).toString('base64url'),
 });
 
-const functionsBehindRoutes = ({ api }: Stack): string[] =>
-  (api?.routes ?? []).flatMap(({ integration }) =>
-    integration.type === 'AWS_PROXY' ? [integration.functionArn] : [],
-  );
-
 /** Closes parts in the order given. Throws an `AggregateError` once all were tried. */
 const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Promise<void> => {
   const problems: unknown[] = [];
@@ -231,9 +226,6 @@ export const startLocalAws = async (
     await options.beforeSchedules?.(run);
     signal?.throwIfAborted();
     bus.start();
-    runtime
-      .prewarm(functionsBehindRoutes(stack))
-      .catch((error) => log('gateway')(`Prewarming failed: ${error}`));
     return run;
   } catch (error) {
     await close().catch(() => undefined);
