@@ -11,8 +11,8 @@ import { hasOpenTask, stepWhenFinished } from './workflow-rules.ts';
 export interface CatchUpResult {
   /** Whether the provider answered for every open task. */
   answered: boolean;
-  /** Whether every task has finished and no execution waits to be woken. */
-  unattended: boolean;
+  /** Whether an execution waits: it was woken, or took a heartbeat. False when it is not known. */
+  attended: boolean;
 }
 
 /**
@@ -27,12 +27,14 @@ export const catchUp = async (
   timeoutMs: number,
 ): Promise<CatchUpResult> => {
   const { attempts, answered } = await queryTasks(request, providerRouteOf, clock, timeoutMs);
-  if (!hasOutcomes(attempts)) return { answered, unattended: false };
+  if (!hasOutcomes(attempts)) return { answered, attended: false };
   if (!hasOpenTask(attempts)) {
-    return { answered, unattended: !(await wakeWhenFinished(request.requestId, attempts)) };
+    return { answered, attended: await wakeWhenFinished(request.requestId, attempts) };
   }
-  if (answered && taskToken !== undefined) await keepExecutionWaiting(taskToken);
-  return { answered, unattended: false };
+  return {
+    answered,
+    attended: answered && taskToken !== undefined && (await keepExecutionWaiting(taskToken)),
+  };
 };
 
 /** Whether every call was made and its outcome is known. */

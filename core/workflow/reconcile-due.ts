@@ -17,6 +17,7 @@ import { catchUp, wakeWhenFinished } from './catch-up.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { QueryBudget } from './query-budget.ts';
 import { reconcileRequest } from './reconcile.ts';
+import { keepExecutionWaiting } from './task-tokens.ts';
 import { latestAttempts } from './workflow-rules.ts';
 
 const CONCURRENT_ITEMS = 8;
@@ -108,12 +109,15 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   if (isTerminal(request)) return closeStoredRequest(requestId);
   // It was dispatched, so it had an execution.
   if (due.list === 'START' && request.status === 'processing') return lookLater(due, request.createdAt);
+  let newsAt = now;
   if (request.status === 'processing') {
     const { attempts, wait } = await readProgress(requestId);
-    if (attempts.some(isOpenTask)) return lookLater(due, lastNewsAt(wait) ?? now);
-    if (await wakeWhenFinished(requestId, attempts)) return lookLater(due, now);
+    if (attempts.some(isOpenTask)) {
+      newsAt = lastNewsAt(wait) ?? now;
+      if (wait?.taskToken && (await keepExecutionWaiting(wait.taskToken))) return lookLater(due, newsAt);
+    } else if (await wakeWhenFinished(requestId, attempts)) return lookLater(due, now);
   }
-  if (await reconcileRequest(requestId, run.clock)) await lookLater(due, now);
+  if (await reconcileRequest(requestId, run.clock)) await lookLater(due, newsAt);
 };
 
 /** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after the last news: it exists, it waits, it was queried. */
@@ -152,8 +156,8 @@ const query = async ({ due, item }: Claimed, run: Run): Promise<void> => {
   const request = toRequest(item);
   if (isTerminal(request)) return closeStoredRequest(request.requestId);
   const wait = (await findProviderWait(request.requestId)) ?? { requestId: request.requestId };
-  const { unattended } = await catchUp(request, wait, run.providerRouteOf, run.clock, QUERY_TIMEOUT_MS);
-  if (unattended && !(await reconcileRequest(request.requestId, run.clock))) return;
+  const { attended } = await catchUp(request, wait, run.providerRouteOf, run.clock, QUERY_TIMEOUT_MS);
+  if (!attended && !(await reconcileRequest(request.requestId, run.clock))) return;
   await lookLater(due, toInstant(run.clock.now()));
 };
 

@@ -401,14 +401,11 @@ describe('a request whose execution stopped, unreported', () => {
     dueAt(0);
   });
 
-  test('is left alone while its provider works', async () => {
-    await reconcileAt(300);
-
-    expect(commands()).not.toContain('DescribeExecutionCommand');
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 600));
-  });
-
   test.each<[string, () => void]>([
+    [
+      'its provider works, and callers keep it queried',
+      () => request.waiting({ taskToken: 'gone', waitingSince: at(0), queriedAt: at(299) }),
+    ],
     ['its task is found to have finished', () => undefined],
     ['its task had finished', () => request.withAttempt({ outcome: aDone('a') })],
     ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0)],
@@ -420,6 +417,15 @@ describe('a request whose execution stopped, unreported', () => {
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
     expect(placeOf(VIDEO_ID)).toEqual({});
   });
+
+  test.each([[{ kind: 'waiting' }], [{ kind: 'busy', reason: 'down' }]] as const)(
+    'is ended when the provider answers %j',
+    async (answer) => {
+      await reconcileAt(300, answer);
+
+      expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
+    },
+  );
 
   test('is settled when its outputs are recorded', async () => {
     request.given({ outputs: [aStoredVideo()] }).withAttempt({ outcome: aDone('a') });
