@@ -43,7 +43,8 @@ export interface StateEntry {
 
 /**
  * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
- * held up must not overwrite the token of the state's next attempt. Returns the whole item, as stored.
+ * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
+ * anew. Returns the whole item, as stored.
  */
 export const keepTaskToken = async (
   requestId: string,
@@ -54,7 +55,7 @@ export const keepTaskToken = async (
   const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
   try {
     return await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
-      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder <= :tokenOrder',
+      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder',
       values: {},
     });
   } catch (error) {
