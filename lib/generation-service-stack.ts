@@ -1,6 +1,13 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { accountPartition, LISTING_INDEX, REQUEST_INDEXES, requestPartition } from '../core/table/keys.ts';
+import {
+  accountPartition,
+  inFlightPrefix,
+  LISTING_INDEX,
+  REQUEST_INDEXES,
+  requestPartition,
+  WEBHOOK_HOST_PREFIX,
+} from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
@@ -98,6 +105,8 @@ export class GenerationServiceStack extends Stack {
     const webhook = task['deliver-webhook'];
     dataStore.bindItems(webhook, [requestPartition('*'), accountPartition('*')], 'GetItem');
     dataStore.bindItems(webhook, [requestPartition('*')], 'Query', 'PutItem');
+    dataStore.bindItems(webhook, [`${WEBHOOK_HOST_PREFIX}*`], 'GetItem', 'UpdateItem');
+    dataStore.bindItems(webhook, [`${inFlightPrefix('webhooks')}*`], 'UpdateItem');
     dataStore.bindFiles([task['store-outputs']], 'store');
     dataStore.bindFiles(
       [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],

@@ -183,6 +183,13 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
+/** How a host of webhooks hangs. Takes the host's digest: a host can be any text. */
+export const webhookHostKey = (digest: string): ItemKey => ({
+  PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
+  SK: 'BACK_OFF',
+});
+export const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
+
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'webhooks';
 /**

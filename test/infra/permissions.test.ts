@@ -112,6 +112,8 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'workflow/deliver-webhook': {
     [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
     [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
+    [itemsOf('WEBHOOK_HOST#*')]: onTable('GetItem', 'UpdateItem'),
+    [itemsOf('IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {

@@ -10,6 +10,7 @@ import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime } from './functions/runtime.ts';
 import { startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
 
@@ -168,6 +169,7 @@ export const startLocalAws = async (
 
   try {
     if (options.dynamodbEndpoint === undefined) findDynoxide();
+    makePrivateDirectory(dataDir);
     mkdirSync(logDirectory, { recursive: true });
     const frontDoor = await step('front door', () => startFrontDoor(options.port));
     started.frontDoor = frontDoor;

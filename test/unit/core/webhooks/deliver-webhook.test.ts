@@ -229,7 +229,8 @@ describe('an attempt', () => {
 
     expect(await listWebhookAttempts(REQUEST_ID)).toStrictEqual([
       aWebhookAttempt({
-        startedAt: new Date(NOW.getTime() + 250).toISOString(),
+        // The clock is read before, for the request and for each limit.
+        startedAt: new Date(NOW.getTime() + 750).toISOString(),
         milliseconds: 250,
         status: 204,
       }),
