@@ -45,8 +45,8 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const NAMES = Object.keys(TIMEOUT_SECONDS);
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService(EVERYTHING_CONFIGURED);
+beforeAll(async () => {
+  service = await synthesizeService(EVERYTHING_CONFIGURED);
 });
 
 const functionNamed = (name: string): TemplateFunction => {
