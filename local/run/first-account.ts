@@ -10,4 +10,4 @@ export const createFirstAccount = async (
   dataDirectory: string,
   signal?: AbortSignal,
 ): Promise<FirstAccount> =>
-  JSON.parse(await runScript(join('local', 'run', 'first-account-commands.ts'), [dataDirectory], { signal }));
+  JSON.parse(await runScript(join('ops', 'demo-account.ts'), [dataDirectory], { signal }));

@@ -61,8 +61,8 @@ const errorIn = (templates: Record<string, string>): { code: ErrorCode; message:
 
 let service: ServiceTemplate;
 let methods: { method: string; path: string; properties: Resource['Properties'] }[];
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
   methods = ofType(service.resources, 'AWS::ApiGateway::Method').map(([, { Properties: properties }]) => ({
     method: properties.HttpMethod,
     path: pathOf(properties.ResourceId),

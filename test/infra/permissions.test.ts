@@ -151,8 +151,8 @@ interface Statement {
 }
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService(EVERYTHING_CONFIGURED);
+beforeAll(async () => {
+  service = await synthesizeService(EVERYTHING_CONFIGURED);
 });
 
 const list = <T>(oneOrMore: T | T[]): T[] => (Array.isArray(oneOrMore) ? oneOrMore : [oneOrMore]);

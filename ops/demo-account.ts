@@ -1,13 +1,15 @@
-/** Creates the first account of the local run in the data directory named by the argument, and prints it as JSON. */
-import { reserveStandardOutput } from '../../ops/standard-output.ts';
-import type { FirstAccount } from './data-directory.ts';
+/**
+ * Creates the account `demo` with a key and 1,000 xTokens in the local run whose data directory is the argument, and prints all three as JSON.
+ * Several commands in one process: a start of the local run waits for it.
+ */
+import { reserveStandardOutput } from './standard-output.ts';
 
 /** The first account's balance. */
 const FIRST_BALANCE_XTOKENS = 1_000;
 
 const out = reserveStandardOutput();
 // Imported after standard output and the log settings are set: modules read them when they load.
-const { run } = await import('../../ops/program.ts');
+const { run } = await import('./program.ts');
 
 const [dataDirectory = ''] = process.argv.slice(2);
 const ops = async (...args: string[]) => {
@@ -28,4 +30,4 @@ await ops(
   ...['balance', 'topup', '--account', accountId],
   ...['--amount', String(FIRST_BALANCE_XTOKENS), '--note', 'first start'],
 );
-out(JSON.stringify({ accountId, apiKey: key, webhookSecret } satisfies FirstAccount));
+out(JSON.stringify({ accountId, apiKey: key, webhookSecret }));
