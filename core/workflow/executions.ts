@@ -45,9 +45,9 @@ export const startWebhookDelivery = (requestId: string, suffix = ''): Promise<vo
   startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + suffix, { requestId });
 
 /**
- * The status of the execution that owns a request; undefined when there never was one. Step Functions may still
- * describe an execution as running shortly after its end, so a `reportedEnd` goes before, unless the execution was
- * redriven since.
+ * The status of the execution that owns a request; undefined when there never was one. Step Functions may not
+ * describe an execution shortly after its start, or as running shortly after its end, so a `reportedEnd` goes before,
+ * unless the execution was redriven since.
  */
 export const findWorkflowStatus = async (
   requestId: string,
@@ -60,7 +60,7 @@ export const findWorkflowStatus = async (
     );
     return redriveCount > 0 ? status : (reportedEnd ?? status);
   } catch (error) {
-    if (error instanceof ExecutionDoesNotExist) return undefined;
+    if (error instanceof ExecutionDoesNotExist) return reportedEnd;
     throw error;
   }
 };

@@ -99,7 +99,8 @@ describe('the status of the execution of a request', () => {
     },
   );
 
-  test('is the reported end while it is still described as running, unless it was redriven', async () => {
+  test('is the reported end while it is described as running or not at all, unless it was redriven', async () => {
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
     executions.put('generation', 'img_1', 'RUNNING');
     expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
 
