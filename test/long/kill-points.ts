@@ -1,7 +1,7 @@
 import type { Fault } from '@generation-service/local-aws/faults';
-import { aGeneration, unique } from './client.ts';
-import { uniqueEmail } from './resources.ts';
-import { aVideo } from './videos.ts';
+import { aGeneration, unique } from '../contract/support/client.ts';
+import { uniqueEmail } from '../contract/support/resources.ts';
+import { aVideo } from '../contract/support/videos.ts';
 
 /** A creation that a caller repeats under the same idempotency key until it is answered. */
 export interface Scenario {
@@ -99,7 +99,10 @@ export const KILL_POINTS: readonly KillPoint[] = [
   {
     when: 'after a call to the provider is claimed, before it is made',
     scenario: aPicture(),
-    fault: { call: 'dynamodb:PutItem', principal: '*DispatchRequest*', effect: 'kill-after' },
+    fault: {
+      ...{ call: 'dynamodb:TransactWriteItems', principal: '*DispatchRequest*', contains: 'claimId' },
+      effect: 'kill-after',
+    },
   },
   {
     when: 'after the provider has accepted a task, before it is known',
