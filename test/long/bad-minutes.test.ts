@@ -1,5 +1,5 @@
 import { armFault, disarmFaults, faultsLeft } from '@generation-service/local-aws/faults';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { accepted, type Caller, eventually, newCaller, settled, unique } from '../contract/support/client.ts';
 import { endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
@@ -36,6 +36,7 @@ beforeAll(async () => {
   });
   caller = await newCaller(service, TOPPED_UP);
 });
+afterEach(() => disarmFaults(service));
 afterAll(async () => {
   await discard(service);
   await gate.close();
@@ -55,7 +56,8 @@ test('Of four images whose provider takes only three, three are delivered at the
   const pricePerImage = 4;
   const statuses: number[] = [];
   gate.stop = ({ path }, response) => {
-    const isFull = path.endsWith('/images/generations') && statuses.filter((s) => s === 200).length >= taken;
+    if (!path.endsWith('/images/generations')) return false;
+    const isFull = statuses.length >= taken;
     statuses.push(isFull ? 429 : 200);
     if (!isFull) return false;
     const error = { code: 'ServerOverloaded', message: 'The service is overloaded.' };
@@ -125,7 +127,7 @@ test('While S3 refuses for seconds, outputs that are being stored only wait', as
   expect(await balance(caller)).toBe(before - 32);
 });
 
-/** At 10 s for each query that hangs, eight at a time take four minutes. */
+/** A query that hangs takes 10 s: eight at a time, these would take four minutes. */
 const VIDEOS = 200;
 const CREATED_AT_ONCE = 8;
 const STARTED_WITHIN_SECONDS = 120;
@@ -145,12 +147,12 @@ test('A request that never started is started within 2 minutes, however many vid
     }
   });
   await Promise.all(creating);
-  const waiting = () =>
+  const tasksCreated = () =>
     gate.requests
       .slice(createdBefore)
       .filter(({ method, path }) => method === 'POST' && path.endsWith(tasks));
   await eventually(
-    async () => waiting().length,
+    async () => tasksCreated().length,
     (count) => count === VIDEOS,
     120,
   );

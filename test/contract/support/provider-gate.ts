@@ -5,7 +5,7 @@ import { LoopbackServer, type ReceivedRequest } from '../../unit/servers/loopbac
 export interface ProviderGate {
   /** CDK context that sends the calls of a local run here. */
   context: Record<string, string>;
-  /** Every call so far: method and path. */
+  /** Every call so far. */
   requests: readonly ReceivedRequest[];
   /** Called for each call: true when it has answered the call, or leaves it without an answer. At first, all pass. */
   stop: (request: ReceivedRequest, response: ServerResponse) => boolean;
