@@ -5,6 +5,7 @@ import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
 import { DataStore } from './data-store.ts';
+import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
 import { HttpApi } from './http-api.ts';
 import { Monitoring } from './monitoring.ts';
@@ -50,7 +51,7 @@ export class GenerationServiceStack extends Stack {
       bundleOf,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile, reconcileLost } = new Reconciler(this, 'Reconciler', {
+    const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
       bundleOf,
       context,
       generation,
@@ -63,6 +64,15 @@ export class GenerationServiceStack extends Stack {
       generation,
       expiry,
     });
+
+    new ExecutionStopper(this, 'ExecutionStopper', {
+      bundleOf,
+      stateMachines: {
+        Generation: generation.stateMachine,
+        Webhooks: webhookDelivery.stateMachine,
+        Expiry: expiry.stateMachine,
+      },
+    }).after(httpApi.api.deploymentStage, ...rules);
 
     const { functions: api } = endpoints;
     const task = { ...generation.tasks, ...expiry.tasks, ...webhookDelivery.tasks };

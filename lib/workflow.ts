@@ -76,7 +76,7 @@ export class Workflow<Task extends string> extends Construct {
 
   /** Lets functions see whether an execution runs, and how it ended. */
   bindStatus(functions: readonly ServiceFunction[]): void {
-    this.bind(functions, ['states:DescribeExecution'], this.executionsArn());
+    this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));
   }
 
   /** Lets functions wake tasks that wait under a token. The token names the task, so no variable is needed. */
@@ -94,16 +94,16 @@ export class Workflow<Task extends string> extends Construct {
       to.allow(actions, [resource]);
     }
   }
-
-  private executionsArn(): string {
-    return Stack.of(this).formatArn({
-      service: 'states',
-      resource: 'execution',
-      resourceName: `${this.stateMachine.stateMachineName}:*`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-  }
 }
+
+/** The pattern of the ARNs of a state machine's executions. */
+export const executionsArn = (stateMachine: StateMachine): string =>
+  Stack.of(stateMachine).formatArn({
+    service: 'states',
+    resource: 'execution',
+    resourceName: `${stateMachine.stateMachineName}:*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
 
 const readDefinition = (name: string): string =>
   readFileSync(new URL(`../statemachines/${name}.asl.json`, import.meta.url), 'utf8');

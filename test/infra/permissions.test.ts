@@ -21,7 +21,10 @@ const SIGNING_KEY = 'DeliverySigningKey';
 const GENERATION = 'GenerationWorkflowMachineStateMachine';
 const EXPIRY = 'ExpiryWorkflowMachineStateMachine';
 const WEBHOOKS = 'WebhookWorkflowMachineStateMachine';
-const GENERATIONS_RUN = `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${GENERATION}.Name:*`;
+const executionsOf = (machine: string): string =>
+  `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${machine}.Name:*`;
+const GENERATIONS_RUN = executionsOf(GENERATION);
+const ALL_RUN = [EXPIRY, GENERATION, WEBHOOKS].map(executionsOf).join(' ');
 
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
@@ -135,6 +138,10 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [TABLE]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [['GSI1', 'GSI2'].map(index).join(' ')]: onTable('Query'),
   },
+  'events/stop-executions': {
+    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:ListExecutions',
+    [ALL_RUN]: 'states:StopExecution',
+  },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',
   },
@@ -220,7 +227,7 @@ describe('no policy of the stack', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
-      new Set([FILES, GENERATIONS_RUN]),
+      new Set([FILES, ...ALL_RUN.split(' ')]),
     );
   });
 
