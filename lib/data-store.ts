@@ -12,6 +12,7 @@ import {
   TTL_ATTRIBUTE,
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
+import type { StackContext } from './context.ts';
 import type { Conditions, ServiceFunction } from './service-function.ts';
 
 /** A DynamoDB operation on the table. */
@@ -39,8 +40,11 @@ export class DataStore extends Construct {
   readonly table: Table;
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, props: { outputTtlSeconds: number }) {
+  constructor(scope: Construct, id: string, props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy'>) {
     super(scope, id);
+    // `destroy` is for development: with the stack go all accounts, requests and files.
+    const isKept = props.removalPolicy === 'keep';
+    const removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const text = (name: string) => ({ name, type: AttributeType.STRING });
     this.table = new Table(this, 'Table', {
       partitionKey: text(PRIMARY_KEY.partition),
@@ -49,8 +53,8 @@ export class DataStore extends Construct {
       timeToLiveAttribute: TTL_ATTRIBUTE,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: isKept,
+      removalPolicy,
     });
     this.table.addGlobalSecondaryIndex({
       indexName: LISTING_INDEX.name,
@@ -73,7 +77,9 @@ export class DataStore extends Construct {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
+      // CloudFormation deletes no bucket that holds objects.
+      ...(!isKept && { autoDeleteObjects: true }),
       lifecycleRules: [
         {
           // A backstop if removal fails: no file outlives its URLs by more than two days.

@@ -1,4 +1,5 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { accountPartition, LISTING_INDEX, REQUEST_INDEXES, requestPartition } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
@@ -11,8 +12,10 @@ import { HttpApi } from './http-api.ts';
 import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { Reconciler } from './reconciler.ts';
+import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
   EXPIRY_DEFINITION,
@@ -39,16 +42,18 @@ export class GenerationServiceStack extends Stack {
     const dataStore = new DataStore(this, 'DataStore', context);
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context);
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
-    const httpApi = new HttpApi(this, 'HttpApi', context.publicBaseUrl);
+    const httpApi = new HttpApi(this, 'HttpApi', context);
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
     const generation = new Workflow(this, 'GenerationWorkflow', {
       bundleOf,
+      context,
       ...generationDefinition(context.imageDeadlineSeconds),
     });
-    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, ...EXPIRY_DEFINITION });
+    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, context, ...EXPIRY_DEFINITION });
     const webhookDelivery = new Workflow(this, 'WebhookWorkflow', {
       bundleOf,
+      context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
     const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
@@ -143,6 +148,24 @@ export class GenerationServiceStack extends Stack {
       waiting[name].reserveConcurrency(executions);
     }
 
-    addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
+    if (context.wafRequestsPer5Minutes !== undefined) {
+      const requestsPer5Minutes = context.wafRequestsPer5Minutes;
+      new WebAcl(this, 'WebAcl', { api: httpApi.api, requestsPer5Minutes });
+    }
+    for (const construct of this.node.findAll()) {
+      if (construct instanceof CfnLogGroup) construct.retentionInDays = context.logRetentionDays;
+      if (construct instanceof ServiceFunction && context.tracing) construct.trace();
+    }
+
+    addOutputs(this, {
+      httpApi,
+      dataStore,
+      secrets,
+      settings,
+      generation,
+      expiry,
+      webhookDelivery,
+      fileDelivery,
+    });
   }
 }

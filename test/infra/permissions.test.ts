@@ -3,6 +3,7 @@ import { actionsCalledIn, codeOf } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
   ofType,
+  onlyOne,
   render,
   type ServiceTemplate,
   synthesizeService,
@@ -246,7 +247,14 @@ describe('no policy of the stack', () => {
       ([, { Properties }]) => Properties.RoleArn['Fn::GetAtt'][0],
     );
 
-    expect(roles.toSorted()).toEqual([...NAMES.map(roleOf), ...machines].toSorted());
+    // The gateway's own, with which it writes access logs.
+    const { CloudWatchRoleArn } = onlyOne(service.resources, 'AWS::ApiGateway::Account').Properties;
+    const gateway = CloudWatchRoleArn['Fn::GetAtt'][0];
+
+    expect(roles.toSorted()).toEqual([...NAMES.map(roleOf), ...machines, gateway].toSorted());
+    expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
+      'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
+    ]);
     expect(ofType(service.resources, 'AWS::IAM::ManagedPolicy')).toEqual([]);
     expect(ofType(service.resources, 'AWS::IAM::User')).toEqual([]);
   });
