@@ -1,7 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { accountPartition, LISTING_INDEX, REQUEST_INDEXES, requestPartition } from '../core/table/keys.ts';
+import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
@@ -15,6 +15,7 @@ import { Reconciler } from './reconciler.ts';
 import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { TABLE_ACCESS } from './table-access.ts';
 import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
@@ -88,31 +89,21 @@ export class GenerationServiceStack extends Stack {
     const wakers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...wakers, task['query-provider'], task['dispatch-request']];
 
-    // Every endpoint reads the account and updates the key, which counts the call.
-    dataStore.bindTable([...Object.values(api), reconcile, reconcileLost], 'GetItem', 'UpdateItem');
-    dataStore.bindTable(
-      [...Object.values(generation.tasks), task['expire-request']],
-      'GetItem',
-      'UpdateItem',
-    );
-    dataStore.bindTable(creators, 'BatchGetItem', 'PutItem');
-    dataStore.bindTable([api['list-generations'], api['list-end-users']], 'BatchGetItem');
-    dataStore.bindTable([api['list-models'], api['list-balance-history'], task['store-outputs']], 'Query');
-    dataStore.bindTable(deleters, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
-    dataStore.bindTable(providerCallers, 'Query');
-    dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
-    dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
-    dataStore.bindTable([reconcile], 'BatchWriteItem');
-    dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
-    dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
-    dataStore.bindIndexes(api['list-end-users'], LISTING_INDEX);
-    dataStore.bindIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
-    dataStore.bindIndexes(reconcile, LISTING_INDEX);
-    dataStore.bindIndexes(verifyLedger, LISTING_INDEX, REQUEST_INDEXES.byAccount);
-    // Webhook delivery calls URLs that callers chose, so it reaches only requests and accounts.
+    const users = {
+      ...api,
+      ...task,
+      reconcile,
+      'reconcile-lost': reconcileLost,
+      'verify-ledger': verifyLedger,
+    };
+    for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(users[name], access);
+    dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+    dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+    dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
+    dataStore.bindListing(api['list-end-users'], 'endUserLists');
+    dataStore.bindListing(reconcile, 'openWork');
+    dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
-    dataStore.bindItems(webhook, [requestPartition('*'), accountPartition('*')], 'GetItem');
-    dataStore.bindItems(webhook, [requestPartition('*')], 'Query', 'PutItem');
     dataStore.bindFiles([task['store-outputs']], 'store');
     dataStore.bindFiles(
       [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],

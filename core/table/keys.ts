@@ -1,5 +1,22 @@
 import type { Instant } from '../time.ts';
 
+/**
+ * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
+ * indexes' keys begin with an account's id.
+ */
+export const partitionPatterns = () => ({
+  accounts: accountPartition('*'),
+  apiKeys: apiKeyKey('*').PK,
+  ledgers: ledgerPartition('*'),
+  requests: requestPartition('*'),
+  modelSettings: MODEL_SETTINGS_PARTITION,
+  accountList: ACCOUNT_LISTING_PARTITION,
+  endUserLists: endUserListingPartition('*'),
+  openWork: `${OPEN_WORK_PREFIX}*`,
+});
+/** The name of a kind of partition. */
+export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
+
 /** Attribute names of the table's primary key; the infrastructure declares them from here. */
 export const PRIMARY_KEY = { partition: 'PK', sort: 'SK' } as const;
 /** Sparse index of items listed by creation time: accounts, an account's keys and end-users, unfinished requests. */
@@ -112,7 +129,8 @@ export const openWorkListing = (requestId: string, createdAt: Instant) => ({
   GSI1PK: openWorkPartition(shardOf(requestId)),
   GSI1SK: createdAt,
 });
-export const openWorkPartition = (shard: number): string => `OPEN_WORK#${shard}`;
+const OPEN_WORK_PREFIX = 'OPEN_WORK#';
+export const openWorkPartition = (shard: number): string => `${OPEN_WORK_PREFIX}${shard}`;
 /** The last character of an id is random. */
 const shardOf = (requestId: string): number =>
   (requestId.codePointAt(requestId.length - 1) ?? 0) % OPEN_WORK_SHARDS;

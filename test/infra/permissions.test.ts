@@ -29,16 +29,37 @@ const ALL_RUN = [EXPIRY, GENERATION, WEBHOOKS].map(executionsOf).join(' ');
 
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
+/** Partitions of the table, as `core/table/keys.ts` builds their keys. */
+const [ACCOUNTS, KEYS, LEDGERS, REQUESTS, CATALOG] = [
+  'ACCOUNT#*',
+  'KEY#*',
+  'LEDGER#*',
+  'REQUEST#*',
+  'CATALOG',
+];
+/** The listing index's partitions of a kind, and those of an index of requests. */
+const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
+const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')} of acc_*`;
+
+const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
+const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
 const CREATE = {
-  [TABLE]: onTable('BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem'),
+  [itemsOf(ACCOUNTS, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(KEYS, ACCOUNTS, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
 };
-const DELETE = {
-  [TABLE]: onTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-  [FILES]: 's3:DeleteObject',
-  [BUCKET]: 's3:ListBucket',
+const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
+const DELETES = onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem');
+const READS_TO_DELETE = { [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query') };
+const DELETE = { ...READS_TO_DELETE, [itemsOf(KEYS, REQUESTS, LEDGERS)]: DELETES, ...REMOVE_FILES };
+const BLOCK = { ...READS_ACCOUNT, [itemsOf(KEYS, ACCOUNTS)]: onTable('UpdateItem') };
+/** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
+const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
+const END = {
+  [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem'),
+  [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
 };
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
@@ -47,97 +68,109 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-generation': CREATE,
   'api/create-video': CREATE,
   'api/list-generations': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
-    [['GSI2', 'GSI3', 'GSI4', 'GSI5'].map(index).join(' ')]: onTable('Query'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    [requestsIn('GSI2', 'GSI3', 'GSI4', 'GSI5')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/delete-generation': DELETE,
   'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
-    [index('GSI1')]: onTable('Query'),
+    [itemsOf(ACCOUNTS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    [listOf('END_USERS#*')]: onTable('Query'),
   },
-  'api/delete-end-user': { ...DELETE, [index('GSI4')]: onTable('Query') },
-  'api/block-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
-  'api/unblock-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
+  'api/delete-end-user': {
+    ...READS_TO_DELETE,
+    ...REMOVE_FILES,
+    [itemsOf(KEYS, ACCOUNTS, REQUESTS, LEDGERS)]: DELETES,
+    [requestsIn('GSI4')]: onTable('Query'),
+  },
+  'api/block-end-user': BLOCK,
+  'api/unblock-end-user': BLOCK,
   'api/get-generation': {
-    [TABLE]: onTable('GetItem', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),
+    ...COUNTS_CALL,
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/get-video': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
-  'api/get-balance': { [TABLE]: onTable('GetItem', 'UpdateItem') },
-  'api/list-balance-history': { [TABLE]: onTable('GetItem', 'Query', 'UpdateItem') },
+  'api/get-balance': { ...READS_ACCOUNT, ...COUNTS_CALL },
+  'api/list-balance-history': {
+    [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
+  },
+  // Anyone can call it.
   'api/receive-callback': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [TABLE]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
   },
   'workflow/await-provider': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/query-provider': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
   },
+  // It parses what providers' URLs serve.
   'workflow/store-outputs': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [FILES]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
   },
-  'workflow/settle-request': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
-    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
-  },
+  'workflow/settle-request': { ...END, [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution' },
   'workflow/fail-request': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
+    ...END,
+    ...REMOVE_FILES,
     [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
   },
-  'workflow/expire-request': {
-    [TABLE]: onTable('GetItem', 'UpdateItem'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
-  },
+  'workflow/expire-request': { [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'), ...REMOVE_FILES },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
-    [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
-    [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
+    [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(REQUESTS)]: onTable('PutItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [TABLE]: onTable('BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-    [index('GSI1')]: onTable('Query'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
+    [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable(
+      'BatchWriteItem',
+      'GetItem',
+      'PutItem',
+      'Query',
+      'UpdateItem',
+    ),
+    [listOf('OPEN_WORK#*')]: onTable('Query'),
+    ...REMOVE_FILES,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATION]: `states:ListExecutions ${WAKE}`,
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/reconcile-lost': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
+    ...END,
+    ...REMOVE_FILES,
     [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/verify-ledger': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [['GSI1', 'GSI2'].map(index).join(' ')]: onTable('Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [requestsIn('GSI2')]: onTable('Query'),
+    [listOf('ACCOUNTS')]: onTable('Query'),
   },
   'events/stop-executions': {
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:ListExecutions',
@@ -213,6 +246,32 @@ describe.each(NAMES)('%s', (name) => {
       'arn:AWS::Partition:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole',
     ]);
     expect(role.Policies).toBeUndefined();
+  });
+});
+
+describe('of the table', () => {
+  const onTheTable = (name: string) =>
+    statementsOf(name).filter(({ Action }) => list(Action).some((action) => action.startsWith('dynamodb:')));
+
+  test('no role reaches items but by the partitions that it needs', () => {
+    for (const statement of NAMES.flatMap(onTheTable)) {
+      expect(statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']).not.toContain('*');
+      expect(resourcesOf(statement)).toContain(' of ');
+    }
+  });
+
+  test.each([
+    'api/receive-callback',
+    'workflow/dispatch-request',
+    'workflow/await-provider',
+    'workflow/query-provider',
+    'workflow/store-outputs',
+    'workflow/expire-request',
+    'workflow/deliver-webhook',
+  ])('%s, which anyone can call or which reads what strangers send, writes requests only', (name) => {
+    const writing = onTheTable(name).filter(({ Action }) => /Write|Put|Update|Delete/.test(String(Action)));
+
+    expect(writing.map((statement) => resourcesOf(statement))).toEqual([itemsOf(REQUESTS)]);
   });
 });
 
