@@ -5,6 +5,7 @@ import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
+import { Dashboard } from './dashboard.ts';
 import { DataStore } from './data-store.ts';
 import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
@@ -147,6 +148,17 @@ export class GenerationServiceStack extends Stack {
       if (construct instanceof CfnLogGroup) construct.retentionInDays = context.logRetentionDays;
       if (construct instanceof ServiceFunction && context.tracing) construct.trace();
     }
+
+    new Dashboard(this, 'Dashboard', {
+      api: httpApi.api,
+      table: dataStore.table,
+      stateMachines: {
+        generation: generation.stateMachine,
+        'webhook-delivery': webhookDelivery.stateMachine,
+        expiry: expiry.stateMachine,
+      },
+      functions: Object.values(users),
+    });
 
     addOutputs(this, {
       httpApi,
