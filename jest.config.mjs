@@ -19,12 +19,19 @@ const sharedServices = {
   globalTeardown: '<rootDir>/test/contract/support/global-teardown.ts',
 };
 
+/** Templates of the stack, each synthesized once for all test files. */
+const sharedSyntheses = {
+  globalSetup: '<rootDir>/test/infra/global-setup.ts',
+  globalTeardown: '<rootDir>/test/infra/global-teardown.ts',
+};
+
 export default {
   maxWorkers: 2,
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
   projects: [
-    ...['unit', 'workflow', 'infra', 'local', 'simulation'].map((name) => project(name)),
+    ...['unit', 'local', 'simulation'].map((name) => project(name)),
+    ...['workflow', 'infra'].map((name) => project(name, sharedSyntheses)),
     project('packages', {
       testMatch: ['<rootDir>/packages/*/test/**/*.test.ts'],
       testPathIgnorePatterns: ['/test/long/'],

@@ -38,6 +38,9 @@ export const outputId = (requestId: string, index: number): string => `${request
 /** A new account id. Ids sort by creation time, to the millisecond. */
 export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${ulid(now.getTime())}`;
 
+/** A new id of an end-user's removal. Ids sort by time, to the millisecond. */
+export const newRemovalId = (now: Date): string => `rmv_${ulid(now.getTime())}`;
+
 /** A new ledger entry id. Ids sort by creation time, to the millisecond. */
 export const newLedgerEntryId = (now: Date): string => `led_${ulid(now.getTime())}`;
 

@@ -17,7 +17,11 @@ const gatewayError = (
 ): Omit<GatewayResponseOptions, 'type'> => ({
   statusCode: String(ERROR_STATUS[code]),
   templates: { 'application/json': errorBody(code, message) },
-  responseHeaders: { 'X-Request-Id': 'context.requestId', ...headers },
+  responseHeaders: {
+    'X-Request-Id': 'context.requestId',
+    'X-Content-Type-Options': "'nosniff'",
+    ...headers,
+  },
 });
 
 /** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */

@@ -102,7 +102,8 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
     dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
     dataStore.bindListing(api['list-end-users'], 'endUserLists');
-    dataStore.bindListing(reconcile, 'openWork');
+    dataStore.bindListing(reconcile, 'dueLists');
+    dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
     dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
     dataStore.bindFiles([task['store-outputs']], 'store');
@@ -122,18 +123,17 @@ export class GenerationServiceStack extends Stack {
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
     generation.allowWake(wakers);
-    generation.bindList([reconcile]);
     generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
-    settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
+    settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');
+    settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
-    settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
+    settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
-    settings.bind([verifyLedger], 'RETENTION_DAYS');
 
     const waiting = { ...task, 'create-video': api['create-video'] };
     for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {

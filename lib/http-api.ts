@@ -165,8 +165,9 @@ const refuse = (
   message: string,
   headers: Record<string, string>,
 ): void => {
+  const always = { 'X-Request-Id': 'context.requestId', 'X-Content-Type-Options': "'nosniff'" };
   const parameters = Object.fromEntries(
-    Object.entries({ 'X-Request-Id': 'context.requestId', ...headers }).map(([name, value]) => [
+    Object.entries({ ...always, ...headers }).map(([name, value]) => [
       `method.response.header.${name}`,
       value,
     ]),

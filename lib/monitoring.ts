@@ -101,7 +101,7 @@ export class Monitoring extends Construct {
     this.alarm(
       'ReconcileFailed',
       serviceMetric(METRIC.reconcileFailed),
-      'A request could not be reconciled.',
+      'The reconciler could not handle an item.',
     );
     this.alarm(
       'ServerErrors',

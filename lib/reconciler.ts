@@ -21,7 +21,7 @@ const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 /** Lambda's shortest: a run that could not start for a minute has a successor. */
 const MAX_AGE_OF_SCHEDULED_EVENT = Duration.seconds(60);
 
-/** Recovers unfinished requests without an execution: on a schedule, and when an execution is lost. */
+/** Goes on with work that was left: on a schedule with what is due, and with a request whose execution is lost. */
 export class Reconciler extends Construct {
   /** Runs on the schedule. */
   readonly reconcile: ServiceFunction;
@@ -49,7 +49,7 @@ export class Reconciler extends Construct {
       timeout: Duration.seconds(60),
     });
     const schedule = new Rule(this, 'Schedule', {
-      description: 'Finds requests without an execution',
+      description: 'Goes on with the work that is due',
       // Schedules have a resolution of one minute; for shorter intervals the function loops.
       schedule: Schedule.rate(Duration.minutes(Math.ceil(intervalSeconds / 60))),
       targets: [

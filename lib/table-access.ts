@@ -42,7 +42,7 @@ const BLOCK: ItemAccess = {
 };
 const CREATE: ItemAccess = {
   reads: [['accounts', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
-  writes: [['apiKeys', 'accounts', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
+  writes: [['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter'], 'PutItem', 'UpdateItem'],
 };
 const DELETE: ItemAccess = {
   reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
@@ -59,7 +59,14 @@ const END: ItemAccess = {
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
-  'create-video': CREATE,
+  'create-video': {
+    ...CREATE,
+    writes: [
+      ['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter', 'inFlightClips'],
+      'PutItem',
+      'UpdateItem',
+    ],
+  },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
     reads: [['accounts', 'requests'], 'GetItem', 'Query'],
@@ -93,12 +100,12 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'fail-request': END,
   'expire-request': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
-    reads: [['requests', 'accounts'], 'GetItem', 'Query'],
-    writes: [['requests'], 'PutItem'],
+    reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
+    writes: [['requests', 'webhookHosts', 'inFlightWebhooks'], 'PutItem', 'UpdateItem'],
   },
   reconcile: {
     reads: [['requests', 'accounts', 'ledgers'], 'GetItem', 'Query'],
-    writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'PutItem', 'UpdateItem'],
+    writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
   },
   'reconcile-lost': END,
   'verify-ledger': {

@@ -84,11 +84,6 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:StartExecution'], this.stateMachine.stateMachineArn);
   }
 
-  /** Lets functions see which executions run. */
-  bindList(functions: readonly ServiceFunction[]): void {
-    this.bind(functions, ['states:ListExecutions'], this.stateMachine.stateMachineArn);
-  }
-
   /** Lets functions see whether an execution runs, and how it ended. */
   bindStatus(functions: readonly ServiceFunction[]): void {
     this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));

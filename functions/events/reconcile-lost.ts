@@ -1,6 +1,7 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import * as z from 'zod/mini';
+import { systemClock } from '../../core/clock.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
 import { reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
@@ -8,7 +9,11 @@ import { endsEarly } from '../time-limit.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */
 const ExecutionEnded = z.object({
-  detail: z.object({ status: z.string(), stateMachineArn: z.string(), input: z.string() }),
+  detail: z.object({
+    status: z.enum(['FAILED', 'TIMED_OUT', 'ABORTED']),
+    stateMachineArn: z.string(),
+    input: z.string(),
+  }),
 });
 const ExecutionInput = z.object({ requestId: z.string() });
 
@@ -28,5 +33,5 @@ export const handler = middy<unknown, void>(
     logger.appendKeys({ requestId });
     if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN'))
       return reconcileExpiry(requestId, status);
-    return reconcileRequest(requestId);
+    await reconcileRequest(requestId, systemClock, status);
   });

@@ -162,6 +162,7 @@ describe('A forged callback is 404', () => {
 
   test.each([
     ['an unknown provider', (id: string, token: string) => `/callbacks/acme/${id}/${token}`],
+    ['another provider', (id: string, token: string) => `/callbacks/modelstudio/${id}/${token}`],
     ['another request', (_id: string, token: string) => `/callbacks/modelark/img_x/${token}`],
     ['an empty token', (id: string) => `/callbacks/modelark/${id}/`],
     ['a missing token', (id: string) => `/callbacks/modelark/${id}`],

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type AnyRecord,
   accepted,
   type Caller,
-  callerWith,
   eventually,
+  newCaller,
   read,
-  setLimits,
-  settled,
+  sharedService,
   unique,
 } from './support/client.ts';
 import { fetchFile } from './support/files.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { discard, newDataDir, type RunningService, startLocalService } from './support/local-service.ts';
 import {
   bulkRemove,
   type EndUser,
@@ -28,14 +26,22 @@ import {
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 
-let service: RunningService;
+const PURPOSES = ['deleted', 'deleted in bulk', 'deleted with its end-user', 'counted'] as const;
+type Purpose = (typeof PURPOSES)[number];
+
 let caller: Caller;
+/** Requests whose files expire, made at once: each by an end-user of its own, and another of the end-user to delete. */
+const expiring = new Map<Purpose, { email: string; made: AnyRecord[] }>();
 beforeAll(async () => {
-  service = await startLocalService(await newDataDir(), { context: { outputTtlSeconds: 4 } });
-  caller = callerWith(service, service.accountId, service.apiKey);
-  await setLimits(caller, 10_000, 100_000);
+  caller = await newCaller(await sharedService('filtered'));
+  const make = async (purpose: Purpose) => {
+    const email = uniqueEmail();
+    const count = purpose === 'deleted with its end-user' ? 2 : 1;
+    const made = Array.from({ length: count }, () => succeeded(caller, { endUserEmail: email }));
+    expiring.set(purpose, { email, made: await Promise.all(made) });
+  };
+  await Promise.all(PURPOSES.map(make));
 });
-afterAll(() => discard(service));
 
 /** The request as a list shows it, if it does. */
 const itemIn = async (
@@ -76,22 +82,19 @@ describe('Lists and their status filters agree with reads', () => {
     const endUserEmail = uniqueEmail();
     const { requestId } = await accepted(caller, {
       size: '256x256',
-      prompt: unique('[delay=3]'),
+      prompt: unique('[delay=4]'),
       endUserEmail,
     });
-    const seen = new Set<string>();
 
-    await eventually(
-      async () => {
-        const moment = await snapshotOf(requestId, endUserEmail);
-        expectAgreement(moment);
-        seen.add(moment.record.status);
-        return moment.record.status;
-      },
-      (status) => status === 'expired',
-    );
-
-    expect([...seen].filter((status) => status !== 'queued')).toEqual(['processing', 'succeeded', 'expired']);
+    for (const status of ['processing', 'succeeded', 'expired']) {
+      await eventually(
+        () => read(caller, requestId),
+        (record) => record.status === status,
+      );
+      const moment = await snapshotOf(requestId, endUserEmail);
+      expectAgreement(moment);
+      expect(moment.record.status).toBe(status);
+    }
   });
 
   test('for a failed request, which does not expire', async () => {
@@ -103,21 +106,21 @@ describe('Lists and their status filters agree with reads', () => {
 });
 
 describe('An expired request', () => {
-  /** Requests whose image has expired. */
-  const expired = async (count: number, endUserEmail: string): Promise<AnyRecord[]> => {
-    const made = await Promise.all(Array.from({ length: count }, () => succeeded(caller, { endUserEmail })));
-    for (const { requestId } of made) {
+  /** Requests whose image has expired, and their end-user. */
+  const expired = async (purpose: Purpose): Promise<{ email: string; ids: string[] }> => {
+    const { email = '', made = [] } = expiring.get(purpose) ?? {};
+    const ids = made.map(({ requestId }) => requestId);
+    for (const requestId of ids) {
       await eventually(
         () => read(caller, requestId),
         ({ status }) => status === 'expired',
       );
     }
-    return made;
+    return { email, ids };
   };
 
   test('can be deleted, counting no file', async () => {
-    const [one] = await expired(1, uniqueEmail());
-    const requestId = one?.requestId ?? '';
+    const [requestId = ''] = (await expired('deleted')).ids;
 
     const answer = await remove(caller, `/v1/generations/${requestId}`);
 
@@ -127,17 +130,16 @@ describe('An expired request', () => {
   });
 
   test('adds nothing to removedObjects in a bulk delete', async () => {
-    const [old] = await expired(1, uniqueEmail());
+    const [old] = (await expired('deleted in bulk')).ids;
     const fresh = await failed(caller);
 
-    const { body } = await bulkRemove(caller, [old?.requestId, fresh.requestId]);
+    const { body } = await bulkRemove(caller, [old, fresh.requestId]);
 
     expect(body).toEqual({ requested: 2, deleted: 2, removedObjects: 0, conflicts: [], notFound: [] });
   });
 
   test('is deleted with its end-user, counted as a request but without a file', async () => {
-    const email = uniqueEmail();
-    await expired(2, email);
+    const { email } = await expired('deleted with its end-user');
     await failed(caller, { endUserEmail: email });
 
     const { body } = await remove(caller, endUserPath(email));
@@ -147,24 +149,21 @@ describe('An expired request', () => {
   });
 
   test("stays paid and in its end-user's counters", async () => {
-    const email = uniqueEmail();
-    const [one] = await expired(1, email);
+    const {
+      email,
+      ids: [requestId = ''],
+    } = await expired('counted');
 
-    expect(await entriesOf(caller, one?.requestId ?? '')).toEqual([['generation', 1]]);
+    expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
     const { totalRequests, totalXTokensSpent } = (await endUserOf(caller, email)) as EndUser;
     expect([totalRequests, totalXTokensSpent]).toEqual([1, 1]);
     await expectUnbrokenChain(caller);
   });
 
   test('has no readable file, even if it is still stored', async () => {
-    const { requestId } = await accepted(caller, { size: '256x256' });
-    const { images = [] } = await settled(caller, requestId);
+    await expired('counted');
 
-    await eventually(
-      () => read(caller, requestId),
-      ({ status }) => status === 'expired',
-    );
-
+    const [{ images = [] } = {}] = expiring.get('counted')?.made ?? [];
     expect((await fetchFile(images[0]?.url)).status).toBe(403);
   });
 });

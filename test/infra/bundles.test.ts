@@ -73,12 +73,12 @@ const loadInOneProcess = (): Record<string, string> => {
   return JSON.parse(printed);
 };
 
-test('there is exactly one bundle for each function of the stack', () => {
+test('there is exactly one bundle for each function of the stack', async () => {
   const bundles = readdirSync(folder).flatMap((group) =>
     readdirSync(join(folder, group)).map((name) => `${group}/${name}`),
   );
 
-  expect(bundles.toSorted()).toEqual(Object.keys(synthesizeService().functions).toSorted());
+  expect(bundles.toSorted()).toEqual(Object.keys((await synthesizeService()).functions).toSorted());
   expect(bundles.toSorted()).toEqual(NAMES.toSorted());
 });
 

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { CallKind } from '../../core/aws-clients.ts';
 import { CALL_KINDS, longestCallMs } from '../unit/builders/call-limits.ts';
 import { readDefinition } from '../workflow/asl.ts';
 import { codeOf } from './function-code.ts';
-import { ofType, type ServiceTemplate, synthesizeService } from './service-template.ts';
+import { ofType, synthesizeService } from './service-template.ts';
 
 /** API Gateway's own limit: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const GATEWAY_MS = 29_000;
@@ -14,12 +14,8 @@ const MARGIN_MS = { api: 2_000, other: 1_000 };
 const kindsIn = (code: string): CallKind[] =>
   CALL_KINDS.filter((kind) => new RegExp(`clientOptions\\d*\\("${kind}"\\)`).test(code));
 
-let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService();
-});
-
-const NAMES = Object.keys(synthesizeService().functions);
+const service = await synthesizeService();
+const NAMES = Object.keys(service.functions);
 
 test('every function that calls AWS is covered, and every kind of call but that of the command line', () => {
   const kinds = new Map(NAMES.map((name) => [name, kindsIn(codeOf(name))]));

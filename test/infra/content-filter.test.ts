@@ -21,8 +21,8 @@ const policiesOf = ({ resources }: ServiceTemplate) =>
 
 describe('without a guardrail', () => {
   let service: ServiceTemplate;
-  beforeAll(() => {
-    service = synthesizeService();
+  beforeAll(async () => {
+    service = await synthesizeService();
   });
 
   test('no function has its variables', () => {
@@ -40,16 +40,16 @@ describe('without a guardrail', () => {
 
 describe('with a guardrail', () => {
   let service: ServiceTemplate;
-  beforeAll(() => {
-    service = synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
+  beforeAll(async () => {
+    service = await synthesizeService({ guardrailId: 'gr5k2', guardrailVersion: '7' });
   });
 
   test.each(CREATORS)('%s has the id and version of the guardrail', (name) => {
     expect(variablesOf(service, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: '7' });
   });
 
-  test('the version defaults to the draft', () => {
-    const draft = synthesizeService({ guardrailId: 'gr5k2' });
+  test('the version defaults to the draft', async () => {
+    const draft = await synthesizeService({ guardrailId: 'gr5k2' });
 
     for (const name of CREATORS) {
       expect(variablesOf(draft, name)).toMatchObject({ GUARDRAIL_ID: 'gr5k2', GUARDRAIL_VERSION: 'DRAFT' });
@@ -77,8 +77,8 @@ describe('with a guardrail', () => {
     );
   });
 
-  test('nothing else in the stack differs', () => {
-    const plain = synthesizeService();
+  test('nothing else in the stack differs', async () => {
+    const plain = await synthesizeService();
     const withoutGuardrail = Object.fromEntries(
       Object.entries(service.resources).map(([logicalId, resource]) => [
         logicalId,

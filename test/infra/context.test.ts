@@ -1,13 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { App } from 'aws-cdk-lib';
+import { RootConstruct } from 'constructs';
 import { readContext, StackContext } from '../../lib/context.ts';
 import { projectContext, render, synthesizeService } from './service-template.ts';
 
-const variable = (overrides: Record<string, unknown>, functionName: string, name: string): string =>
-  render(synthesizeService(overrides).functions[functionName]?.properties.Environment.Variables[name]);
+const variable = async (
+  overrides: Record<string, unknown>,
+  functionName: string,
+  name: string,
+): Promise<string> =>
+  render(
+    (await synthesizeService(overrides)).functions[functionName]?.properties.Environment.Variables[name],
+  );
 
-const read = (overrides: Record<string, unknown>): StackContext =>
-  readContext(new App({ context: { ...projectContext(), ...overrides } }).node);
+const read = (overrides: Record<string, unknown>): StackContext => {
+  const { node } = new RootConstruct();
+  for (const [key, value] of Object.entries({ ...projectContext(), ...overrides }))
+    node.setContext(key, value);
+  return readContext(node);
+};
 
 /** Every context key but the routes: its text on the command line, and the function, variable and value it becomes. */
 const OVERRIDES = [
@@ -110,31 +120,34 @@ describe('the context', () => {
 
   test.each([
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
+    ['api/create-generation', 'RETENTION_DAYS', '90'],
+    ['api/create-video', 'RETENTION_DAYS', '90'],
     ['workflow/settle-request', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
     ['workflow/settle-request', 'PAUSE_SECONDS', '180'],
     ['events/reconcile', 'PAUSE_SECONDS', '180'],
     ['events/reconcile', 'OUTPUT_TTL_SECONDS', '82800'],
     ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
+    ['workflow/dispatch-request', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
     ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],
     ['workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'false'],
-  ])('a default reaches %s as %s=%s', (name, variableName, value) => {
-    expect(variable({}, name, variableName)).toBe(value);
+  ])('a default reaches %s as %s=%s', async (name, variableName, value) => {
+    expect(await variable({}, name, variableName)).toBe(value);
   });
 
-  test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', (_key, _given, name, variableName, value) => {
+  test.each(OVERRIDES)('-c %s=%s reaches %s as %s=%s', async (_key, _given, name, variableName, value) => {
     // All at once: the values differ per variable, so one synthesis serves every case.
     const overrides = Object.fromEntries(OVERRIDES.map(([key, given]) => [key, given]));
 
-    expect(variable(overrides, name, variableName)).toBe(value);
+    expect(await variable(overrides, name, variableName)).toBe(value);
   });
 
-  test('routes given as JSON on the command line replace those of the project', () => {
+  test('routes given as JSON on the command line replace those of the project', async () => {
     const routes = { xSD5Pro: { provider: 'modelark', upstreamModel: 'endpoint-1' } };
 
-    const value = variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
+    const value = await variable({ modelRoutes: JSON.stringify(routes) }, 'api/list-models', 'MODEL_ROUTES');
 
     expect(JSON.parse(value)).toEqual(routes);
   });
@@ -195,22 +208,23 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['modelRoutes', '{"xSD5Pro":{"provider":"nobody","upstreamModel":"x"}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":""}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":"x","typo":1}}'],
-  ])('%s=%s', (key, value) => {
-    expect(() => synthesizeService({ [key]: value })).toThrow(
+  ])('%s=%s', async (key, value) => {
+    await expect(synthesizeService({ [key]: value })).rejects.toThrow(
       new RegExp(`The context is not valid[\\s\\S]*at ${key}`),
     );
   });
 });
 
 describe('the time limit of the dispatch function', () => {
-  const timeoutSeconds = (imageDeadlineSeconds: number): number =>
-    synthesizeService({ imageDeadlineSeconds }).functions['workflow/dispatch-request']?.properties.Timeout;
+  const timeoutSeconds = async (imageDeadlineSeconds: number): Promise<number> =>
+    (await synthesizeService({ imageDeadlineSeconds })).functions['workflow/dispatch-request']?.properties
+      .Timeout;
 
   test.each([
     [1, 31],
     [840, 870],
-  ])('leaves a deadline of %i s a margin: %i s', (deadlineSeconds, expected) => {
-    expect(timeoutSeconds(deadlineSeconds)).toBe(expected);
+  ])('leaves a deadline of %i s a margin: %i s', async (deadlineSeconds, expected) => {
+    expect(await timeoutSeconds(deadlineSeconds)).toBe(expected);
   });
 });
 
@@ -223,21 +237,21 @@ describe('the outputs of the stack', () => {
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
     ['RetentionDays', '90'],
     ['BaseUrl', 'https://HttpApiRestApi.execute-api.AWS::Region.AWS::URLSuffix/prod'],
-  ])('%s is %s', (name, value) => {
-    expect(render(outputValue({}, name))).toBe(value);
+  ])('%s is %s', async (name, value) => {
+    expect(render(await outputValue({}, name))).toBe(value);
   });
 
-  test('the base URL is the public one when there is one', () => {
-    expect(outputValue({ publicBaseUrl: 'https://a.example' }, 'BaseUrl')).toBe('https://a.example');
+  test('the base URL is the public one when there is one', async () => {
+    expect(await outputValue({ publicBaseUrl: 'https://a.example' }, 'BaseUrl')).toBe('https://a.example');
   });
 
   test.each([
     ['ModelArkSecretName', 'ProviderSecretsModelArk'],
     ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
-  ])('%s is the name of the secret that takes the key', (name, secret) => {
-    expect(JSON.stringify(outputValue({}, name))).toContain(`{"Ref":"${secret}`);
+  ])('%s is the name of the secret that takes the key', async (name, secret) => {
+    expect(JSON.stringify(await outputValue({}, name))).toContain(`{"Ref":"${secret}`);
   });
 
-  const outputValue = (overrides: Record<string, unknown>, name: string): unknown =>
-    (synthesizeService(overrides).outputs[name] as { Value: unknown } | undefined)?.Value;
+  const outputValue = async (overrides: Record<string, unknown>, name: string): Promise<unknown> =>
+    ((await synthesizeService(overrides)).outputs[name] as { Value: unknown } | undefined)?.Value;
 });

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   accountListing,
   apiKeyListing,
+  dueListing,
   endUserListing,
   LISTING_INDEX,
   OUTPUT_PREFIX,
-  openWorkListing,
   REQUEST_INDEXES,
   requestKey,
   requestListing,
@@ -31,8 +31,8 @@ const INDEXES: [name: string, partition: string, sort: string, attributes: strin
 const AT = '2026-11-20T09:00:00.000Z';
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
 });
 
 describe('the table', () => {
@@ -78,7 +78,7 @@ describe('the table', () => {
       },
       ['GSI2', 'GSI3', 'GSI4', 'GSI5'],
     ],
-    ['a request, or the deletion of one, with work left', openWorkListing('img_1', AT), ['GSI1']],
+    ['a request, or the deletion of one, with work left', dueListing('LOOK', 'img_1', AT), ['GSI1']],
   ])('has %s in the indexes whose keys the code sets', (_what, attributes, expected) => {
     const item = { ...requestKey('img_1'), ...attributes };
     const indexes = INDEXES.filter(([, partition, sort]) => partition in item && sort in item);
@@ -170,17 +170,18 @@ describe('the bucket', () => {
 });
 
 describe('the lifecycle of the files', () => {
-  const rulesFor = (overrides: Record<string, unknown>) =>
-    onlyOne(synthesizeService(overrides).resources, 'AWS::S3::Bucket').Properties.LifecycleConfiguration
-      .Rules;
+  const rulesFor = async (overrides: Record<string, unknown>) => {
+    const { resources } = await synthesizeService(overrides);
+    return onlyOne(resources, 'AWS::S3::Bucket').Properties.LifecycleConfiguration.Rules;
+  };
 
   test.each([
     [82_800, 2],
     [86_400, 2],
     [86_401, 3],
     [1, 2],
-  ])('as a backstop, expires files whose URLs last %i s after %i days', (outputTtlSeconds, days) => {
-    expect(rulesFor({ outputTtlSeconds })).toContainEqual({
+  ])('as a backstop, expires files whose URLs last %i s after %i days', async (outputTtlSeconds, days) => {
+    expect(await rulesFor({ outputTtlSeconds })).toContainEqual({
       Id: 'expire-outputs',
       Prefix: OUTPUT_PREFIX,
       ExpirationInDays: days,
@@ -188,8 +189,8 @@ describe('the lifecycle of the files', () => {
     });
   });
 
-  test('removes the parts of unfinished uploads', () => {
-    expect(rulesFor({})).toContainEqual({
+  test('removes the parts of unfinished uploads', async () => {
+    expect(await rulesFor({})).toContainEqual({
       Id: 'abort-uploads',
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       Status: 'Enabled',

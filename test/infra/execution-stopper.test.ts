@@ -9,8 +9,8 @@ import {
 
 let service: ServiceTemplate;
 let stoppers: Map<string, [string, Resource]>;
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
   stoppers = new Map(
     ofType(service.resources, 'Custom::RunningExecutions').map((entry) => [
       render(entry[1].Properties.StateMachineArn),

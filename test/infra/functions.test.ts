@@ -48,8 +48,8 @@ const TIMEOUT_SECONDS: Record<string, number> = {
 const NAMES = Object.keys(TIMEOUT_SECONDS);
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService(EVERYTHING_CONFIGURED);
+beforeAll(async () => {
+  service = await synthesizeService(EVERYTHING_CONFIGURED);
 });
 
 const functionNamed = (name: string): TemplateFunction => {
@@ -136,14 +136,14 @@ describe('reserved concurrency', () => {
     expect(reserved(service)).toEqual([]);
   });
 
-  test('caps the functions that wait for servers of others, so that they leave the API its share', () => {
+  test('caps the functions that wait for servers of others, so that they leave the API its share', async () => {
     const reservedConcurrency = JSON.stringify({
       'deliver-webhook': 50,
       'dispatch-request': 200,
       'create-video': 20,
     });
 
-    expect(Object.fromEntries(reserved(synthesizeService({ reservedConcurrency })))).toEqual({
+    expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
       'workflow/deliver-webhook': 50,
       'workflow/dispatch-request': 200,
       'api/create-video': 20,

@@ -61,8 +61,8 @@ const errorIn = (templates: Record<string, string>): { code: ErrorCode; message:
 
 let service: ServiceTemplate;
 let methods: { method: string; path: string; properties: Resource['Properties'] }[];
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
   methods = ofType(service.resources, 'AWS::ApiGateway::Method').map(([, { Properties: properties }]) => ({
     method: properties.HttpMethod,
     path: pathOf(properties.ResourceId),
@@ -177,7 +177,8 @@ const REFUSED_MEDIA_TYPES = [
 /** Expects that the gateway refuses the other methods of a path by itself, and returns the message. */
 const expectRefusal = (path: string, status: string, headers: Record<string, string>): string => {
   const { Integration, MethodResponses, AuthorizationType } = methodAt('ANY', path).properties;
-  const parameters = Object.entries({ 'X-Request-Id': 'context.requestId', ...headers }).map(
+  const always = { 'X-Request-Id': 'context.requestId', 'X-Content-Type-Options': "'nosniff'" };
+  const parameters = Object.entries({ ...always, ...headers }).map(
     ([name, value]) => [`method.response.header.${name}`, value] as const,
   );
 
@@ -264,6 +265,7 @@ describe("the gateway's own errors", () => {
     expect(response?.StatusCode).toBe(type === 'UNSUPPORTED_MEDIA_TYPE' ? '405' : String(ERROR_STATUS[code]));
     expect(response?.ResponseParameters).toEqual({
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
+      'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
       ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
       // The gateway's answer when Lambda throttles the function is one of these.
       ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),

@@ -14,7 +14,7 @@ interface Statement {
   Condition?: Record<string, Record<string, unknown>>;
 }
 
-const { resources } = synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
+const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
 const statements = ofType(resources, 'AWS::IAM::Policy').flatMap(
   ([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[],
 );

@@ -63,8 +63,8 @@ const described = ({ Properties }: Resource): Alarm => {
 };
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
 });
 const alarms = () => ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
 
@@ -83,15 +83,14 @@ describe('the alarms', () => {
     }
   });
 
-  test('are sent to the given email address only', () => {
-    const subscriptions = (overrides: Record<string, unknown>) =>
-      ofType(synthesizeService(overrides).resources, 'AWS::SNS::Subscription').map(([, { Properties }]) => [
-        Properties.Protocol,
-        Properties.Endpoint,
-      ]);
+  test('are sent to the given email address only', async () => {
+    const subscriptions = async (overrides: Record<string, unknown>) =>
+      ofType((await synthesizeService(overrides)).resources, 'AWS::SNS::Subscription').map(
+        ([, { Properties }]) => [Properties.Protocol, Properties.Endpoint],
+      );
 
-    expect(subscriptions({})).toEqual([]);
-    expect(subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
+    expect(await subscriptions({})).toEqual([]);
+    expect(await subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
   });
 });
 

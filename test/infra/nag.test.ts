@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { PRODUCTION } from './option-sets.ts';
-import { addService, projectContext, withTemporaryFolder } from './service-template.ts';
+import { projectContext } from './service-template.ts';
+import { addService, withTemporaryFolder } from './synthesis.ts';
 
 /** What AwsSolutions finds and we accept: the rule, the resources, and why it does not apply to them. */
 const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [

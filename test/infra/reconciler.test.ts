@@ -14,13 +14,13 @@ const rulesOf = ({ resources, functions }: ServiceTemplate, name: string): Rule[
     .filter(({ Targets }) => Targets.some(({ Arn }) => Arn['Fn::GetAtt'][0] === functions[name]?.logicalId));
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
 });
 
 describe('the schedule of the reconciler', () => {
-  const schedulesFor = (overrides: Record<string, unknown>) =>
-    rulesOf(synthesizeService(overrides), 'events/reconcile').filter(
+  const schedulesFor = async (overrides: Record<string, unknown>) =>
+    rulesOf(await synthesizeService(overrides), 'events/reconcile').filter(
       ({ ScheduleExpression }) => ScheduleExpression,
     );
 
@@ -30,8 +30,8 @@ describe('the schedule of the reconciler', () => {
     [{ reconcileIntervalSeconds: 59 }, 'rate(1 minute)', 59],
     [{ reconcileIntervalSeconds: 61 }, 'rate(2 minutes)', 61],
     [{ reconcileIntervalSeconds: 3600 }, 'rate(1 hour)', 3600],
-  ])('with %j is %s, and gives the function an interval of %i s', (overrides, rate, everySeconds) => {
-    const [schedule, ...more] = schedulesFor(overrides);
+  ])('with %j is %s, and gives the function an interval of %i s', async (overrides, rate, everySeconds) => {
+    const [schedule, ...more] = await schedulesFor(overrides);
 
     expect(more).toEqual([]);
     expect(schedule).toMatchObject({ ScheduleExpression: rate, State: 'ENABLED' });
@@ -39,8 +39,8 @@ describe('the schedule of the reconciler', () => {
     expect(JSON.parse(schedule?.Targets[0]?.Input ?? '')).toEqual({ everySeconds });
   });
 
-  test('has no retries: the next run is the retry', () => {
-    const [schedule] = schedulesFor({});
+  test('has no retries: the next run is the retry', async () => {
+    const [schedule] = await schedulesFor({});
 
     expect(schedule?.Targets[0]?.RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
   });

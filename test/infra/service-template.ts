@@ -1,10 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { readContext } from '../../lib/context.ts';
-import { GenerationServiceStack } from '../../lib/generation-service-stack.ts';
+import { readFileSync } from 'node:fs';
 
 /** A resource of the template. CloudFormation defines its properties. */
 export interface Resource {
@@ -37,78 +31,24 @@ export const projectContext = (): Record<string, unknown> =>
 /** Context with which the stack has every optional part. */
 export const EVERYTHING_CONFIGURED = { guardrailId: 'guardrail1' };
 
-/** Runs `use` with a temporary folder, which is then removed. */
-export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
-  const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
-  try {
-    return use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
-
-const templates = new Map<string, ServiceTemplate>();
+/** Names the variable that tells a test process where the server of global set-up is. */
+export const SYNTHESES_URL = 'INFRA_SYNTHESES_URL';
 
 /**
- * The template of the real stack with the project's context and these overrides. Each is synthesized once per test
- * file, so treat it as read-only. Functions are identified by their bundles.
+ * The template of the real stack with the project's context and these overrides, synthesized once for all test files. Functions are
+ * identified by their bundles. Rejects with the message of a synthesis that fails.
  */
-export const synthesizeService = (overrides: Record<string, unknown> = {}): ServiceTemplate => {
-  // As entries: a key overridden with undefined must count too.
-  const key = JSON.stringify(Object.entries(overrides));
-  const template = templates.get(key) ?? synthesize(overrides);
-  templates.set(key, template);
-  return template;
+export const synthesizeService = async (
+  overrides: Record<string, unknown> = {},
+): Promise<ServiceTemplate> => {
+  const url = process.env[SYNTHESES_URL];
+  if (!url) throw new Error('Infra tests run under their own jest project, which starts their server.');
+  // As entries: JSON would drop a key that is overridden with undefined.
+  const body = JSON.stringify(Object.entries(overrides));
+  const response = await fetch(url, { method: 'POST', body });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as ServiceTemplate;
 };
-
-const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
-  withTemporaryFolder((folder) => {
-    // The template rules are most of the cost of a synthesis; template-rules.test.ts runs them.
-    const app = new App({
-      outdir: join(folder, 'out'),
-      context: { ...projectContext(), ...overrides },
-      builtinCloudFormationValidation: false,
-    });
-    const template = Template.fromStack(addService(app, join(folder, 'bundles')));
-    const { Resources: resources, Outputs: outputs } = template.toJSON();
-    return { resources, outputs, functions: functionsByBundle(resources, app.outdir) };
-  });
-
-/** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
-export const addService = (
-  app: App,
-  bundlesFolder: string,
-  env: { account?: string; region?: string } = {},
-): GenerationServiceStack => {
-  const context = readContext(app.node);
-  return new GenerationServiceStack(app, 'GenerationService', {
-    env,
-    stackName: context.stackName,
-    context,
-    bundleOf: (name) => placeholderBundle(bundlesFolder, name),
-  });
-};
-
-const placeholderBundle = (bundlesFolder: string, name: string): string => {
-  const bundle = join(bundlesFolder, name);
-  mkdirSync(bundle, { recursive: true });
-  writeFileSync(join(bundle, 'index.mjs'), name);
-  return bundle;
-};
-
-const functionsByBundle = (
-  resources: Record<string, Resource>,
-  assemblyFolder: string,
-): Record<string, TemplateFunction> =>
-  Object.fromEntries(
-    ofType(resources, 'AWS::Lambda::Function').flatMap(([logicalId, { Properties: properties }]) => {
-      const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
-      const file = join(assemblyFolder, asset, 'index.mjs');
-      // A function of the CDK, not of ours.
-      if (!existsSync(file)) return [];
-      return [[readFileSync(file, 'utf8'), { logicalId, properties }]];
-    }),
-  );
 
 /** The resources of a type, with their logical ids. */
 export const ofType = (resources: Record<string, Resource>, type: string): [string, Resource][] =>

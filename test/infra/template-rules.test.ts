@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { App, CfnResource, Stack } from 'aws-cdk-lib';
 import { DEVELOPMENT, PRODUCTION } from './option-sets.ts';
-import { addService, projectContext, withTemporaryFolder } from './service-template.ts';
+import { projectContext } from './service-template.ts';
+import { addService, withTemporaryFolder } from './synthesis.ts';
 
 const RULES_ARE_ERRORS = '@aws-cdk/core:validateAgainstDefaultRules';
 

@@ -26,8 +26,8 @@ const STATE_MACHINES = {
 const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];
 
 let service: ServiceTemplate;
-beforeAll(() => {
-  service = synthesizeService();
+beforeAll(async () => {
+  service = await synthesizeService();
 });
 
 const stateMachineOf = (file: string): Resource => {

@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
     'deletion',
     'an interrupted deletion is never resumed',
     'core/requests/deleted-requests.ts',
-    '...openWorkListing(deletion.requestId, deletion.deletedAt),',
+    "...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),",
     '',
   ),
   bug(
@@ -235,10 +235,24 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'deletion',
-    'an end-user with unfinished requests is removed',
-    'core/end-users/end-users.ts',
-    'AND activeRequests = :none',
-    'AND activeRequests >= :none',
+    'a removal takes the requests of a later end-user with the address',
+    'core/end-users/removals.ts',
+    ': request.endUserId === endUserId',
+    ': request.endUserId !== undefined',
+  ),
+  bug(
+    'deletion',
+    'a removal ends before the index shows every request',
+    'core/end-users/removals.ts',
+    'addSeconds(removedAt, INDEX_SECONDS)',
+    'addSeconds(removedAt, 0)',
+  ),
+  bug(
+    'deletion',
+    'a removal whose call died is never resumed',
+    'core/end-users/removals.ts',
+    '{ ...endUserRemovalKey(removal), ...due, ...removal }',
+    '{ ...endUserRemovalKey(removal), ...removal }',
   ),
   bug(
     'deletion',
@@ -251,8 +265,8 @@ export const MUTANTS: readonly Mutant[] = [
     'deletion',
     'requests of a removed end-user are left when one call cannot remove all',
     'core/deletion/delete-end-user.ts',
-    'if (!complete) {',
-    'if (!complete && deletions.size === 0) {',
+    'if (!complete) return undefined;',
+    '',
   ),
 
   bug(
@@ -398,10 +412,17 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   bug(
     'waiting',
+    'work whose look died is forgotten for a day',
+    'core/workflow/reconcile-due.ts',
+    'relist(due, due.list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS))',
+    'relist(due, due.list, addSeconds(toInstant(clock.now()), 86_400))',
+  ),
+  bug(
+    'waiting',
     'a lost callback is never made up for',
-    'core/workflow/reconcile.ts',
-    'return lastAt <= addSeconds(',
-    'return lastAt > addSeconds(',
+    'core/workflow/reconcile-due.ts',
+    '|| newsAt > silentSince',
+    '|| newsAt <= silentSince',
   ),
   bug(
     'waiting',
@@ -442,9 +463,9 @@ export const MUTANTS: readonly Mutant[] = [
   bug(
     'storing',
     'a stored request is thrown away when its execution is lost',
-    'core/workflow/reconcile.ts',
-    'if (request.outputs)',
-    'if (!request.outputs)',
+    'core/workflow/fail-request.ts',
+    'isOpen && (request.outputs || kept)',
+    'isOpen && !(request.outputs || kept)',
   ),
   bug(
     'storing',
@@ -464,8 +485,8 @@ export const MUTANTS: readonly Mutant[] = [
     'storing',
     'every image is stored over the first',
     'core/workflow/store-outputs.ts',
-    'outputObjectKey(request.accountId, request.requestId, index, extension)',
-    'outputObjectKey(request.accountId, request.requestId, 0, extension)',
+    'outputObjectKey(request.requestId, index, extension)',
+    'outputObjectKey(request.requestId, 0, extension)',
   ),
   bug(
     'storing',

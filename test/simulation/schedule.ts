@@ -1,3 +1,4 @@
+import { DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
@@ -14,6 +15,9 @@ const ROOM_MS = 15_000;
 const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
 const SLOWER_EACH_RUN = 0.5;
+
+/** What the reconciler finishes besides requests, by how its sort keys begin. */
+const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
@@ -41,8 +45,8 @@ export class Schedule {
     this.reconcileLost = world.functionNamed('reconcile-lost');
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
-      const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');
-      if (!isAboutRequest) return;
+      const sort = String(after?.SK);
+      if (sort !== 'REQUEST' && !LISTED_WORK.some((prefix) => sort.startsWith(prefix))) return;
       this.quietRuns = 0;
       this.roundsAtRest = 0;
       this.arm();
@@ -87,7 +91,7 @@ export class Schedule {
     const { world } = this;
     return (
       world.items('REQUEST').some((record) => !isTerminal(record) || record.GSI1PK !== undefined) ||
-      world.items('DELETED#').some(({ GSI1PK }) => GSI1PK !== undefined)
+      LISTED_WORK.some((prefix) => world.items(prefix).some(({ GSI1PK }) => GSI1PK !== undefined))
     );
   }
 

@@ -4,7 +4,7 @@ import type { MutationName } from './mutations.ts';
 
 /** Two processes, one for each processor. Thousands of runs are in test/long/simulation.test.ts. */
 const SEEDS = ['20261121', '20261122'];
-const RUNS = '100';
+const RUNS = '50';
 const MINUTES = 60_000;
 
 const BUGS: MutationName[] = [
@@ -19,7 +19,7 @@ const SEED_TO_FIND = ['--seed', '1', '--no-shrink'];
 
 describe('the whole service in one process', () => {
   test(
-    'keeps every rule over 200 runs of concurrent callers, providers and operators, with faults',
+    'keeps every rule over 100 runs of concurrent callers, providers and operators, with faults',
     async () => {
       const halves = await Promise.all(SEEDS.map((seed) => runSimulation(['--runs', RUNS, '--seed', seed])));
 

@@ -216,9 +216,9 @@ describe('the time limits of generation', () => {
 
 describe('in the stack', () => {
   let service: ServiceTemplate;
-  beforeAll(() => {
+  beforeAll(async () => {
     // The longest deadline a deployment can have.
-    service = synthesizeService({ imageDeadlineSeconds: 840 });
+    service = await synthesizeService({ imageDeadlineSeconds: 840 });
   });
 
   const stateMachineOf = (file: string): Resource['Properties'] => {

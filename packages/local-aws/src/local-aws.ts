@@ -10,6 +10,7 @@ import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime } from './functions/runtime.ts';
 import { startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
 
@@ -87,11 +88,6 @@ const createOperator = () => ({
   accessKeyId: `AKIA${randomBytes(8).toString('hex').toUpperCase()}`,
   secretAccessKey: randomBytes(30).toString('base64url'),
 });
-
-const functionsBehindRoutes = ({ api }: Stack): string[] =>
-  (api?.routes ?? []).flatMap(({ integration }) =>
-    integration.type === 'AWS_PROXY' ? [integration.functionArn] : [],
-  );
 
 /** Closes parts in the order given. Throws an `AggregateError` once all were tried. */
 const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Promise<void> => {
@@ -178,6 +174,7 @@ export const startLocalAws = async (
 
   try {
     if (options.dynamodbEndpoint === undefined) findDynoxide();
+    makePrivateDirectory(dataDir);
     mkdirSync(logDirectory, { recursive: true });
     const frontDoor = await step('front door', () => startFrontDoor(options.port));
     started.frontDoor = frontDoor;
@@ -237,9 +234,6 @@ export const startLocalAws = async (
     await options.beforeSchedules?.(run);
     signal?.throwIfAborted();
     bus.start();
-    runtime
-      .prewarm(functionsBehindRoutes(stack))
-      .catch((error) => log('gateway')(`Prewarming failed: ${error}`));
     return run;
   } catch (error) {
     await close().catch(() => undefined);

@@ -134,6 +134,8 @@ export const accepted = async (caller: Caller, body: Record<string, unknown>): P
 export const read = async (caller: Caller, requestId: string): Promise<AnyRecord> =>
   (await caller.get<AnyRecord>(`/v1/generations/${requestId}`)).body;
 
+const POLL_MILLISECONDS = 200;
+
 /** Polls until `done` holds, at most `patienceSeconds`. */
 export const eventually = async <T>(
   look: () => Promise<T>,
@@ -145,7 +147,7 @@ export const eventually = async <T>(
     const value = await look();
     if (done(value)) return value;
     if (Date.now() > giveUpAt) throw new Error(`The condition was never met: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
   }
 };
 

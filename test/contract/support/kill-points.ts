@@ -25,8 +25,6 @@ export interface KillPoint {
   acceptedUnanswered?: boolean;
   /** Whether its outputs are stored before the kill, so that it cannot lose them. */
   outputsStored?: boolean;
-  /** One of the two that `npm test` kills at. */
-  isQuick?: boolean;
 }
 
 const scenario = (
@@ -121,7 +119,6 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after the file of a video is stored, before it is recorded',
-    isQuick: true,
     scenario: video(),
     fault: { call: 's3:PutObject', principal: '*StoreOutputs*', contains: 'vid_', effect: 'kill-after' },
   },
@@ -139,7 +136,6 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
   {
     when: 'after expired files are removed, before their record is marked',
-    isQuick: true,
     scenario: aPicture(),
     fault: { call: 's3:DeleteObjects', principal: '*ExpireRequest*', effect: 'kill-after' },
     context: { outputTtlSeconds: 1 },

@@ -14,11 +14,11 @@ import { type StoredRequest, storedKeys, storedRequests } from './stored.ts';
 import { findUpstreamTask } from './videos.ts';
 
 /** A start takes seconds on a quiet machine, and far longer on a busy one. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 /** The first balance of each account in xTokens: what a local run gives its first account. */
 const TOPPED_UP = 1000;
-/** A lost creation is found after 30 s, a dead call after 20 s, a missing callback sooner. */
-const QUIET_WITHIN_SECONDS = 90;
+/** A lost creation is found after 60 s, a dead call after 20 s; a look that was killed is repeated after 120 s. */
+const QUIET_WITHIN_SECONDS = 240;
 
 /**
  * Tests that the service recovers when it is killed at each of these points, one after the other. At least one
@@ -86,7 +86,7 @@ export const testKills = (points: readonly KillPoint[]): void => {
     expiresAt !== undefined && expiresAt <= new Date().toISOString() && expiredAt === undefined;
   /** Work left: open work of unfinished and ended requests, then files to remove. */
   const openWork = async (): Promise<string[]> => [
-    ...(await itemsNaming(service, 'OPEN_WORK#')),
+    ...(await itemsNaming(service, 'DUE#')),
     ...(await storedRequests(service)).filter(isDue).map(({ requestId }) => requestId),
   ];
 

@@ -10,6 +10,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 /** An object in the bucket. */
 export interface StoredObject {
@@ -60,66 +61,89 @@ export class MemoryBucket {
   }
 
   private serve(): void {
-    this.client.on(DeleteObjectsCommand).callsFake(async ({ Delete }) => {
-      const keys: { Key: string }[] = Delete.Objects;
-      if (keys.length === 0 || keys.length > 1000) throw new Error('One call names 1 to 1000 objects.');
-      for (const { Key } of keys) this.objects.delete(Key);
-      return {};
-    });
-    this.client.on(ListObjectsV2Command).callsFake(async ({ Prefix }) => {
-      const keys = [...this.objects.keys()].filter((key) => key.startsWith(Prefix)).sort();
-      return {
-        Contents: keys.map((Key) => ({
-          Key,
-          Size: this.objects.get(Key)?.bytes.byteLength,
-          LastModified: STORED_AT,
-        })),
-      };
-    });
-    this.client.on(GetObjectCommand).callsFake(async ({ Key, Range }) => {
-      const object = this.objects.get(Key);
-      if (!object) throw Object.assign(new Error('There is no such object.'), { name: 'NoSuchKey' });
-      const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(Range ?? '') ?? [];
-      if (Number(start) >= object.bytes.byteLength) throw new Error('The range lies behind the object.');
-      const part = Range === undefined ? object.bytes : object.bytes.subarray(Number(start), Number(end) + 1);
-      return { Body: { transformToByteArray: async () => new Uint8Array(part) } };
-    });
-    this.client
-      .on(PutObjectCommand)
-      .callsFake(async ({ Bucket, Key, Body, ContentType, ContentDisposition }) => {
-        const bytes = bytesOf(Body);
-        const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
-        const object = { bucket: Bucket, bytes, ...kept, parts: [bytes.byteLength] };
-        this.objects.set(Key, object);
-        return {};
-      });
-    this.client
-      .on(CreateMultipartUploadCommand)
-      .callsFake(async ({ Key, ContentType, ContentDisposition }) => {
-        const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
-        this.uploads.set(Key, { ...kept, parts: new Map() });
-        return { UploadId: `upload of ${Key}` };
-      });
-    this.client.on(UploadPartCommand).callsFake(async ({ Key, PartNumber, Body }) => {
-      this.uploads.get(Key)?.parts.set(PartNumber, bytesOf(Body));
-      return { ETag: `part ${PartNumber}` };
-    });
-    this.client.on(AbortMultipartUploadCommand).callsFake(async ({ Key }) => {
-      this.abortedUploads.push(Key);
-      return {};
-    });
-    this.client.on(CompleteMultipartUploadCommand).callsFake(async ({ Bucket, Key }) => {
-      const upload = this.uploads.get(Key);
-      if (!upload) throw new Error(`There is no upload of ${Key}.`);
-      const parts = [...upload.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-      this.objects.set(Key, {
-        bucket: Bucket,
-        bytes: Buffer.concat(parts),
-        contentType: upload.contentType,
-        contentDisposition: upload.contentDisposition,
-        parts: parts.map(({ byteLength }) => byteLength),
-      });
-      return {};
-    });
+    serveCommands(this.client, [
+      [
+        DeleteObjectsCommand,
+        async ({ Delete }) => {
+          const keys: { Key: string }[] = Delete.Objects;
+          if (keys.length === 0 || keys.length > 1000) throw new Error('One call names 1 to 1000 objects.');
+          for (const { Key } of keys) this.objects.delete(Key);
+          return {};
+        },
+      ],
+      [
+        ListObjectsV2Command,
+        async ({ Prefix }) => {
+          const keys = [...this.objects.keys()].filter((key) => key.startsWith(Prefix)).sort();
+          return {
+            Contents: keys.map((Key) => ({
+              Key,
+              Size: this.objects.get(Key)?.bytes.byteLength,
+              LastModified: STORED_AT,
+            })),
+          };
+        },
+      ],
+      [
+        GetObjectCommand,
+        async ({ Key, Range }) => {
+          const object = this.objects.get(Key);
+          if (!object) throw Object.assign(new Error('There is no such object.'), { name: 'NoSuchKey' });
+          const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(Range ?? '') ?? [];
+          if (Number(start) >= object.bytes.byteLength) throw new Error('The range lies behind the object.');
+          const part =
+            Range === undefined ? object.bytes : object.bytes.subarray(Number(start), Number(end) + 1);
+          return { Body: { transformToByteArray: async () => new Uint8Array(part) } };
+        },
+      ],
+      [
+        PutObjectCommand,
+        async ({ Bucket, Key, Body, ContentType, ContentDisposition }) => {
+          const bytes = bytesOf(Body);
+          const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+          const object = { bucket: Bucket, bytes, ...kept, parts: [bytes.byteLength] };
+          this.objects.set(Key, object);
+          return {};
+        },
+      ],
+      [
+        CreateMultipartUploadCommand,
+        async ({ Key, ContentType, ContentDisposition }) => {
+          const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+          this.uploads.set(Key, { ...kept, parts: new Map() });
+          return { UploadId: `upload of ${Key}` };
+        },
+      ],
+      [
+        UploadPartCommand,
+        async ({ Key, PartNumber, Body }) => {
+          this.uploads.get(Key)?.parts.set(PartNumber, bytesOf(Body));
+          return { ETag: `part ${PartNumber}` };
+        },
+      ],
+      [
+        AbortMultipartUploadCommand,
+        async ({ Key }) => {
+          this.abortedUploads.push(Key);
+          return {};
+        },
+      ],
+      [
+        CompleteMultipartUploadCommand,
+        async ({ Bucket, Key }) => {
+          const upload = this.uploads.get(Key);
+          if (!upload) throw new Error(`There is no upload of ${Key}.`);
+          const parts = [...upload.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+          this.objects.set(Key, {
+            bucket: Bucket,
+            bytes: Buffer.concat(parts),
+            contentType: upload.contentType,
+            contentDisposition: upload.contentDisposition,
+            parts: parts.map(({ byteLength }) => byteLength),
+          });
+          return {};
+        },
+      ],
+    ]);
   }
 }

@@ -11,6 +11,7 @@ import {
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 const metadata = { $metadata: {} };
 
@@ -79,46 +80,63 @@ export class MemoryExecutions {
   }
 
   private serve(): void {
-    this.client.on(StartExecutionCommand).callsFake(async ({ stateMachineArn, name, input }) => {
-      const machine = machineOf(stateMachineArn);
-      const known = this.find(machine, name);
-      if (known && known.status !== 'RUNNING')
-        throw new ExecutionAlreadyExists({ message: name, ...metadata });
-      if (!known) this.started.push({ machine, name, input: JSON.parse(input), status: 'RUNNING' });
-      return {};
-    });
-    this.client.on(DescribeExecutionCommand).callsFake(async ({ executionArn }) => {
-      const [machine = '', name = ''] = executionArn.split(':').slice(-2);
-      const known = this.find(machine, name);
-      if (!executionArn.includes(':execution:') || !known) {
-        throw new ExecutionDoesNotExist({ message: executionArn, ...metadata });
-      }
-      return { status: known.status };
-    });
-    this.client.on(ListExecutionsCommand).callsFake(async ({ stateMachineArn, statusFilter, nextToken }) => {
-      const machine = machineOf(stateMachineArn);
-      const all = this.started.filter((one) => one.machine === machine && one.status === statusFilter);
-      const start = Number(nextToken ?? 0);
-      const end = start + this.pageSize;
-      return {
-        executions: all.slice(start, end).map(({ name }) => ({
-          name,
-          executionArn: stateMachineArn.replace(':stateMachine:', ':execution:').concat(`:${name}`),
-        })),
-        ...(end < all.length ? { nextToken: String(end) } : {}),
-      };
-    });
-    this.client.on(SendTaskSuccessCommand).callsFake(async ({ taskToken, output }) => {
-      this.deliver(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
-      this.open.delete(taskToken);
-      this.woken.push({ taskToken, output: JSON.parse(output) });
-      return {};
-    });
-    this.client.on(SendTaskHeartbeatCommand).callsFake(async ({ taskToken }) => {
-      this.deliver(taskToken, (waiters) => waiters.heartbeat(taskToken));
-      this.heartbeats.push(taskToken);
-      return {};
-    });
+    serveCommands(this.client, [
+      [
+        StartExecutionCommand,
+        async ({ stateMachineArn, name, input }) => {
+          const machine = machineOf(stateMachineArn);
+          const known = this.find(machine, name);
+          if (known && known.status !== 'RUNNING')
+            throw new ExecutionAlreadyExists({ message: name, ...metadata });
+          if (!known) this.started.push({ machine, name, input: JSON.parse(input), status: 'RUNNING' });
+          return {};
+        },
+      ],
+      [
+        DescribeExecutionCommand,
+        async ({ executionArn }) => {
+          const [machine = '', name = ''] = executionArn.split(':').slice(-2);
+          const known = this.find(machine, name);
+          if (!executionArn.includes(':execution:') || !known) {
+            throw new ExecutionDoesNotExist({ message: executionArn, ...metadata });
+          }
+          return { status: known.status };
+        },
+      ],
+      [
+        ListExecutionsCommand,
+        async ({ stateMachineArn, statusFilter, nextToken }) => {
+          const machine = machineOf(stateMachineArn);
+          const all = this.started.filter((one) => one.machine === machine && one.status === statusFilter);
+          const start = Number(nextToken ?? 0);
+          const end = start + this.pageSize;
+          return {
+            executions: all.slice(start, end).map(({ name }) => ({
+              name,
+              executionArn: stateMachineArn.replace(':stateMachine:', ':execution:').concat(`:${name}`),
+            })),
+            ...(end < all.length ? { nextToken: String(end) } : {}),
+          };
+        },
+      ],
+      [
+        SendTaskSuccessCommand,
+        async ({ taskToken, output }) => {
+          this.deliver(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
+          this.open.delete(taskToken);
+          this.woken.push({ taskToken, output: JSON.parse(output) });
+          return {};
+        },
+      ],
+      [
+        SendTaskHeartbeatCommand,
+        async ({ taskToken }) => {
+          this.deliver(taskToken, (waiters) => waiters.heartbeat(taskToken));
+          this.heartbeats.push(taskToken);
+          return {};
+        },
+      ],
+    ]);
   }
 
   private find(machine: string, name: string): StartedExecution | undefined {

@@ -4,6 +4,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
+import { serveCommands } from './serve-commands.ts';
 
 /** Secrets in memory behind every Secrets Manager client, by ARN. An undefined text means a secret without a value. */
 export class MemorySecrets {
@@ -18,17 +19,25 @@ export class MemorySecrets {
   reset(): void {
     this.texts.clear();
     this.client.reset();
-    this.client.on(DescribeSecretCommand).callsFake(async ({ SecretId }) => ({
-      ARN: SecretId,
-      ...(this.texts.get(SecretId) === undefined ? {} : { VersionIdsToStages: { v1: ['AWSCURRENT'] } }),
-    }));
-    this.client.on(GetSecretValueCommand).callsFake(async ({ SecretId }) => {
-      const SecretString = this.texts.get(SecretId);
-      if (SecretString === undefined) {
-        throw Object.assign(new Error('There is no value.'), { name: 'ResourceNotFoundException' });
-      }
-      return { SecretString };
-    });
+    serveCommands(this.client, [
+      [
+        DescribeSecretCommand,
+        ({ SecretId }) => ({
+          ARN: SecretId,
+          ...(this.texts.get(SecretId) === undefined ? {} : { VersionIdsToStages: { v1: ['AWSCURRENT'] } }),
+        }),
+      ],
+      [
+        GetSecretValueCommand,
+        ({ SecretId }) => {
+          const SecretString = this.texts.get(SecretId);
+          if (SecretString === undefined) {
+            throw Object.assign(new Error('There is no value.'), { name: 'ResourceNotFoundException' });
+          }
+          return { SecretString };
+        },
+      ],
+    ]);
   }
 
   /** The number of calls by command and ARN. */

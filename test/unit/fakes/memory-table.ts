@@ -15,6 +15,7 @@ import {
   PutCommand,
   type PutCommandInput,
   QueryCommand,
+  type QueryCommandInput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -24,6 +25,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { evaluate, type Item } from './expressions.ts';
 import { query } from './memory-query.ts';
+import { serveCommands } from './serve-commands.ts';
 
 interface Key {
   PK: string;
@@ -54,6 +56,8 @@ export class MemoryTable {
   beforeCall: () => unknown = () => undefined;
   /** The most items a query returns, as its 1 MB limit would. */
   itemsPerQuery = Number.POSITIVE_INFINITY;
+  /** Partition keys of items that no index shows yet. */
+  readonly unindexed = new Set<string>();
   /** Runs after a transaction is committed; if it throws, the answer is lost. Attempts count from 1. */
   afterTransaction: (attempt: number) => void = () => undefined;
   private readonly items = new Map<string, Item>();
@@ -67,6 +71,7 @@ export class MemoryTable {
   reset(): void {
     this.items.clear();
     this.transactions.length = 0;
+    this.unindexed.clear();
     this.beforeTransaction = () => undefined;
     this.beforeCall = () => undefined;
     this.itemsPerQuery = Number.POSITIVE_INFINITY;
@@ -124,16 +129,25 @@ export class MemoryTable {
         await this.beforeCall();
         return answer(input);
       };
-    this.client.on(GetCommand).callsFake(paced(({ Key }) => ({ Item: copy(this.items.get(keyText(Key))) })));
-    this.client.on(BatchGetCommand).callsFake(paced((input) => this.batchGet(input)));
-    this.client.on(PutCommand).callsFake(paced((input) => this.write(input)));
-    this.client.on(UpdateCommand).callsFake(paced((input) => this.write(input)));
-    this.client.on(DeleteCommand).callsFake(paced((input) => this.delete(input)));
-    this.client.on(BatchWriteCommand).callsFake(paced((input) => this.batchWrite(input)));
-    this.client
-      .on(QueryCommand)
-      .callsFake(paced((input) => query([...this.items.values()], input, this.itemsPerQuery)));
-    this.client.on(TransactWriteCommand).callsFake(paced((input) => this.transact(input)));
+    serveCommands(this.client, [
+      [GetCommand, paced(({ Key }: { Key: Key }) => ({ Item: copy(this.items.get(keyText({ ...Key }))) }))],
+      [BatchGetCommand, paced((input: BatchGetCommandInput) => this.batchGet(input))],
+      [PutCommand, paced((input: Write) => this.write(input))],
+      [UpdateCommand, paced((input: Write) => this.write(input))],
+      [DeleteCommand, paced((input: Write) => this.delete(input))],
+      [BatchWriteCommand, paced((input: BatchWriteCommandInput) => this.batchWrite(input))],
+      [
+        QueryCommand,
+        paced((input: QueryCommandInput) => query(this.shownTo(input), input, this.itemsPerQuery)),
+      ],
+      [TransactWriteCommand, paced((input: TransactWriteCommandInput) => this.transact(input))],
+    ]);
+  }
+
+  /** The items a query can see: an index lags behind the table. */
+  private shownTo({ IndexName }: QueryCommandInput): Item[] {
+    const items = [...this.items.values()];
+    return IndexName === undefined ? items : items.filter(({ PK }) => !this.unindexed.has(String(PK)));
   }
 
   private batchGet({ RequestItems }: BatchGetCommandInput) {

@@ -66,7 +66,11 @@ describe('a route that is not done 2 s before its time limit', () => {
 
     expect(read(await never(anApiEvent(), withLeft(2_010)))).toEqual({
       status: 500,
-      headers: { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' },
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Content-Type-Options': 'nosniff',
+        'X-Request-Id': 'http-request-1',
+      },
       body: {
         error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
       },

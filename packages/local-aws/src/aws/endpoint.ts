@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-
+import { makePrivateDirectory } from '../private-directory.ts';
 import type {
   AwsEvent,
   InvokeFunction,
@@ -109,7 +108,7 @@ const closeServer = (server: Server): Promise<void> =>
 export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
   const { dataDir, region, accountId } = options;
   const place = { region, accountId };
-  mkdirSync(dataDir, { recursive: true });
+  makePrivateDirectory(dataDir);
 
   const engine =
     options.dynamodbEndpoint === undefined

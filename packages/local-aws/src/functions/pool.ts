@@ -8,20 +8,25 @@ export interface PoolLimits {
   maxWorkers: number;
   /** A worker without an event for this long ends. */
   idleMilliseconds: number;
+  /**
+   * An event waits this long for a busy worker before another is started for it: about what a start takes, which is
+   * many times what most events take.
+   */
+  patienceMilliseconds: number;
 }
 
 /** The worker threads of one function. */
 export interface WorkerPool {
   /** Runs one event (JSON text) on an idle worker, or a new one. Rejects only when the pool is closed. */
   invoke(payload: string): Promise<InvocationResult>;
-  /** Starts a worker if there is none; settles when it is ready. */
-  prewarm(): Promise<void>;
   /** Ends every worker and rejects queued and running events. */
   close(): Promise<void>;
 }
 
 interface QueuedEvent {
   payload: string;
+  /** By `performance.now()`. */
+  queuedAt: number;
   resolve: (result: InvocationResult) => void;
   reject: (error: Error) => void;
 }
@@ -37,6 +42,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
   const running = new Set<QueuedEvent>();
   let starting = 0;
   let isClosed = false;
+  let growTimer: NodeJS.Timeout | undefined;
 
   const retire = (worker: FunctionWorker) => {
     clearTimeout(idleTimers.get(worker));
@@ -105,6 +111,20 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
       const event = queue.shift();
       if (event) void serve(worker, event);
     }
+    grow();
+  };
+
+  /** Starts workers for queued events, the first at once and others when the oldest event has waited for long enough. */
+  const grow = () => {
+    clearTimeout(growTimer);
+    const [oldest] = queue;
+    if (!oldest || isClosed) return;
+    const patience = workers.size === 0 ? 0 : limits.patienceMilliseconds;
+    const wait = oldest.queuedAt + patience - performance.now();
+    if (wait > 0) {
+      growTimer = setTimeout(grow, wait);
+      return;
+    }
     while (queue.length > starting && starting < MAX_STARTING && workers.size < limits.maxWorkers) {
       void addWorker();
     }
@@ -114,15 +134,13 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     invoke: (payload) => {
       if (isClosed) return Promise.reject(new Error('The local run is stopping'));
       const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();
-      queue.push({ payload, resolve, reject });
+      queue.push({ payload, queuedAt: performance.now(), resolve, reject });
       dispatch();
       return promise;
     },
-    prewarm: async () => {
-      if (!isClosed && workers.size === 0) await addWorker();
-    },
     close: async () => {
       isClosed = true;
+      clearTimeout(growTimer);
       for (const event of [...queue.splice(0), ...running]) {
         event.reject(new Error('The local run is stopping'));
       }

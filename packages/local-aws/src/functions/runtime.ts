@@ -27,13 +27,12 @@ export interface FunctionRuntimeOptions {
 export interface FunctionRuntime {
   /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`, `TooManyRequestsException`. */
   invoke: InvokeFunction;
-  /** Loads the functions with these ARNs, one by one, so that their first events find a worker. */
-  prewarm(functionArns: Iterable<string>): Promise<void>;
   /** Ends every worker and rejects running invocations. */
   close(): Promise<void>;
 }
 
-const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 60_000 };
+/** A loaded function takes about 40 MB. Lambda keeps idle ones for minutes too. */
+const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 300_000, patienceMilliseconds: 200 };
 
 const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID}:function:([^:]+)`);
 
@@ -60,7 +59,7 @@ const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Rec
   ...(options.extraCaCertificates && { NODE_EXTRA_CA_CERTS: options.extraCaCertificates }),
 });
 
-/** A runtime for the functions of a stack. Starts no thread before the first event or `prewarm`. */
+/** A runtime for the functions of a stack. Starts no thread before its first event. */
 export const createFunctionRuntime = (options: FunctionRuntimeOptions): FunctionRuntime => {
   mkdirSync(options.logDirectory, { recursive: true });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -102,9 +101,6 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
         );
       }
       return withConcurrency(FUNCTION_ARN.exec(functionArn)?.[1] ?? functionArn, () => pool.invoke(text));
-    },
-    prewarm: async (functionArns) => {
-      for (const arn of new Set(functionArns)) await findPool(arn).prewarm();
     },
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.close()));

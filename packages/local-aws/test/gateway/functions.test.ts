@@ -228,9 +228,16 @@ describe('scaling', () => {
     expect(new Set(payloads.map(({ thread }) => thread)).size).toBeLessThanOrEqual(2);
   });
 
-  test('reuses a warm or prewarmed worker', async () => {
+  test('lets an event wait for a busy worker rather than start another', async () => {
+    const runtime = aRuntime({ limits: { patienceMilliseconds: 60_000 } });
+
+    const results = await Promise.all([1, 2, 3].map(() => runtime.invoke('behave', { do: 'thread' })));
+
+    expect(new Set(results.map(({ payload }) => payload)).size).toBe(1);
+  });
+
+  test('reuses a warm worker', async () => {
     const runtime = aRuntime();
-    await runtime.prewarm(['arn:aws:lambda:us-east-1:000000000000:function:behave']);
 
     const first = await runtime.invoke('behave', { do: 'thread' });
     const second = await runtime.invoke('behave', { do: 'thread' });
@@ -252,7 +259,7 @@ describe('scaling', () => {
 
   test('rejects running events when it is closed', async () => {
     const runtime = aRuntime();
-    await runtime.prewarm(['behave']);
+    await runtime.invoke('behave', { do: 'thread' });
     const invocation = expect(runtime.invoke('behave', { do: 'hang' })).rejects.toThrow('stopping');
 
     await runtime.close();

@@ -1,0 +1,41 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type ServiceTemplate, SYNTHESES_URL } from './service-template.ts';
+
+/** Holds the server between set-up and teardown: one process, two module graphs. */
+export const held = globalThis as { infraSyntheses?: Server };
+
+/**
+ * Starts the server that synthesizes for all infra tests. Loading the CDK is most of what a synthesis takes, and jest would load it again
+ * for every file.
+ */
+export default async (): Promise<void> => {
+  const templates = new Map<string, ServiceTemplate>();
+  const synthesizeOnce = async (entries: string): Promise<ServiceTemplate> => {
+    const { synthesize } = await import('./synthesis.ts');
+    const template = templates.get(entries) ?? synthesize(overridesOf(entries));
+    templates.set(entries, template);
+    return template;
+  };
+  const server = createServer((request, response) => {
+    text(request)
+      .then(synthesizeOnce)
+      .then(
+        (template) => response.end(JSON.stringify(template)),
+        (error) => response.writeHead(500).end(String(error)),
+      );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  held.infraSyntheses = server;
+  process.env[SYNTHESES_URL] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+/** JSON has no undefined: no context value is null otherwise. */
+const overridesOf = (entries: string): Record<string, unknown> =>
+  Object.fromEntries(
+    (JSON.parse(entries) as [string, unknown][]).map(([key, value]) => [
+      key,
+      value === null ? undefined : value,
+    ]),
+  );

@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { readContext } from '../../lib/context.ts';
+import { GenerationServiceStack } from '../../lib/generation-service-stack.ts';
+import {
+  ofType,
+  projectContext,
+  type Resource,
+  type ServiceTemplate,
+  type TemplateFunction,
+} from './service-template.ts';
+
+/** Runs `use` with a temporary folder, which is then removed. */
+export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
+  const folder = mkdtempSync(join(tmpdir(), 'generation-service-'));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/** The template of the real stack with the project's context and these overrides. Throws as the synthesis does. */
+export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
+  withTemporaryFolder((folder) => {
+    // The template rules are most of the cost of a synthesis; template-rules.test.ts runs them.
+    const app = new App({
+      outdir: join(folder, 'out'),
+      context: { ...projectContext(), ...overrides },
+      builtinCloudFormationValidation: false,
+    });
+    const template = Template.fromStack(addService(app, join(folder, 'bundles')));
+    const { Resources: resources, Outputs: outputs } = template.toJSON();
+    return { resources, outputs, functions: functionsByBundle(resources, app.outdir) };
+  });
+
+/** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
+export const addService = (
+  app: App,
+  bundlesFolder: string,
+  env: { account?: string; region?: string } = {},
+): GenerationServiceStack => {
+  const context = readContext(app.node);
+  return new GenerationServiceStack(app, 'GenerationService', {
+    env,
+    stackName: context.stackName,
+    context,
+    bundleOf: (name) => placeholderBundle(bundlesFolder, name),
+  });
+};
+
+const placeholderBundle = (bundlesFolder: string, name: string): string => {
+  const bundle = join(bundlesFolder, name);
+  mkdirSync(bundle, { recursive: true });
+  writeFileSync(join(bundle, 'index.mjs'), name);
+  return bundle;
+};
+
+const functionsByBundle = (
+  resources: Record<string, Resource>,
+  assemblyFolder: string,
+): Record<string, TemplateFunction> =>
+  Object.fromEntries(
+    ofType(resources, 'AWS::Lambda::Function').flatMap(([logicalId, { Properties: properties }]) => {
+      const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
+      const file = join(assemblyFolder, asset, 'index.mjs');
+      // A function of the CDK, not of ours.
+      if (!existsSync(file)) return [];
+      return [[readFileSync(file, 'utf8'), { logicalId, properties }]];
+    }),
+  );
