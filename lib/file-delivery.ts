@@ -1,4 +1,5 @@
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
   CachePolicy,
@@ -9,6 +10,7 @@ import {
   PublicKey,
   ResponseHeadersPolicy,
   S3OriginAccessControl,
+  SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -24,7 +26,7 @@ export interface FileDeliveryProps {
   bucket: Bucket;
   bundleOf: (name: string) => string;
   /** `deliveryBaseUrl` replaces the distribution's own domain. */
-  context: Pick<StackContext, 'deliveryBaseUrl' | 'signingKeys'>;
+  context: Pick<StackContext, 'deliveryBaseUrl' | 'filesDomainName' | 'filesCertificateArn' | 'signingKeys'>;
 }
 
 /** How long CloudFormation waits for a key pair: longer than its function runs, with its retries. */
@@ -41,6 +43,8 @@ interface SigningKey {
  * deploy time, with the private key in Secrets Manager. Nothing is cached, so a removed file is gone at once.
  */
 export class FileDelivery extends Construct {
+  /** CloudFront's own name, for the DNS record of a custom domain. */
+  readonly distributionDomain: string;
   private readonly baseUrl: string;
   /** The key that signs. Others are trusted too, while URLs that they signed are valid. */
   private readonly signingKey: SigningKey;
@@ -52,6 +56,7 @@ export class FileDelivery extends Construct {
       description: 'Creates the key pairs of the signed URLs at deploy time',
       timeout: Duration.seconds(60),
     });
+    const { filesDomainName, filesCertificateArn } = context;
     const keys = context.signingKeys.map((number) => this.createSigningKey(number, createSigningKey));
     this.signingKey = keys[0] as SigningKey;
     const keyGroup = new KeyGroup(this, 'KeyGroup', {
@@ -77,8 +82,15 @@ export class FileDelivery extends Construct {
         responseHeadersPolicy,
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
+      ...(filesDomainName !== undefined &&
+        filesCertificateArn !== undefined && {
+          domainNames: [filesDomainName],
+          certificate: Certificate.fromCertificateArn(this, 'Certificate', filesCertificateArn),
+          minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+        }),
     });
-    this.baseUrl = context.deliveryBaseUrl ?? `https://${distribution.distributionDomainName}`;
+    this.distributionDomain = distribution.distributionDomainName;
+    this.baseUrl = context.deliveryBaseUrl ?? `https://${filesDomainName ?? this.distributionDomain}`;
   }
 
   /** Lets functions sign URLs of files. */

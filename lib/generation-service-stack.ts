@@ -1,24 +1,23 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import {
-  accountPartition,
-  inFlightPrefix,
-  LISTING_INDEX,
-  REQUEST_INDEXES,
-  requestPartition,
-  WEBHOOK_HOST_PREFIX,
-} from '../core/table/keys.ts';
+import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
+import { Dashboard } from './dashboard.ts';
 import { DataStore } from './data-store.ts';
+import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
 import { HttpApi } from './http-api.ts';
 import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { Reconciler } from './reconciler.ts';
+import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { TABLE_ACCESS } from './table-access.ts';
+import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
   EXPIRY_DEFINITION,
@@ -45,19 +44,21 @@ export class GenerationServiceStack extends Stack {
     const dataStore = new DataStore(this, 'DataStore', context);
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context);
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
-    const httpApi = new HttpApi(this, 'HttpApi', context.publicBaseUrl);
+    const httpApi = new HttpApi(this, 'HttpApi', context);
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
     const generation = new Workflow(this, 'GenerationWorkflow', {
       bundleOf,
+      context,
       ...generationDefinition(context.imageDeadlineSeconds),
     });
-    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, ...EXPIRY_DEFINITION });
+    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, context, ...EXPIRY_DEFINITION });
     const webhookDelivery = new Workflow(this, 'WebhookWorkflow', {
       bundleOf,
+      context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile, reconcileLost } = new Reconciler(this, 'Reconciler', {
+    const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
       bundleOf,
       context,
       generation,
@@ -71,6 +72,15 @@ export class GenerationServiceStack extends Stack {
       expiry,
     });
 
+    new ExecutionStopper(this, 'ExecutionStopper', {
+      bundleOf,
+      stateMachines: {
+        Generation: generation.stateMachine,
+        Webhooks: webhookDelivery.stateMachine,
+        Expiry: expiry.stateMachine,
+      },
+    }).after(httpApi.api.deploymentStage, ...rules);
+
     const { functions: api } = endpoints;
     const task = { ...generation.tasks, ...expiry.tasks, ...webhookDelivery.tasks };
     const creators = [api['create-generation'], api['create-video']];
@@ -80,33 +90,22 @@ export class GenerationServiceStack extends Stack {
     const wakers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...wakers, task['query-provider'], task['dispatch-request']];
 
-    // Every endpoint reads the account and updates the key, which counts the call.
-    dataStore.bindTable([...Object.values(api), reconcile, reconcileLost], 'GetItem', 'UpdateItem');
-    dataStore.bindTable(
-      [...Object.values(generation.tasks), task['expire-request']],
-      'GetItem',
-      'UpdateItem',
-    );
-    dataStore.bindTable(creators, 'BatchGetItem', 'PutItem');
-    dataStore.bindTable([api['list-generations'], api['list-end-users']], 'BatchGetItem');
-    dataStore.bindTable([api['list-models'], api['list-balance-history'], task['store-outputs']], 'Query');
-    dataStore.bindTable(deleters, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
-    dataStore.bindTable(providerCallers, 'Query');
-    dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
-    dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
-    dataStore.bindTable([reconcile], 'BatchWriteItem', 'DeleteItem');
-    dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
-    dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
-    dataStore.bindIndexes(api['list-end-users'], LISTING_INDEX);
-    dataStore.bindIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
-    dataStore.bindIndexes(reconcile, LISTING_INDEX, REQUEST_INDEXES.byEndUser);
-    dataStore.bindIndexes(verifyLedger, LISTING_INDEX, REQUEST_INDEXES.byAccount);
-    // Webhook delivery calls URLs that callers chose, so it reaches only requests and accounts.
+    const users = {
+      ...api,
+      ...task,
+      reconcile,
+      'reconcile-lost': reconcileLost,
+      'verify-ledger': verifyLedger,
+    };
+    for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(users[name], access);
+    dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+    dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+    dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
+    dataStore.bindListing(api['list-end-users'], 'endUserLists');
+    dataStore.bindListing(reconcile, 'dueLists');
+    dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
+    dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
-    dataStore.bindItems(webhook, [requestPartition('*'), accountPartition('*')], 'GetItem');
-    dataStore.bindItems(webhook, [requestPartition('*')], 'Query', 'PutItem');
-    dataStore.bindItems(webhook, [`${WEBHOOK_HOST_PREFIX}*`], 'GetItem', 'UpdateItem');
-    dataStore.bindItems(webhook, [`${inFlightPrefix('webhooks')}*`], 'UpdateItem');
     dataStore.bindFiles([task['store-outputs']], 'store');
     dataStore.bindFiles(
       [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],
@@ -141,6 +140,35 @@ export class GenerationServiceStack extends Stack {
       waiting[name].reserveConcurrency(executions);
     }
 
-    addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
+    if (context.wafRequestsPer5Minutes !== undefined) {
+      const requestsPer5Minutes = context.wafRequestsPer5Minutes;
+      new WebAcl(this, 'WebAcl', { api: httpApi.api, requestsPer5Minutes });
+    }
+    for (const construct of this.node.findAll()) {
+      if (construct instanceof CfnLogGroup) construct.retentionInDays = context.logRetentionDays;
+      if (construct instanceof ServiceFunction && context.tracing) construct.trace();
+    }
+
+    new Dashboard(this, 'Dashboard', {
+      api: httpApi.api,
+      table: dataStore.table,
+      stateMachines: {
+        generation: generation.stateMachine,
+        'webhook-delivery': webhookDelivery.stateMachine,
+        expiry: expiry.stateMachine,
+      },
+      functions: Object.values(users),
+    });
+
+    addOutputs(this, {
+      httpApi,
+      dataStore,
+      secrets,
+      settings,
+      generation,
+      expiry,
+      webhookDelivery,
+      fileDelivery,
+    });
   }
 }

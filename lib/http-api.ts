@@ -1,18 +1,26 @@
-import { Stack } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
+  AccessLogField,
+  AccessLogFormat,
+  type DomainName,
   EndpointType,
   type IResource,
   LambdaIntegration,
+  LogGroupLogDestination,
   Method,
   MockIntegration,
   PassthroughBehavior,
   Resource,
   RestApi,
+  SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ERROR_STATUS } from '../core/errors.ts';
 import type { Route } from '../core/routes.ts';
+import type { StackContext } from './context.ts';
 import { errorBody, GATEWAY_RESPONSES, METHOD_NOT_ALLOWED, NO_SUCH_ROUTE } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -38,26 +46,77 @@ const REFUSED_MEDIA_TYPES = [
   'text/xml',
 ];
 
+/** What the context says of the API. */
+export type HttpApiContext = Pick<
+  StackContext,
+  | 'publicBaseUrl'
+  | 'apiDomainName'
+  | 'apiCertificateArn'
+  | 'apiRequestsPerSecond'
+  | 'apiBurst'
+  | 'accessLogs'
+  | 'tracing'
+>;
+
+/** One line a call. The resource instead of the path, which can hold an email address; no query string, no header. */
+const ACCESS_LOG_FORMAT = JSON.stringify({
+  requestId: AccessLogField.contextRequestId(),
+  requestTime: AccessLogField.contextRequestTime(),
+  sourceIp: AccessLogField.contextIdentitySourceIp(),
+  method: AccessLogField.contextHttpMethod(),
+  resource: AccessLogField.contextResourcePath(),
+  status: AccessLogField.contextStatus(),
+  responseBytes: AccessLogField.contextResponseLength(),
+  responseMs: AccessLogField.contextResponseLatency(),
+  functionMs: AccessLogField.contextIntegrationLatency(),
+  gatewayError: AccessLogField.contextErrorResponseType(),
+});
+
 /** The REST API: routes each call to its function, and makes gateway errors in the API's format. */
 export class HttpApi extends Construct {
   /** The given public base URL, else the gateway's own. */
   readonly baseUrl: string;
   readonly api: RestApi;
+  /** The custom domain, when there is one. */
+  readonly domain?: DomainName;
 
-  constructor(scope: Construct, id: string, publicBaseUrl: string | undefined) {
+  constructor(scope: Construct, id: string, context: HttpApiContext) {
     super(scope, id);
+    const { apiDomainName, apiCertificateArn } = context;
     this.api = new RestApi(this, 'RestApi', {
       description: 'Generation service',
       // The dimension of the gateway's metrics: stacks of the same name share them.
       restApiName: Stack.of(this).stackName,
       endpointTypes: [EndpointType.REGIONAL],
-      deployOptions: { stageName: STAGE },
-      cloudWatchRole: false,
+      deployOptions: {
+        stageName: STAGE,
+        throttlingRateLimit: context.apiRequestsPerSecond,
+        throttlingBurstLimit: context.apiBurst,
+        tracingEnabled: context.tracing,
+        ...(context.accessLogs && {
+          accessLogDestination: new LogGroupLogDestination(
+            new LogGroup(this, 'AccessLogs', { removalPolicy: RemovalPolicy.DESTROY }),
+          ),
+          accessLogFormat: AccessLogFormat.custom(ACCESS_LOG_FORMAT),
+        }),
+      },
+      // Account settings of the region, without which no stage can log. Retained with their role: other stacks use them.
+      cloudWatchRole: context.accessLogs,
     });
     // Not the stage's own URL: the stage depends on the functions, which get this URL as a variable.
     const { region, urlSuffix } = Stack.of(this);
     this.baseUrl =
-      publicBaseUrl ?? `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+      context.publicBaseUrl ??
+      (apiDomainName !== undefined ? `https://${apiDomainName}` : undefined) ??
+      `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+    if (apiDomainName !== undefined && apiCertificateArn !== undefined) {
+      this.domain = this.api.addDomainName('Domain', {
+        domainName: apiDomainName,
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', apiCertificateArn),
+        endpointType: EndpointType.REGIONAL,
+        securityPolicy: SecurityPolicy.TLS_1_2,
+      });
+    }
     for (const [type, response] of GATEWAY_RESPONSES) {
       this.api.addGatewayResponse(type.responseType, { type, ...response });
     }

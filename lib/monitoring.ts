@@ -109,6 +109,23 @@ export class Monitoring extends Construct {
       'The API returns server errors.',
       { atLeast: 5 },
     );
+    this.alarm(
+      'FunctionsThrottled',
+      new Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'Throttles',
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      }),
+      'The account has no concurrency left for functions.',
+      { atLeast: 50 },
+    );
+    this.alarm(
+      'WebhookGivenUp',
+      serviceMetric(METRIC.webhookGivenUp),
+      'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
+      { atLeast: 50 },
+    );
     for (const provider of PROVIDER_IDS) {
       const ofProvider = (metric: MetricName): Metric => serviceMetric(metric, { provider });
       this.alarm(

@@ -27,6 +27,8 @@ export class Reconciler extends Construct {
   readonly reconcile: ServiceFunction;
   /** Runs when an execution is lost. Lambda repeats a run that fails: the schedule may find its request later only. */
   readonly reconcileLost: ServiceFunction;
+  /** The rules, which start runs that start executions. */
+  readonly rules: Rule[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
     super(scope, id);
@@ -46,7 +48,7 @@ export class Reconciler extends Construct {
       description: 'Restarts, or fails and refunds, a request whose execution did not complete',
       timeout: Duration.seconds(60),
     });
-    new Rule(this, 'Schedule', {
+    const schedule = new Rule(this, 'Schedule', {
       description: 'Goes on with the work that is due',
       // Schedules have a resolution of one minute; for shorter intervals the function loops.
       schedule: Schedule.rate(Duration.minutes(Math.ceil(intervalSeconds / 60))),
@@ -59,16 +61,18 @@ export class Reconciler extends Construct {
       ],
     });
     const stateMachines = { Generation: props.generation.stateMachine, Expiry: props.expiry.stateMachine };
-    for (const [name, machine] of Object.entries(stateMachines)) {
-      new Rule(this, `${name}Lost`, {
-        description: 'Reports an execution that did not complete',
-        eventPattern: {
-          source: ['aws.states'],
-          detailType: ['Step Functions Execution Status Change'],
-          detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
-        },
-        targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
-      });
-    }
+    const reports = Object.entries(stateMachines).map(
+      ([name, machine]) =>
+        new Rule(this, `${name}Lost`, {
+          description: 'Reports an execution that did not complete',
+          eventPattern: {
+            source: ['aws.states'],
+            detailType: ['Step Functions Execution Status Change'],
+            detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
+          },
+          targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
+        }),
+    );
+    this.rules = [schedule, ...reports];
   }
 }

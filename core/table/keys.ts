@@ -1,5 +1,26 @@
 import type { Instant } from '../time.ts';
 
+/**
+ * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
+ * indexes' keys begin with an account's id.
+ */
+export const partitionPatterns = () => ({
+  accounts: accountPartition('*'),
+  apiKeys: apiKeyKey('*').PK,
+  ledgers: ledgerPartition('*'),
+  requests: requestPartition('*'),
+  modelSettings: MODEL_SETTINGS_PARTITION,
+  accountList: ACCOUNT_LISTING_PARTITION,
+  endUserLists: endUserListingPartition('*'),
+  inFlightClips: `${inFlightPrefix('clips')}*`,
+  inFlightFilter: `${inFlightPrefix('filter')}*`,
+  inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
+  webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
+  dueLists: `${DUE_PREFIX}*`,
+});
+/** The name of a kind of partition. */
+export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
+
 /** Attribute names of the table's primary key; the infrastructure declares them from here. */
 export const PRIMARY_KEY = { partition: 'PK', sort: 'SK' } as const;
 /** Sparse index of items listed by time: accounts, an account's keys and end-users by creation; work left by when it is due. */
@@ -132,7 +153,8 @@ export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
   GSI1SK: dueAt,
 });
-export const duePartition = (list: DueList, shard: number): string => `DUE#${list}#${shard}`;
+const DUE_PREFIX = 'DUE#';
+export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
 const shardOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;
 

@@ -32,6 +32,7 @@ const MAX_KILOBYTES: Record<string, number> = {
   'events/create-signing-key': 395,
   'events/reconcile': 1599,
   'events/reconcile-lost': 1599,
+  'events/stop-executions': 600,
   'events/verify-ledger': 483,
   'workflow/await-provider': 1411,
   'workflow/dispatch-request': 1411,

@@ -83,6 +83,15 @@ describe('the API', () => {
 
     expect(api.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] });
     expect(stage.StageName).toBe('prod');
+    expect(stage.MethodSettings).toEqual([
+      {
+        HttpMethod: '*',
+        ResourcePath: '/*',
+        DataTraceEnabled: false,
+        ThrottlingBurstLimit: 2000,
+        ThrottlingRateLimit: 1000,
+      },
+    ]);
     // Metrics of each method cost by the method and month, and no alarm uses them.
     expect(JSON.stringify(stage.MethodSettings ?? [])).not.toContain('"MetricsEnabled":true');
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRIC, METRIC_NAMESPACE } from '../../core/observability.ts';
 import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
+import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
   onlyOne,
@@ -32,6 +33,9 @@ const ALARMS: Alarm[] = [
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
   ['AWS/ApiGateway/5XXError ApiName=GenerationService', '>= 5 in 1 x 300 s'],
+  // Of the whole account, which shares its concurrency.
+  ['AWS/Lambda/Throttles ', '>= 50 in 1 x 300 s'],
+  ofService(METRIC.webhookGivenUp, '>= 50 in 1 x 300 s'),
   ...PROVIDER_IDS.flatMap((provider) => [
     ofService(METRIC.providerAccessRefused, '>= 1 in 1 x 300 s', `provider=${provider} `),
     ofService(METRIC.providerCallLost, '>= 5 in 1 x 300 s', `provider=${provider} `),
@@ -41,7 +45,7 @@ const ALARMS: Alarm[] = [
 
 const described = ({ Properties }: Resource): Alarm => {
   const { Namespace, MetricName, Dimensions, Threshold, EvaluationPeriods, Period } = Properties;
-  const split = Dimensions.map(
+  const split = (Dimensions ?? []).map(
     ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
   );
   // Missing data is never a breach: the first deployment would raise every such alarm at once.
@@ -88,6 +92,56 @@ describe('the alarms', () => {
     expect(await subscriptions({})).toEqual([]);
     expect(await subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
   });
+});
+
+describe('the operating guide', () => {
+  const guide = readDocument('docs/operating.md');
+
+  test('has a paragraph on every alarm, and on no other', () => {
+    const described = [...guide.matchAll(/^\*\*((?:`[\w-]+`(?:, )?)+)\*\*: \S/gm)].flatMap(([, names = '']) =>
+      names.split(', ').map(codeIn),
+    );
+    const ids = ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([id]) =>
+      render({ Ref: id }).replace(/^Monitoring/, ''),
+    );
+
+    expect(described.map((name) => name.replaceAll('-', '')).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('shows the saved queries of the stack, which search the logs of every function that serves requests', () => {
+    const queries = ofType(service.resources, 'AWS::Logs::QueryDefinition').map(
+      ([, { Properties }]) => Properties,
+    );
+
+    expect(queries).toHaveLength(3);
+    for (const { Name, QueryString, LogGroupNames } of queries) {
+      expect(Name).toMatch(/^GenerationService\/\S/);
+      expect(guide).toContain(QueryString);
+      expect(LogGroupNames.length).toBeGreaterThan(20);
+    }
+  });
+});
+
+test('one dashboard shows calls, executions, providers, concurrency, webhooks and the table', () => {
+  const { DashboardBody, DashboardName } = onlyOne(
+    service.resources,
+    'AWS::CloudWatch::Dashboard',
+  ).Properties;
+  const body = JSON.stringify(DashboardBody);
+
+  expect(render(DashboardName)).toBe('GenerationService-AWS::Region');
+  for (const metric of [
+    '5XXError',
+    'Latency',
+    'ExecutionsStarted',
+    'ExecutionsFailed',
+    'ConcurrentExecutions',
+    'Throttles',
+    'WebhookGivenUp',
+    'ThrottledRequests',
+  ]) {
+    expect(body).toContain(metric);
+  }
 });
 
 describe('the policy of the topic', () => {

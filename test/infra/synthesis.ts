@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -64,9 +64,11 @@ const functionsByBundle = (
   assemblyFolder: string,
 ): Record<string, TemplateFunction> =>
   Object.fromEntries(
-    ofType(resources, 'AWS::Lambda::Function').map(([logicalId, { Properties: properties }]) => {
+    ofType(resources, 'AWS::Lambda::Function').flatMap(([logicalId, { Properties: properties }]) => {
       const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
-      const name = readFileSync(join(assemblyFolder, asset, 'index.mjs'), 'utf8');
-      return [name, { logicalId, properties }];
+      const file = join(assemblyFolder, asset, 'index.mjs');
+      // A function of the CDK, not of ours.
+      if (!existsSync(file)) return [];
+      return [[readFileSync(file, 'utf8'), { logicalId, properties }]];
     }),
   );

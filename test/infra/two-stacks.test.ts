@@ -39,7 +39,7 @@ const globalNamesOf = (resources: Record<string, Resource>): string[] =>
 const metricScopesOf = (resources: Record<string, Resource>): Set<string> =>
   new Set(
     ofType(resources, 'AWS::CloudWatch::Alarm').flatMap(([, { Properties }]) =>
-      (Properties.Dimensions as { Name: string; Value: unknown }[])
+      ((Properties.Dimensions ?? []) as { Name: string; Value: unknown }[])
         .filter(({ Name }) => Name === 'service' || Name === 'ApiName')
         .map(({ Value }) => String(Value)),
     ),

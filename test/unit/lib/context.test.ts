@@ -36,6 +36,18 @@ describe('the context', () => {
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
+      apiDomainName: undefined,
+      apiCertificateArn: undefined,
+      filesDomainName: undefined,
+      filesCertificateArn: undefined,
+      apiRequestsPerSecond: 1_000,
+      apiBurst: 2_000,
+      accessLogs: true,
+      executionLogs: false,
+      tracing: false,
+      logRetentionDays: 30,
+      removalPolicy: 'keep',
+      wafRequestsPer5Minutes: undefined,
       ...required,
     });
   });

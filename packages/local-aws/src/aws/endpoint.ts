@@ -23,6 +23,9 @@ import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
 import { createStepFunctions } from './step-functions/step-functions.ts';
 
+/** https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
+const MAX_OPEN_EXECUTIONS = 1_000_000;
+
 /** How to start the endpoint. */
 export interface AwsEndpointOptions {
   dataDir: string;
@@ -35,6 +38,8 @@ export interface AwsEndpointOptions {
   secrets: SecretSpec[];
   /** A DynamoDB-compatible endpoint. Default: starts dynoxide on `<dataDir>/dynamodb.sqlite`. */
   dynamodbEndpoint?: string | undefined;
+  /** Executions that run at once. Default: 1,000,000, an account's limit. */
+  maxOpenExecutions?: number;
 }
 
 /** An open object. Read `body` to its end or destroy it. `etag` includes its quotes. */
@@ -126,6 +131,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const stepFunctions = createStepFunctions({
       place,
       directory: join(dataDir, 'executions'),
+      maxOpenExecutions: options.maxOpenExecutions ?? MAX_OPEN_EXECUTIONS,
       dynamodbPermissions,
       callDynamoDb: dynamodb.call,
       admit(call) {

@@ -61,6 +61,12 @@ const withoutRoute = (authorization: string | undefined): GatewayResponseType =>
   return authorization.startsWith('AWS4-HMAC-SHA256 ') ? 'INVALID_SIGNATURE' : 'INCOMPLETE_SIGNATURE';
 };
 
+/** The gateway's answer to an invocation that Lambda refuses, by the error's name. */
+const REFUSED_INVOCATIONS: Record<string, GatewayResponseType> = {
+  RequestTooLargeException: 'REQUEST_TOO_LARGE',
+  TooManyRequestsException: 'INTEGRATION_THROTTLED',
+};
+
 const TIMED_OUT = Symbol('timed out');
 
 /** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
@@ -91,8 +97,7 @@ export const createGateway = ({
       return answer ?? 'INTEGRATION_FAILURE';
     } catch (error) {
       log(`${integration.functionArn} was not invoked: ${error}`);
-      const isTooLarge = (error as Error).name === 'RequestTooLargeException';
-      return isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE';
+      return REFUSED_INVOCATIONS[(error as Error).name] ?? 'INTEGRATION_FAILURE';
     } finally {
       clearTimeout(timer);
     }

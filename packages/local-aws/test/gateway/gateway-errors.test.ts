@@ -131,6 +131,7 @@ describe("the gateway's own errors", () => {
   test.each([
     ['RequestTooLargeException', 413],
     ['ResourceNotFoundException', 502],
+    ['TooManyRequestsException', 500],
   ])('include a refused invocation: %s', async (name, expected) => {
     const door = await open(anApi({ routes }), () => Promise.reject(Object.assign(new Error(), { name })));
 
