@@ -27,8 +27,6 @@ const sharedSyntheses = {
 
 export default {
   maxWorkers: 2,
-  // Jest keeps the ES modules of every file. A worker of a gigabyte takes so long to exit that jest kills it.
-  workerIdleMemoryLimit: '600MB',
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
   projects: [

@@ -1,4 +1,4 @@
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 import type { Finding, Suite } from './suites.ts';
 
 /** What each suite that was asked said of a bug. */

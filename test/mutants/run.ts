@@ -4,7 +4,8 @@
  * the simulation, `--no-baseline` to skip the check that the suites pass without a bug.
  */
 import { parseArgs } from 'node:util';
-import { AREAS, MUTANTS, type Mutant } from './mutants.ts';
+import { AREAS, type Mutant } from './mutant.ts';
+import { MUTANTS } from './mutants.ts';
 import { copyProject, withPlanted } from './plant.ts';
 import { type Findings, lineOf, missedGoals, tableOf } from './report.ts';
 import { type Depth, runSuite, SUITES, type Suite } from './suites.ts';

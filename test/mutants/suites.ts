@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 import type { Copy } from './plant.ts';
 
 /** What can notice a bug, in the order in which they are asked. */

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EncodedPacketSink } from 'mediabunny';
 import { RATIOS, type Resolution, videoSizeOf } from '../src/media/video-size.ts';
 import { anArkVideo, aSandbox, aStudioVideo } from './sandbox-client.ts';
-import { arkUrlOf, bytesOf, inputOf, measure, studioUrlOf } from './videos.ts';
+import {
+  arkUrlOf,
+  bytesOf,
+  expectArkFilm,
+  expectStudioFilm,
+  inputOf,
+  measure,
+  studioUrlOf,
+  type VideoSize,
+} from './videos.ts';
 
 let sandbox: Awaited<ReturnType<typeof aSandbox>>;
 beforeAll(async () => {
@@ -38,40 +47,14 @@ describe('the size of a video', () => {
 
 describe('the file of a video', () => {
   // Every size is encoded in long/video-sizes.test.ts.
-  test.each([['1080p', '16:9', 2, 1920, 1080]])(
+  test.each<VideoSize>([['1080p', '16:9', 2, 1920, 1080]])(
     'of ModelArk at %s %s for %i s is H.264 of exactly that size and duration',
-    async (resolution, ratio, duration, width, height) => {
-      const url = await arkUrlOf(
-        sandbox,
-        anArkVideo({ prompt: 'a fox [delay=0]', model: 'sandbox-xw3-pro', resolution, ratio, duration }),
-      );
-
-      expect(await measure(await bytesOf(url))).toEqual({
-        codec: 'avc',
-        width,
-        height,
-        seconds: duration,
-        videoSeconds: duration,
-      });
-    },
+    (...size) => expectArkFilm(sandbox, size),
   );
 
-  test.each([['480P', '16:9', 2, 854, 480]])(
+  test.each<VideoSize>([['480P', '16:9', 2, 854, 480]])(
     'of Model Studio at %s %s for %i s is H.264 of exactly that size and duration',
-    async (resolution, ratio, duration, width, height) => {
-      const url = await studioUrlOf(
-        sandbox,
-        aStudioVideo({ prompt: 'a fox [delay=0]', parameters: { resolution, ratio, duration } }),
-      );
-
-      expect(await measure(await bytesOf(url))).toEqual({
-        codec: 'avc',
-        width,
-        height,
-        seconds: duration,
-        videoSeconds: duration,
-      });
-    },
+    (...size) => expectStudioFilm(sandbox, size),
   );
 
   let smallUrl: string;

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { type aSandbox, poll } from './sandbox-client.ts';
+import { anArkVideo, type aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
 
 type Sandbox = Awaited<ReturnType<typeof aSandbox>>;
 
@@ -45,4 +45,27 @@ export const measure = async (bytes: Buffer) => {
     seconds: await input.computeDuration(),
     videoSeconds: await video?.computeDuration(),
   };
+};
+
+/** A video to make, and the size its file must have. */
+export type VideoSize = [resolution: string, ratio: string, seconds: number, width: number, height: number];
+
+const expectFilm = async (url: string, [, , seconds, width, height]: VideoSize): Promise<void> =>
+  expect(await measure(await bytesOf(url))).toEqual({
+    ...{ codec: 'avc', width, height },
+    ...{ seconds, videoSeconds: seconds },
+  });
+
+/** Expects ModelArk's file of a video to be H.264 of exactly its size and duration. */
+export const expectArkFilm = async (sandbox: Sandbox, size: VideoSize): Promise<void> => {
+  const [resolution, ratio, duration] = size;
+  const request = { prompt: 'a fox [delay=0]', model: 'sandbox-xw3-pro', resolution, ratio, duration };
+  await expectFilm(await arkUrlOf(sandbox, anArkVideo(request)), size);
+};
+
+/** Expects Model Studio's file of a video to be H.264 of exactly its size and duration. */
+export const expectStudioFilm = async (sandbox: Sandbox, size: VideoSize): Promise<void> => {
+  const [resolution, ratio, duration] = size;
+  const request = { prompt: 'a fox [delay=0]', parameters: { resolution, ratio, duration } };
+  await expectFilm(await studioUrlOf(sandbox, aStudioVideo(request)), size);
 };

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { transformSync } from '@swc/core';
-import { AREAS, MUTANTS, type Mutant } from '../../mutants/mutants.ts';
+import { AREAS, type Mutant } from '../../mutants/mutant.ts';
+import { MUTANTS } from '../../mutants/mutants.ts';
 import { plantedText, ROOT } from '../../mutants/plant.ts';
 
 const sourceOf = ({ file }: Mutant): string => readFileSync(join(ROOT, file), 'utf8');

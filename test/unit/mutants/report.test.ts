@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Mutant } from '../../mutants/mutants.ts';
+import type { Mutant } from '../../mutants/mutant.ts';
 import { type Findings, missedGoals, type Scored, tableOf } from '../../mutants/report.ts';
 import { type Finding, jestFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
 

@@ -7,48 +7,16 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
-  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
-import {
-  allow,
-  aPrincipal,
-  BUCKET,
-  clientsOf,
-  endpointOptions,
-  eventually,
-  rejectionOf,
-  removeDirectory,
-  startEndpoint,
-} from './support.ts';
+import { keysOf, useBucket } from './s3-support.ts';
+import { allow, aPrincipal, BUCKET, clientsOf, eventually, rejectionOf } from './support.ts';
 
-const options = endpointOptions();
-let endpoint: AwsEndpoint;
-let s3: S3Client;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
-  ({ s3 } = clientsOf(endpoint));
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
-
-const put = (Key: string, Body: string | Buffer | Readable, rest = {}) =>
-  s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body, ...rest }));
-const read = async (Key: string, Range?: string) => {
-  const { Body, ...rest } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key, Range }));
-  return { ...rest, bytes: Buffer.from((await Body?.transformToByteArray()) ?? []) };
-};
-const list = (rest = {}) => s3.send(new ListObjectsV2Command({ Bucket: BUCKET, ...rest }));
-const keysOf = (page: { Contents?: { Key?: string }[] }) => page.Contents?.map(({ Key }) => Key) ?? [];
+const { list, put, read, started } = useBucket();
 
 describe('multipart uploads', () => {
   test('lib-storage uploads a stream of unknown length', async () => {
@@ -63,7 +31,7 @@ describe('multipart uploads', () => {
       ContentType: 'video/mp4',
     };
 
-    await new Upload({ client: s3, params }).done();
+    await new Upload({ client: started.s3, params }).done();
 
     const object = await read('large.mp4');
     expect(object.bytes.equals(bytes)).toBe(true);
@@ -72,12 +40,12 @@ describe('multipart uploads', () => {
 
   test('an aborted upload leaves no object, and takes no more parts', async () => {
     const upload = { Bucket: BUCKET, Key: 'aborted' };
-    const { UploadId } = await s3.send(new CreateMultipartUploadCommand(upload));
-    await s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+    const { UploadId } = await started.s3.send(new CreateMultipartUploadCommand(upload));
+    await started.s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
 
-    await s3.send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await started.s3.send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
 
-    const late = s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 2, Body: 'part' }));
+    const late = started.s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 2, Body: 'part' }));
     expect((await rejectionOf(late)).name).toBe('NoSuchUpload');
     expect((await rejectionOf(read('aborted'))).name).toBe('NoSuchKey');
   });
@@ -88,7 +56,7 @@ describe('deleting and listing', () => {
     await put('gone/soon', 'x');
 
     for (let time = 0; time < 2; time += 1) {
-      await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'gone/soon' }));
+      await started.s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'gone/soon' }));
     }
 
     expect((await rejectionOf(read('gone/soon'))).name).toBe('NoSuchKey');
@@ -109,7 +77,9 @@ describe('deleting and listing', () => {
       token = page.NextContinuationToken;
     } while (token);
     const Objects = Array.from({ length: 1_000 }, (_, at) => ({ Key: keys[at] ?? `many/never/${at}` }));
-    const { Deleted } = await s3.send(new DeleteObjectsCommand({ Bucket: BUCKET, Delete: { Objects } }));
+    const { Deleted } = await started.s3.send(
+      new DeleteObjectsCommand({ Bucket: BUCKET, Delete: { Objects } }),
+    );
 
     expect(listed).toEqual([...keys].sort());
     expect(Deleted).toHaveLength(1_000);
@@ -129,8 +99,8 @@ describe('deleting and listing', () => {
 describe('permissions', () => {
   const as = (name: string, actions: string[], ...resources: string[]) => {
     const principal = aPrincipal(name, allow(actions, ...resources));
-    endpoint.addPrincipals([principal]);
-    return clientsOf(endpoint, principal).s3;
+    started.endpoint.addPrincipals([principal]);
+    return clientsOf(started.endpoint, principal).s3;
   };
   const bucketArn = `arn:aws:s3:::${BUCKET}`;
 

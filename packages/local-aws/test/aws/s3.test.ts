@@ -2,46 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 
-import {
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { describe, expect, test } from '@jest/globals';
 
-import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
-import {
-  BUCKET,
-  clientsOf,
-  endpointOptions,
-  rejectionOf,
-  removeDirectory,
-  startEndpoint,
-} from './support.ts';
+import { keysOf, useBucket } from './s3-support.ts';
+import { BUCKET, clientsOf, rejectionOf } from './support.ts';
 
-const options = endpointOptions();
-let endpoint: AwsEndpoint;
-let s3: S3Client;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
-  ({ s3 } = clientsOf(endpoint));
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
-
-const put = (Key: string, Body: string | Buffer | Readable, rest = {}) =>
-  s3.send(new PutObjectCommand({ Bucket: BUCKET, Key, Body, ...rest }));
-const read = async (Key: string, Range?: string) => {
-  const { Body, ...rest } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key, Range }));
-  return { ...rest, bytes: Buffer.from((await Body?.transformToByteArray()) ?? []) };
-};
-const list = (rest = {}) => s3.send(new ListObjectsV2Command({ Bucket: BUCKET, ...rest }));
-const keysOf = (page: { Contents?: { Key?: string }[] }) => page.Contents?.map(({ Key }) => Key) ?? [];
+const { list, put, read, started } = useBucket();
 
 describe('objects', () => {
   test('a buffer is read back with its content type, metadata and entity tag', async () => {
@@ -73,7 +40,7 @@ describe('objects', () => {
 
   test('uploads with the default checksums, framed as aws-chunked, are stored without their framing', async () => {
     const { requestChecksumCalculation: _none, ...settings } = {
-      ...clientsOf(endpoint).settings,
+      ...clientsOf(started.endpoint).settings,
       requestChecksumCalculation: undefined,
     };
     const checking = new S3Client(settings);
@@ -114,18 +81,18 @@ describe('objects', () => {
     await put('empty', Buffer.alloc(0));
 
     expect((await read('empty')).bytes.length).toBe(0);
-    const head = await s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'empty' }));
+    const head = await started.s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'empty' }));
     expect(head).toMatchObject({ ContentLength: 0, ContentType: 'application/octet-stream' });
   });
 
   test('a missing key is NoSuchKey when read and NotFound when looked up', async () => {
     expect((await rejectionOf(read('nothing'))).name).toBe('NoSuchKey');
-    const head = s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'nothing' }));
+    const head = started.s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'nothing' }));
     expect((await rejectionOf(head)).name).toBe('NotFound');
   });
 
   test('a missing bucket is NoSuchBucket', async () => {
-    const lost = s3.send(new PutObjectCommand({ Bucket: 'no-such-bucket', Key: 'a', Body: 'a' }));
+    const lost = started.s3.send(new PutObjectCommand({ Bucket: 'no-such-bucket', Key: 'a', Body: 'a' }));
 
     expect((await rejectionOf(lost)).name).toBe('NoSuchBucket');
   });
@@ -156,7 +123,7 @@ describe('objects', () => {
     };
 
     await new Promise((resolve) => {
-      const upload = request(`${endpoint.url}/${BUCKET}/steady`, {
+      const upload = request(`${started.endpoint.url}/${BUCKET}/steady`, {
         method: 'PUT',
         headers: { Authorization, ...rest },
       });
@@ -181,7 +148,7 @@ describe('objects', () => {
   test('the endpoint opens objects for file delivery', async () => {
     await put('delivered/0.png', 'png', { ContentType: 'image/png' });
 
-    const object = await endpoint.readObject(BUCKET, 'delivered/0.png');
+    const object = await started.endpoint.readObject(BUCKET, 'delivered/0.png');
 
     expect(object).toMatchObject({
       contentType: 'image/png',
@@ -189,6 +156,6 @@ describe('objects', () => {
       etag: expect.stringMatching(/^"\w{32}"$/),
     });
     expect(await object?.body.toArray()).toEqual([Buffer.from('png')]);
-    expect(await endpoint.readObject(BUCKET, 'delivered/1.png')).toBeUndefined();
+    expect(await started.endpoint.readObject(BUCKET, 'delivered/1.png')).toBeUndefined();
   });
 });

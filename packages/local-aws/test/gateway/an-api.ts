@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { afterEach } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
 import { createGateway, type GatewayOptions } from '../../src/gateway/gateway.ts';
@@ -81,3 +82,26 @@ export const openDoor = async (
   door.open({ api: handle });
   return { ...door, events };
 };
+
+/** `openDoor` as `open`, and the doors that are closed after the test. */
+export const useDoors = (): { open: typeof openDoor; doors: FrontDoor[] } => {
+  const doors: FrontDoor[] = [];
+  afterEach(async () => {
+    await Promise.all(doors.splice(0).map((door) => door.close()));
+  });
+  const open: typeof openDoor = async (...args) => {
+    const door = await openDoor(...args);
+    doors.push(door);
+    return door;
+  };
+  return { open, doors };
+};
+
+/** A function that answers every event with this payload. */
+export const answering = (payload: unknown) => () => ({ payload });
+
+/** A function that answers every event with 200. */
+export const ok = answering({ statusCode: 200 });
+
+/** The routes of most tests. */
+export const THINGS = [aRoute('ANY', '/v1/things'), aRoute('GET', '/v1/things/{thingId}')];

@@ -1,23 +1,11 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import { describe, expect, test } from '@jest/globals';
+import { startFrontDoor } from '../../src/gateway/front-door.ts';
 import type { MockIntegration } from '../../src/template/api.ts';
 import type { InvocationResult } from '../../src/types.ts';
-import { anApi, aRoute, openDoor, send } from './an-api.ts';
+import { anApi, answering, aRoute, ok, send, THINGS, useDoors } from './an-api.ts';
 
-const doors: FrontDoor[] = [];
-afterEach(async () => {
-  await Promise.all(doors.splice(0).map((door) => door.close()));
-});
-
-const open: typeof openDoor = async (...args) => {
-  const door = await openDoor(...args);
-  doors.push(door);
-  return door;
-};
-
-const answering = (payload: unknown) => () => ({ payload });
-const ok = answering({ statusCode: 200 });
-const routes = [aRoute('ANY', '/v1/things'), aRoute('GET', '/v1/things/{thingId}')];
+const { doors, open } = useDoors();
+const routes = THINGS;
 
 describe("the gateway's own errors", () => {
   const gatewayResponses = {
@@ -145,7 +133,7 @@ describe("the gateway's own errors", () => {
   ])('stop the start when %s cannot be rendered', async (_title, templates, headers) => {
     const api = anApi({ routes, gatewayResponses: { DEFAULT_4XX: { templates, headers } } });
 
-    await expect(openDoor(api, ok)).rejects.toThrow(/cannot (render|map)/);
+    await expect(open(api, ok)).rejects.toThrow(/cannot (render|map)/);
   });
 });
 

@@ -1,22 +1,9 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
-import type { FrontDoor } from '../../src/gateway/front-door.ts';
+import { describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../src/types.ts';
-import { anApi, aRoute, openDoor, send } from './an-api.ts';
+import { anApi, answering, ok, send, THINGS, useDoors } from './an-api.ts';
 
-const doors: FrontDoor[] = [];
-afterEach(async () => {
-  await Promise.all(doors.splice(0).map((door) => door.close()));
-});
-
-const open: typeof openDoor = async (...args) => {
-  const door = await openDoor(...args);
-  doors.push(door);
-  return door;
-};
-
-const answering = (payload: unknown) => () => ({ payload });
-const ok = answering({ statusCode: 200 });
-const routes = [aRoute('ANY', '/v1/things'), aRoute('GET', '/v1/things/{thingId}')];
+const { open } = useDoors();
+const routes = THINGS;
 
 describe('the event', () => {
   test('is that of a REST API', async () => {

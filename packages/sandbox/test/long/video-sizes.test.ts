@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anArkVideo, aSandbox, aStudioVideo } from '../sandbox-client.ts';
-import { arkUrlOf, bytesOf, measure, studioUrlOf } from '../videos.ts';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { aSandbox } from '../sandbox-client.ts';
+import { expectArkFilm, expectStudioFilm, type VideoSize } from '../videos.ts';
 
 let sandbox: Awaited<ReturnType<typeof aSandbox>>;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ afterAll(() => sandbox.close());
 
 describe('the file of a video', () => {
   // Encoding takes time by pixels and seconds, so only the small ones are long.
-  test.each([
+  test.each<VideoSize>([
     ['1080p', '16:9', 2, 1920, 1080],
     ['1080p', 'adaptive', 2, 1920, 1080],
     ['1080p', '9:16', 3, 1080, 1920],
@@ -22,45 +22,17 @@ describe('the file of a video', () => {
     ['2k', '9:16', 2, 1440, 2560],
     ['4k', '16:9', 2, 3840, 2160],
     ['4k', '21:9', 2, 5040, 2160],
-  ])(
-    'of ModelArk at %s %s for %i s is H.264 of exactly that size and duration',
-    async (resolution, ratio, duration, width, height) => {
-      const url = await arkUrlOf(
-        sandbox,
-        anArkVideo({ prompt: 'a fox [delay=0]', model: 'sandbox-xw3-pro', resolution, ratio, duration }),
-      );
-
-      expect(await measure(await bytesOf(url))).toEqual({
-        codec: 'avc',
-        width,
-        height,
-        seconds: duration,
-        videoSeconds: duration,
-      });
-    },
+  ])('of ModelArk at %s %s for %i s is H.264 of exactly that size and duration', (...size) =>
+    expectArkFilm(sandbox, size),
   );
 
-  test.each([
+  test.each<VideoSize>([
     ['480P', '16:9', 2, 854, 480],
     ['480P', '21:9', 7, 1120, 480],
     ['480P', '3:4', 30, 480, 640],
     ['720P', 'adaptive', 5, 1280, 720],
     ['1080P', '1:1', 3, 1080, 1080],
-  ])(
-    'of Model Studio at %s %s for %i s is H.264 of exactly that size and duration',
-    async (resolution, ratio, duration, width, height) => {
-      const url = await studioUrlOf(
-        sandbox,
-        aStudioVideo({ prompt: 'a fox [delay=0]', parameters: { resolution, ratio, duration } }),
-      );
-
-      expect(await measure(await bytesOf(url))).toEqual({
-        codec: 'avc',
-        width,
-        height,
-        seconds: duration,
-        videoSeconds: duration,
-      });
-    },
+  ])('of Model Studio at %s %s for %i s is H.264 of exactly that size and duration', (...size) =>
+    expectStudioFilm(sandbox, size),
   );
 });

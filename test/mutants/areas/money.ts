@@ -1,0 +1,95 @@
+import { bugs } from '../mutant.ts';
+
+/** Bugs in what is paid and refunded. */
+export const MONEY = bugs('money', [
+  [
+    'a request that succeeds in part is not refunded the rest',
+    'core/workflow/end-request.ts',
+    '? request.debitThousandths - state.costThousandths',
+    '? 0',
+  ],
+  [
+    'a failed request is refunded the price of one unit',
+    'core/workflow/end-request.ts',
+    ': request.debitThousandths;',
+    ': request.unitPriceThousandths;',
+  ],
+  [
+    'outputs without a file are charged',
+    'core/workflow/settle-request.ts',
+    '.filter(({ objectKey }) => objectKey !== undefined)',
+    '',
+  ],
+  [
+    'images that were not produced are charged',
+    'core/requests/request-rules.ts',
+    'return request.unitPriceThousandths * delivered;',
+    'return request.debitThousandths;',
+  ],
+  [
+    'several images are debited as one',
+    'core/creation/new-request.ts',
+    'unitPriceThousandths * images;',
+    'unitPriceThousandths;',
+  ],
+  [
+    'the entry number of the last change is used again',
+    'core/ledger/ledger.ts',
+    'number: head.ledgerEntries + 1,',
+    'number: Math.max(1, head.ledgerEntries),',
+  ],
+  [
+    'a refused balance change is retried with the balance it began with',
+    'core/ledger/ledger.ts',
+    'head = accountFoundInstead(refusals[0]) ?? head;',
+    '',
+  ],
+  [
+    'a top-up whose answer was lost is credited again',
+    'core/ledger/ledger.ts',
+    'return entry?.id === entryId ? entry : undefined;',
+    'return undefined;',
+  ],
+  [
+    "an operator's idempotency key is not kept",
+    'core/ledger/ledger.ts',
+    'if (idempotencyKey === undefined) return writes;',
+    'return writes;',
+  ],
+  [
+    'an entry is dated by the clock of its writer alone',
+    'core/ledger/ledger.ts',
+    'later(toInstant(now), head.balanceUpdatedAt)',
+    'toInstant(now)',
+  ],
+  [
+    "an operator's adjustment takes a balance below zero",
+    'core/ledger/ledger.ts',
+    'if (after < 0)',
+    'if (balanceThousandths < 0)',
+  ],
+  [
+    'a creation whose answer was lost is refused',
+    'core/creation/write-creation.ts',
+    'if (refusedBy(refusals, REQUEST_WRITE)) return [];',
+    '',
+  ],
+  [
+    'an idempotency key creates again while it is remembered',
+    'core/creation/idempotency.ts',
+    'OR keptUntil <= :now',
+    'OR keptUntil >= :now',
+  ],
+  [
+    'an idempotency key replays whatever body it is sent with',
+    'core/creation/idempotency.ts',
+    'record !== undefined && record.fingerprint === idempotency?.fingerprint',
+    'record !== undefined && idempotency',
+  ],
+  [
+    "a refund stays in the end-user's spending",
+    'core/end-users/end-users.ts',
+    "':minusRefund': -refund",
+    "':minusRefund': 0",
+  ],
+]);

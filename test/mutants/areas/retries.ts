@@ -1,0 +1,107 @@
+import { bugs } from '../mutant.ts';
+
+/** Bugs in what is repeated, and what is never repeated. */
+export const RETRIES = bugs('retries', [
+  [
+    'a provider call whose outcome is unknown is made again',
+    'core/workflow/workflow-rules.ts',
+    "outcome?.kind === 'busy';",
+    "outcome?.kind === 'busy' || outcome?.kind === 'lost';",
+  ],
+  [
+    "another run's claim of a provider call is ignored",
+    'core/provider-calls/provider-attempts.ts',
+    "ConditionExpression: 'attribute_not_exists(PK)'",
+    "ConditionExpression: 'attribute_not_exists(finishedAt)'",
+  ],
+  [
+    'a claim whose answer was lost is taken for another run',
+    'core/provider-calls/provider-attempts.ts',
+    'item !== undefined && item.claimId !== claimId',
+    'item !== undefined',
+  ],
+  [
+    'a provider is called for a request that has ended',
+    'core/provider-calls/provider-attempts.ts',
+    "'#status IN (:queued, :processing)'",
+    "'#status <> :queued OR #status <> :processing'",
+  ],
+  [
+    'a call that takes two seconds counts as dead',
+    'core/workflow/dead-calls.ts',
+    'const DEAD_AFTER_MS = 20_000;',
+    'const DEAD_AFTER_MS = 2_000;',
+  ],
+  [
+    'a request fails when a second run finds its call in flight',
+    'statemachines/generation.asl.json',
+    '"ErrorEquals": ["ProviderCallInFlightError"]',
+    '"ErrorEquals": ["ProviderCallInFlight"]',
+  ],
+  [
+    'a busy provider fails the request at once',
+    'statemachines/generation.asl.json',
+    '"Next": "Wait for busy provider"',
+    '"Next": "Fail request"',
+  ],
+  [
+    "a provider's Retry-After is ignored",
+    'core/workflow/workflow-rules.ts',
+    '(outcome.retryAfterSeconds ?? 0)',
+    '0',
+  ],
+  [
+    'a throttled service fails a workflow step for good',
+    'core/transient-errors.ts',
+    'isThrottlingError(sdkError) ||',
+    '',
+  ],
+  [
+    'a function that runs out of time fails the request',
+    'functions/workflow-task.ts',
+    "throw new TransientError('The function ran out of time.')",
+    "throw new Error('The function ran out of time.')",
+  ],
+  [
+    'an AWS call without an answer waits on',
+    'core/aws-clients.ts',
+    'throwOnRequestTimeout: true',
+    'throwOnRequestTimeout: false',
+  ],
+  [
+    'a conflict inside a transaction fails the call',
+    'core/table/transactions.ts',
+    "  'TransactionConflict',\n",
+    '',
+  ],
+  [
+    'a contended transaction is given up at once',
+    'core/table/retries.ts',
+    'CONTENTION_BUDGET_MS = 10_000',
+    'CONTENTION_BUDGET_MS = 10',
+  ],
+  [
+    'a start that failed counts as started',
+    'core/workflow/executions.ts',
+    'if (!(error instanceof ExecutionAlreadyExists)) throw error;',
+    '',
+  ],
+  [
+    'a request that never started is failed',
+    'core/workflow/reconcile.ts',
+    'status === undefined',
+    "status === 'ABORTED'",
+  ],
+  [
+    'the reconciler fails a request whose execution runs',
+    'core/workflow/reconcile.ts',
+    "status === 'RUNNING' || status === 'PENDING_REDRIVE'",
+    "status === 'PENDING_REDRIVE'",
+  ],
+  [
+    'the reconciler skips requests that have ended',
+    'core/workflow/reconcile.ts',
+    'closeStoredRequest(requestId);',
+    'undefined;',
+  ],
+]);

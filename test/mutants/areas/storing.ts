@@ -1,0 +1,47 @@
+import { bugs } from '../mutant.ts';
+
+/** Bugs in how outputs are stored. */
+export const STORING = bugs('storing', [
+  [
+    'a file that fails to load once is given up',
+    'core/workflow/store-outputs.ts',
+    'error instanceof FileUnavailableError && !error.retryable',
+    'error instanceof FileUnavailableError',
+  ],
+  [
+    'a stored request is thrown away when its execution is lost',
+    'core/workflow/fail-request.ts',
+    'isOpen && (request.outputs || kept)',
+    'isOpen && !(request.outputs || kept)',
+  ],
+  [
+    'what is stored so far counts as everything',
+    'core/requests/requests.ts',
+    "'SET storedSoFar = :outputs'",
+    "'SET outputs = :outputs'",
+  ],
+  [
+    'a second run of storing removes the files of the first',
+    'core/workflow/store-outputs.ts',
+    "if (!ended || ended.status === 'failed')",
+    'if (ended)',
+  ],
+  [
+    'every image is stored over the first',
+    'core/workflow/store-outputs.ts',
+    'outputObjectKey(request.requestId, index, extension)',
+    'outputObjectKey(request.requestId, 0, extension)',
+  ],
+  [
+    'more images are delivered than were paid for',
+    'core/workflow/store-outputs.ts',
+    '.slice(0, maxOutputs(request))',
+    '',
+  ],
+  [
+    'a request that fails while storing is not settled by what it recorded',
+    'functions/workflow/fail-request.ts',
+    '? settleOrFailRequest : failRequest',
+    '? failRequest : settleOrFailRequest',
+  ],
+]);

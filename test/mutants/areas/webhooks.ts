@@ -1,0 +1,41 @@
+import { bugs } from '../mutant.ts';
+
+/** Bugs in what receivers are told. */
+export const WEBHOOKS = bugs('webhooks', [
+  [
+    'no webhook is sent for a failed request',
+    'core/workflow/close-request.ts',
+    'webhookUrl === undefined ?',
+    "webhookUrl === undefined || status === 'failed' ?",
+  ],
+  [
+    'a webhook that is late is not sent once the files have expired',
+    'core/webhooks/webhook-rules.ts',
+    'finishedAt } = request;',
+    'finishedAt } = { ...request, ...data };',
+  ],
+  [
+    "a receiver's refusal counts as delivered",
+    'core/webhooks/webhook-rules.ts',
+    'status >= 200 && status < 300',
+    'status >= 200 && status !== HTTP_GONE',
+  ],
+  [
+    'a receiver that is gone is called again',
+    'core/webhooks/webhook-rules.ts',
+    'const HTTP_GONE = 410;',
+    'const HTTP_GONE = 404;',
+  ],
+  [
+    'the first pause of the schedule is left out',
+    'core/webhooks/webhook-rules.ts',
+    'scheduleSeconds[failedAttempts - 1]',
+    'scheduleSeconds[failedAttempts]',
+  ],
+  [
+    'a fault of our own ends a delivery',
+    'statemachines/webhook-delivery.asl.json',
+    '"Next": "Wait for own fault"',
+    '"Next": "Not delivered"',
+  ],
+]);
