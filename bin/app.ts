@@ -6,9 +6,12 @@ import { GenerationServiceStack } from '../lib/generation-service-stack.ts';
 const app = new App();
 const bundleOf = await cachedBundles();
 
+const context = readContext(app.node);
+
 new GenerationServiceStack(app, 'GenerationService', {
+  stackName: context.stackName,
   description: 'Asynchronous image and video generation behind one prepaid API',
-  context: readContext(app.node),
+  context,
   bundleOf,
 });
 

@@ -1,5 +1,6 @@
 /** Every environment variable the functions read. `lib/` sets them by the same type. */
 export type EnvironmentName =
+  | 'STACK_NAME'
   | 'TABLE_NAME'
   | 'BUCKET_NAME'
   | 'GENERATION_STATE_MACHINE_ARN'

@@ -54,16 +54,39 @@ export class ServiceError extends Error {
   }
 }
 
-/** Fields are missing, unknown or invalid. Retrying unchanged does not help. */
+/** The most fields a refusal names, and how much of a name, in UTF-16 units: a refusal is small, whatever it refuses. */
+export const MAX_NAMED_FIELDS = 20;
+export const MAX_NAMED_LENGTH = 100;
+
+/**
+ * Fields are missing, unknown or invalid. Retrying unchanged does not help. Names the first 20 fields given, long
+ * names cut short.
+ */
 export class ValidationError extends ServiceError {
   override name = 'ValidationError';
   readonly fields: FieldErrors;
 
-  constructor(fields: FieldErrors, message = `The request is not valid: ${Object.keys(fields).join(', ')}.`) {
-    super('validation_error', message);
-    this.fields = fields;
+  constructor(fields: FieldErrors, message?: string) {
+    const named = namedFields(fields);
+    const more = Object.keys(fields).length > MAX_NAMED_FIELDS ? ' and others' : '';
+    super(
+      'validation_error',
+      message ?? `The request is not valid: ${Object.keys(named).join(', ')}${more}.`,
+    );
+    this.fields = named;
   }
 }
+
+/** Made from entries, so that `__proto__` is an ordinary name. */
+const namedFields = (fields: FieldErrors): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .slice(0, MAX_NAMED_FIELDS)
+      .map(([name, message]) => [shortened(name), message]),
+  );
+
+const shortened = (name: string): string =>
+  name.length > MAX_NAMED_LENGTH ? `${name.slice(0, MAX_NAMED_LENGTH).toWellFormed()}…` : name;
 
 /** The API key is absent, malformed, unknown or revoked. */
 export class UnauthorizedError extends ServiceError {

@@ -67,6 +67,21 @@ export const parseFields = <Shape extends Record<string, z.ZodMiniType>>(
   return parsed;
 };
 
+/** An array of at most `most` items; `message` says so. Its length is checked before its items. */
+export const shortList = <Item extends z.ZodMiniType>(
+  item: Item,
+  most: number,
+  message: string,
+  notAnArray: string | z.core.$ZodErrorMap<z.core.$ZodIssueInvalidType>,
+) =>
+  z.pipe(
+    z.array(z.unknown(), { error: notAnArray }).check(z.maxLength(most, { error: message })),
+    z.array(item),
+  );
+
+/** The length of a field of a body that is an array, else 0. */
+export const listLength = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+
 const REQUIRED_TEXT = (issue: { input?: unknown }): string =>
   issue.input === undefined ? 'is required' : 'must be a string';
 

@@ -13,8 +13,10 @@ export const REQUEST_ID_PREFIX = { image: 'img_', video: 'vid_' } as const satis
 >;
 const REQUEST_ID = new RegExp(`^(${Object.values(REQUEST_ID_PREFIX).join('|')})${ULID_PATTERN}$`);
 
+/** The prefix of account ids; a ULID follows it. */
+export const ACCOUNT_ID_PREFIX = 'acc_';
 /** Source of a regular expression for an account id; the API key's pattern includes it. */
-export const ACCOUNT_ID_PATTERN = `acc_${ULID_PATTERN}`;
+export const ACCOUNT_ID_PATTERN = `${ACCOUNT_ID_PREFIX}${ULID_PATTERN}`;
 
 /** A new request id. Ids of a kind sort by creation time, to the millisecond. */
 export const newRequestId = (kind: RequestKind, now: Date): string =>
@@ -34,7 +36,10 @@ export const creationTimeOf = (requestId: string): Instant =>
 export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;
 
 /** A new account id. Ids sort by creation time, to the millisecond. */
-export const newAccountId = (now: Date): string => `acc_${ulid(now.getTime())}`;
+export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${ulid(now.getTime())}`;
+
+/** A new id of an end-user's removal. Ids sort by time, to the millisecond. */
+export const newRemovalId = (now: Date): string => `rmv_${ulid(now.getTime())}`;
 
 /** A new ledger entry id. Ids sort by creation time, to the millisecond. */
 export const newLedgerEntryId = (now: Date): string => `led_${ulid(now.getTime())}`;

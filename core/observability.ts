@@ -1,8 +1,8 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The service's name in logs and metric dimensions. */
-export const SERVICE_NAME = 'generation-service';
+/** The dimension by which the metrics of one stack are told from those of another in the same account and region. */
+export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
@@ -29,13 +29,16 @@ export const METRIC = {
 } as const;
 export type MetricName = (typeof METRIC)[keyof typeof METRIC];
 
-/** The logger of every function. */
-export const logger = new Logger({ serviceName: SERVICE_NAME });
-const metrics = new Metrics({ serviceName: SERVICE_NAME, namespace: METRIC_NAMESPACE });
+/** Powertools writes it as `service`, in logs and as a dimension. The operators' command line has no stack of its own. */
+const serviceName = process.env.STACK_NAME ?? 'operators';
 
-/** Counts one occurrence under the given dimensions. Written immediately. */
-export const countMetric = (name: MetricName, dimensions: Record<string, string>): void => {
+/** The logger of every function. */
+export const logger = new Logger({ serviceName });
+const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
+
+/** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
+export const countMetric = (name: MetricName, dimensions: Record<string, string>, count = 1): void => {
   const metric = metrics.singleMetric();
   metric.addDimensions(dimensions);
-  metric.addMetric(name, 'Count', 1);
+  metric.addMetric(name, 'Count', count);
 };

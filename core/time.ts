@@ -8,6 +8,26 @@ export const toInstant = (date: Date): Instant => date.toISOString();
 export const addSeconds = (instant: Instant, seconds: number): Instant =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString();
 
+/** An ISO 8601 date, or date-time with a time zone; seconds and fraction are optional. */
+const ISO_8601 =
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d)))?$/;
+
+/**
+ * The instant of an ISO 8601 date (midnight UTC) or date-time with `Z` or an offset (`+02:00`, `+0200`), rounded down to
+ * the millisecond. Undefined for any other text, and for a time that does not exist.
+ */
+export const parseIso8601 = (text: string): Instant | undefined => {
+  const [, date, time = '00:00', seconds = '00', fraction = '', sign = '+', hours = '0', minutes = '0'] =
+    ISO_8601.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const local = `${date}T${time}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const localMs = Date.parse(local);
+  // A date like 30 February is read as one in March.
+  if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== local) return undefined;
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  return toInstant(new Date(sign === '+' ? localMs - offsetMs : localMs + offsetMs));
+};
+
 /** The later of two instants. */
 export const later = (one: Instant, other: Instant): Instant => (one > other ? one : other);
 

@@ -7,12 +7,13 @@ const number = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().min(minimum).max(maximum));
 const seconds = (minimum: number, maximum: number) =>
   z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
+const wholeNumber = (minimum: number, maximum: number) =>
+  z.preprocess(emptyAsAbsent, z.coerce.number().int().min(minimum).max(maximum));
 /** Empty text would convert to 0. */
 const emptyAsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])])
-  .transform((value) => value === true || value === 'true')
-  .default(false);
+  .transform((value) => value === true || value === 'true');
 /** A published version's number or the working draft, as `ApplyGuardrail` takes it. */
 const guardrailVersion = z.coerce
   .string()
@@ -22,6 +23,24 @@ const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
   .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
+/** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
+const keyNumbers = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
+  z
+    .array(z.int().min(1).max(999))
+    .min(1)
+    .max(5)
+    .refine((numbers) => new Set(numbers).size === numbers.length, 'Expected different numbers'),
+);
+const domainName = z
+  .string()
+  .regex(
+    /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+    'Expected a domain name in lower case',
+  );
+const certificateArn = z
+  .string()
+  .regex(/^arn:aws:acm:[a-z0-9-]+:\d{12}:certificate\/[0-9a-f-]+$/, 'Expected the ARN of an ACM certificate');
 const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
@@ -35,6 +54,49 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
+/** What CloudWatch Logs takes: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653];
+
+/** CloudFront takes certificates of this region only. */
+const CLOUDFRONT_CERTIFICATE = /^arn:aws:acm:us-east-1:/;
+
+interface Addresses {
+  publicBaseUrl?: string | undefined;
+  deliveryBaseUrl?: string | undefined;
+  apiDomainName?: string | undefined;
+  apiCertificateArn?: string | undefined;
+  filesDomainName?: string | undefined;
+  filesCertificateArn?: string | undefined;
+}
+
+/** Keys that are valid each but not together, with what is wrong. */
+const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: string][] => {
+  const found: [keyof Addresses, string][] = [];
+  for (const name of ['api', 'files'] as const) {
+    const domain = given[`${name}DomainName`];
+    const certificate = given[`${name}CertificateArn`];
+    if (domain !== undefined && certificate === undefined) {
+      found.push([`${name}CertificateArn`, `${name}DomainName needs a certificate`]);
+    }
+    if (domain === undefined && certificate !== undefined) {
+      found.push([`${name}DomainName`, `${name}CertificateArn needs a domain name`]);
+    }
+  }
+  if (given.filesCertificateArn !== undefined && !CLOUDFRONT_CERTIFICATE.test(given.filesCertificateArn)) {
+    found.push(['filesCertificateArn', 'CloudFront takes certificates of us-east-1 only']);
+  }
+  if (given.apiDomainName !== undefined && given.publicBaseUrl !== undefined) {
+    found.push(['publicBaseUrl', 'apiDomainName is the base URL already']);
+  }
+  if (given.filesDomainName !== undefined && given.deliveryBaseUrl !== undefined) {
+    found.push(['deliveryBaseUrl', 'filesDomainName is the base URL already']);
+  }
+  return found;
+};
+
+/** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
+const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'create-video'] as const;
+
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
@@ -45,29 +107,53 @@ const MAX_VIDEO_SECONDS = 5400;
  * All context keys with their defaults. Operators set them with `-c key=value`, for `cdk deploy` and the local run
  * alike.
  */
-export const StackContext = z.object({
-  outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
-  retentionDays: number(0, 3650).default(90),
-  pauseSeconds: seconds(1, 3600).default(180),
-  imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
-  videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
-  pollIntervalSeconds: seconds(1, 300).default(5),
-  callbackWaitSeconds: seconds(1, 3600).default(300),
-  reconcileIntervalSeconds: seconds(1, 3600).default(60),
-  webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
-  publicBaseUrl: baseUrl.optional(),
-  deliveryBaseUrl: baseUrl.optional(),
-  allowPrivateTargets: flag,
-  guardrailId: z
-    .string()
-    .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')
-    .optional(),
-  guardrailVersion: guardrailVersion.default('DRAFT'),
-  alarmEmail: z.email().optional(),
-  modelArkBaseUrl: baseUrl,
-  modelStudioBaseUrl: baseUrl,
-  modelRoutes: json(ModelRoutes),
-});
+export const StackContext = z
+  .object({
+    stackName: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9-]{0,29}$/, 'Expected at most 30 letters, digits and hyphens')
+      .default('GenerationService'),
+    outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
+    retentionDays: number(0, 3650).default(90),
+    pauseSeconds: seconds(1, 3600).default(180),
+    imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
+    videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
+    pollIntervalSeconds: seconds(1, 300).default(5),
+    callbackWaitSeconds: seconds(1, 3600).default(300),
+    reconcileIntervalSeconds: seconds(1, 3600).default(60),
+    webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
+    reservedConcurrency: json(z.partialRecord(z.enum(RESERVABLE), z.int().min(1).max(100_000))).optional(),
+    publicBaseUrl: baseUrl.optional(),
+    deliveryBaseUrl: baseUrl.optional(),
+    signingKeys: keyNumbers.default([1]),
+    allowPrivateTargets: flag.default(false),
+    guardrailId: z
+      .string()
+      .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')
+      .optional(),
+    guardrailVersion: guardrailVersion.default('DRAFT'),
+    alarmEmail: z.email().optional(),
+    apiDomainName: domainName.optional(),
+    apiCertificateArn: certificateArn.optional(),
+    filesDomainName: domainName.optional(),
+    filesCertificateArn: certificateArn.optional(),
+    apiRequestsPerSecond: wholeNumber(1, 10_000).default(1_000),
+    apiBurst: wholeNumber(1, 5_000).default(2_000),
+    accessLogs: flag.default(true),
+    executionLogs: flag.default(false),
+    tracing: flag.default(false),
+    logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
+    removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
+    wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
+    modelArkBaseUrl: baseUrl,
+    modelStudioBaseUrl: baseUrl,
+    modelRoutes: json(ModelRoutes),
+  })
+  .check((given) => {
+    for (const [key, message] of contradictionsIn(given.value)) {
+      given.issues.push({ code: 'custom', path: [key], message, input: given.value });
+    }
+  });
 /** The validated context. */
 export type StackContext = z.infer<typeof StackContext>;
 

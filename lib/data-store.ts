@@ -2,28 +2,24 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
 import {
   LISTING_ATTRIBUTES,
   LISTING_INDEX,
   OUTPUT_PREFIX,
+  type PartitionKind,
   PRIMARY_KEY,
+  partitionPatterns,
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
   TTL_ATTRIBUTE,
 } from '../core/table/keys.ts';
 import { SECONDS_PER_DAY } from '../core/time.ts';
-import type { Conditions, ServiceFunction } from './service-function.ts';
+import type { StackContext } from './context.ts';
+import type { ServiceFunction } from './service-function.ts';
+import type { ItemAccess } from './table-access.ts';
 
-/** A DynamoDB operation on the table. */
-export type TableOperation =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'ConditionCheckItem'
-  | 'BatchWriteItem';
+const patterns = partitionPatterns();
 
 /** The actions that each kind of access to the files takes. */
 const FILE_ACCESS = {
@@ -39,8 +35,11 @@ export class DataStore extends Construct {
   readonly table: Table;
   readonly bucket: Bucket;
 
-  constructor(scope: Construct, id: string, props: { outputTtlSeconds: number }) {
+  constructor(scope: Construct, id: string, props: Pick<StackContext, 'outputTtlSeconds' | 'removalPolicy'>) {
     super(scope, id);
+    // `destroy` is for development: with the stack go all accounts, requests and files.
+    const isKept = props.removalPolicy === 'keep';
+    const removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const text = (name: string) => ({ name, type: AttributeType.STRING });
     this.table = new Table(this, 'Table', {
       partitionKey: text(PRIMARY_KEY.partition),
@@ -49,8 +48,8 @@ export class DataStore extends Construct {
       timeToLiveAttribute: TTL_ATTRIBUTE,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: isKept,
+      removalPolicy,
     });
     this.table.addGlobalSecondaryIndex({
       indexName: LISTING_INDEX.name,
@@ -73,7 +72,9 @@ export class DataStore extends Construct {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy,
+      // CloudFormation deletes no bucket that holds objects.
+      ...(!isKept && { autoDeleteObjects: true }),
       lifecycleRules: [
         {
           // A backstop if removal fails: no file outlives its URLs by more than two days.
@@ -86,22 +87,35 @@ export class DataStore extends Construct {
     });
   }
 
-  /** Lets functions run these operations on the table, but not on its indexes. */
-  bindTable(functions: readonly ServiceFunction[], ...operations: TableOperation[]): void {
-    this.allowOnTable(functions, operations, [this.table.tableArn]);
+  /** Lets a function touch these items of the table, and no others; its indexes are apart. */
+  bindItems(to: ServiceFunction, { reads, writes }: ItemAccess): void {
+    for (const [kinds, ...operations] of [reads, ...(writes ? [writes] : [])]) {
+      this.allowOnTable(
+        to,
+        operations,
+        [this.table.tableArn],
+        kinds.map((kind) => patterns[kind]),
+      );
+    }
   }
 
-  /** Lets a function query these indexes. */
-  bindIndexes(to: ServiceFunction, ...indexes: { name: string }[]): void {
-    const arns = indexes.map(({ name }) => `${this.table.tableArn}/index/${name}`);
-    this.allowOnTable([to], ['Query'], arns);
+  /** Lets a function query the listing index for lists of this kind. */
+  bindListing(to: ServiceFunction, kind: PartitionKind): void {
+    this.allowOnTable(to, ['Query'], [this.indexArn(LISTING_INDEX)], [patterns[kind]]);
   }
 
-  /** Lets a function run these operations on items whose partition key matches one of these patterns (`REQUEST#*`). */
-  bindItems(to: ServiceFunction, partitionKeys: string[], ...operations: TableOperation[]): void {
-    this.allowOnTable([to], operations, [this.table.tableArn], {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitionKeys },
-    });
+  /** Lets a function query these indexes of requests. All their partitions begin with an account's id. */
+  bindRequestIndexes(to: ServiceFunction, ...indexes: { name: string }[]): void {
+    this.allowOnTable(
+      to,
+      ['Query'],
+      indexes.map((index) => this.indexArn(index)),
+      [`${ACCOUNT_ID_PREFIX}*`],
+    );
+  }
+
+  private indexArn({ name }: { name: string }): string {
+    return `${this.table.tableArn}/index/${name}`;
   }
 
   /** Lets functions store files (write, read back and delete), or remove them (list and delete). */
@@ -115,15 +129,16 @@ export class DataStore extends Construct {
   }
 
   private allowOnTable(
-    functions: readonly ServiceFunction[],
-    operations: readonly TableOperation[],
+    to: ServiceFunction,
+    operations: readonly string[],
     resources: string[],
-    conditions?: Conditions,
+    partitions: string[],
   ): void {
-    const actions = operations.map((operation) => `dynamodb:${operation}`);
-    for (const to of functions) {
-      to.addEnvironment({ TABLE_NAME: this.table.tableName });
-      to.allow(actions, resources, conditions);
-    }
+    to.addEnvironment({ TABLE_NAME: this.table.tableName });
+    to.allow(
+      operations.map((operation) => `dynamodb:${operation}`),
+      resources,
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions } },
+    );
   }
 }

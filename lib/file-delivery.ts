@@ -1,11 +1,16 @@
-import { CustomResource, Duration } from 'aws-cdk-lib';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
   CachePolicy,
+  type CfnPublicKey,
   Distribution,
   HttpVersion,
   KeyGroup,
   PublicKey,
+  ResponseHeadersPolicy,
+  S3OriginAccessControl,
+  SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -21,69 +26,119 @@ export interface FileDeliveryProps {
   bucket: Bucket;
   bundleOf: (name: string) => string;
   /** `deliveryBaseUrl` replaces the distribution's own domain. */
-  context: Pick<StackContext, 'deliveryBaseUrl'>;
+  context: Pick<StackContext, 'deliveryBaseUrl' | 'filesDomainName' | 'filesCertificateArn' | 'signingKeys'>;
+}
+
+/** How long CloudFormation waits for a key pair: longer than its function runs, with its retries. */
+const KEY_PAIR_TIMEOUT = Duration.minutes(5);
+
+/** A key pair: the private half in a secret, the public half known to CloudFront. */
+interface SigningKey {
+  secret: Secret;
+  publicKey: PublicKey;
 }
 
 /**
- * A CloudFront distribution over the private bucket that serves signed URLs only. The key pair is created at
+ * A CloudFront distribution over the private bucket that serves signed URLs only. Each key pair is created once, at
  * deploy time, with the private key in Secrets Manager. Nothing is cached, so a removed file is gone at once.
  */
 export class FileDelivery extends Construct {
+  /** CloudFront's own name, for the DNS record of a custom domain. */
+  readonly distributionDomain: string;
   private readonly baseUrl: string;
-  private readonly keyPairId: string;
-  private readonly signingKey: Secret;
+  /** The key that signs. Others are trusted too, while URLs that they signed are valid. */
+  private readonly signingKey: SigningKey;
 
   constructor(scope: Construct, id: string, { bucket, bundleOf, context }: FileDeliveryProps) {
     super(scope, id);
-    this.signingKey = emptySecret(
-      this,
-      'SigningKey',
-      'Private key (PEM) that signs the URLs of files. Written once, at deploy time.',
-    );
-    const publicKey = new PublicKey(this, 'PublicKey', { encodedKey: this.createKeyPair(bundleOf) });
-    this.keyPairId = publicKey.publicKeyId;
-
+    const createSigningKey = new ServiceFunction(this, 'CreateSigningKey', {
+      bundle: bundleOf('events/create-signing-key'),
+      description: 'Creates the key pairs of the signed URLs at deploy time',
+      timeout: Duration.seconds(60),
+    });
+    const { filesDomainName, filesCertificateArn } = context;
+    const keys = context.signingKeys.map((number) => this.createSigningKey(number, createSigningKey));
+    this.signingKey = keys[0] as SigningKey;
+    const keyGroup = new KeyGroup(this, 'KeyGroup', {
+      keyGroupName: this.globalName('keys'),
+      items: keys.map(({ publicKey }) => publicKey),
+    });
+    const originAccessControl = new S3OriginAccessControl(this, 'OriginAccessControl', {
+      originAccessControlName: this.globalName('files'),
+    });
+    const responseHeadersPolicy = new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      responseHeadersPolicyName: this.globalName('headers'),
+      comment: 'Files are what their content type says, and nothing else',
+      securityHeadersBehavior: { contentTypeOptions: { override: true } },
+    });
     const distribution = new Distribution(this, 'Distribution', {
       comment: 'Generated files, by signed URL',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        origin: S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl }),
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
-        trustedKeyGroups: [new KeyGroup(this, 'KeyGroup', { items: [publicKey] })],
+        trustedKeyGroups: [keyGroup],
+        responseHeadersPolicy,
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
+      ...(filesDomainName !== undefined &&
+        filesCertificateArn !== undefined && {
+          domainNames: [filesDomainName],
+          certificate: Certificate.fromCertificateArn(this, 'Certificate', filesCertificateArn),
+          minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+        }),
     });
-    this.baseUrl = context.deliveryBaseUrl ?? `https://${distribution.distributionDomainName}`;
+    this.distributionDomain = distribution.distributionDomainName;
+    this.baseUrl = context.deliveryBaseUrl ?? `https://${filesDomainName ?? this.distributionDomain}`;
   }
 
   /** Lets functions sign URLs of files. */
   bindSigning(functions: readonly ServiceFunction[]): void {
+    const { secret, publicKey } = this.signingKey;
     for (const to of functions) {
-      to.addEnvironment({ FILE_DELIVERY_BASE_URL: this.baseUrl, FILE_DELIVERY_KEY_PAIR_ID: this.keyPairId });
-      this.bindKey(to, 'secretsmanager:GetSecretValue');
+      to.addEnvironment({
+        FILE_DELIVERY_BASE_URL: this.baseUrl,
+        FILE_DELIVERY_KEY_PAIR_ID: publicKey.publicKeyId,
+        FILE_DELIVERY_KEY_SECRET_ARN: secret.secretArn,
+      });
+      to.allow(['secretsmanager:GetSecretValue'], [secret.secretArn]);
     }
   }
 
-  private bindKey(to: ServiceFunction, ...actions: string[]): void {
-    to.addEnvironment({ FILE_DELIVERY_KEY_SECRET_ARN: this.signingKey.secretArn });
-    to.allow(actions, [this.signingKey.secretArn]);
+  /** CloudFront's names are those of the account, in no region. At most 64 characters. */
+  private globalName(part: string): string {
+    const { stackName, region } = Stack.of(this);
+    return `${stackName}-${region}-${part}`;
   }
 
-  /** The public key of a pair created at deploy time; the function that creates it stores the private key. */
-  private createKeyPair(bundleOf: FileDeliveryProps['bundleOf']): string {
-    const createSigningKey = new ServiceFunction(this, 'CreateSigningKey', {
-      bundle: bundleOf('events/create-signing-key'),
-      description: 'Creates the key pair of the signed URLs at deploy time',
-      timeout: Duration.seconds(60),
-    });
-    this.bindKey(createSigningKey, 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue');
+  /** A key pair created at deploy time. CloudFront changes no public key, so that another pair needs another number. */
+  private createSigningKey(number: number, createSigningKey: ServiceFunction): SigningKey {
+    const suffix = number === 1 ? '' : String(number);
+    const secret = emptySecret(
+      this,
+      `SigningKey${suffix}`,
+      'Private key (PEM) that signs the URLs of files. Written once, at deploy time.',
+    );
+    createSigningKey.allow(
+      ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
+      [secret.secretArn],
+    );
     const { lambda } = createSigningKey;
-    const keyPair = new CustomResource(this, 'KeyPair', {
+    const keyPair = new CustomResource(this, `KeyPair${suffix}`, {
       resourceType: 'Custom::DeliveryKeyPair',
       serviceToken: lambda.functionArn,
+      serviceTimeout: KEY_PAIR_TIMEOUT,
+      properties: { SecretArn: secret.secretArn },
     });
     keyPair.node.addDependency(lambda.role ?? lambda);
-    return keyPair.getAttString('PublicKey');
+    const publicKeyName = this.globalName(`key${suffix}`);
+    const publicKey = new PublicKey(this, `PublicKey${suffix}`, {
+      publicKeyName,
+      encodedKey: keyPair.getAttString('PublicKey'),
+    });
+    const resource = publicKey.node.defaultChild as CfnPublicKey;
+    resource.addPropertyOverride('PublicKeyConfig.CallerReference', publicKeyName);
+    return { secret, publicKey };
   }
 }

@@ -2,7 +2,9 @@ import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apiga
 import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.ts';
 
 /** Status for a known path with a method that it does not take. The error code in its body is `not_found`. */
-export const METHOD_NOT_ALLOWED = '405';
+export const METHOD_NOT_ALLOWED = 405;
+/** Message for an unknown path. */
+export const NO_SUCH_ROUTE = 'There is no such route.';
 
 /** Body of an error made by the gateway, in the API's format. */
 export const errorBody = (code: ErrorCode, message: string): string =>
@@ -15,24 +17,32 @@ const gatewayError = (
 ): Omit<GatewayResponseOptions, 'type'> => ({
   statusCode: String(ERROR_STATUS[code]),
   templates: { 'application/json': errorBody(code, message) },
-  responseHeaders: { 'X-Request-Id': 'context.requestId', ...headers },
+  responseHeaders: {
+    'X-Request-Id': 'context.requestId',
+    'X-Content-Type-Options': "'nosniff'",
+    ...headers,
+  },
 });
 
-const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message);
+/** `INTEGRATION_FAILURE` is also what Lambda's throttling becomes, which the gateway cannot tell from a crash. */
+const UNEXPECTED = gatewayError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { 'Retry-After': "'2'" });
 const TOO_MANY = gatewayError('rate_limited', 'Too many requests in a short window.', {
   'Retry-After': "'1'",
 });
 
 /** Every error that the gateway can make itself, in the API's format and with its status. */
 export const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'type'>][] = [
-  // The gateway's name for an unknown path.
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, gatewayError('not_found', 'There is no such route.')],
-  [ResponseType.RESOURCE_NOT_FOUND, gatewayError('not_found', 'There is no such route.')],
+  // The gateway's names for an unknown path. `http-api.ts` gives every path a method, so that these are not met.
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, gatewayError('not_found', NO_SUCH_ROUTE)],
+  [ResponseType.RESOURCE_NOT_FOUND, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
-  // Only the 405 mock checks the content type. This replaces its response when it has no template for the type.
+  // Only the mocks that answer 404 and 405 check the content type. This replaces their response for a rare one.
   [
     ResponseType.UNSUPPORTED_MEDIA_TYPE,
-    { ...gatewayError('not_found', 'This route does not take this method.'), statusCode: METHOD_NOT_ALLOWED },
+    {
+      ...gatewayError('not_found', 'This route does not take this method.'),
+      statusCode: String(METHOD_NOT_ALLOWED),
+    },
   ],
   [ResponseType.ACCESS_DENIED, gatewayError('forbidden', 'Access is denied.')],
   [ResponseType.WAF_FILTERED, gatewayError('forbidden', 'Access is denied.')],

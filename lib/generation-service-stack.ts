@@ -1,17 +1,23 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { accountPartition, LISTING_INDEX, REQUEST_INDEXES, requestPartition } from '../core/table/keys.ts';
+import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
+import { Dashboard } from './dashboard.ts';
 import { DataStore } from './data-store.ts';
+import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
 import { HttpApi } from './http-api.ts';
 import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { Reconciler } from './reconciler.ts';
+import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
+import { TABLE_ACCESS } from './table-access.ts';
+import { WebAcl } from './web-acl.ts';
 import { Workflow } from './workflow.ts';
 import {
   EXPIRY_DEFINITION,
@@ -26,6 +32,10 @@ export interface GenerationServiceStackProps extends StackProps {
   bundleOf: (name: string) => string;
 }
 
+/** The entries of a record, none of them undefined. */
+const entriesOf = <Name extends string, Value>(record: Partial<Record<Name, Value>>): [Name, Value][] =>
+  Object.entries(record) as [Name, Value][];
+
 /** The whole service: its capabilities, and which function may use which. */
 export class GenerationServiceStack extends Stack {
   constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
@@ -34,19 +44,26 @@ export class GenerationServiceStack extends Stack {
     const dataStore = new DataStore(this, 'DataStore', context);
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context);
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
-    const httpApi = new HttpApi(this, 'HttpApi', context.publicBaseUrl);
+    const httpApi = new HttpApi(this, 'HttpApi', context);
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
     const generation = new Workflow(this, 'GenerationWorkflow', {
       bundleOf,
+      context,
       ...generationDefinition(context.imageDeadlineSeconds),
     });
-    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, ...EXPIRY_DEFINITION });
+    const expiry = new Workflow(this, 'ExpiryWorkflow', { bundleOf, context, ...EXPIRY_DEFINITION });
     const webhookDelivery = new Workflow(this, 'WebhookWorkflow', {
       bundleOf,
+      context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile } = new Reconciler(this, 'Reconciler', { bundleOf, context, generation, expiry });
+    const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
+      bundleOf,
+      context,
+      generation,
+      expiry,
+    });
     const { verifyLedger } = new Monitoring(this, 'Monitoring', {
       bundleOf,
       context,
@@ -55,42 +72,45 @@ export class GenerationServiceStack extends Stack {
       expiry,
     });
 
+    new ExecutionStopper(this, 'ExecutionStopper', {
+      bundleOf,
+      stateMachines: {
+        Generation: generation.stateMachine,
+        Webhooks: webhookDelivery.stateMachine,
+        Expiry: expiry.stateMachine,
+      },
+    }).after(httpApi.api.deploymentStage, ...rules);
+
     const { functions: api } = endpoints;
     const task = { ...generation.tasks, ...expiry.tasks, ...webhookDelivery.tasks };
     const creators = [api['create-generation'], api['create-video']];
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];
     const deleters = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
-    const finishers = [task['settle-request'], task['fail-request'], reconcile];
+    const finishers = [task['settle-request'], task['fail-request'], reconcile, reconcileLost];
     const wakers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...wakers, task['query-provider'], task['dispatch-request']];
 
-    // Every endpoint reads the account and updates the key, which counts the call.
-    dataStore.bindTable([...Object.values(api), reconcile], 'GetItem', 'UpdateItem');
-    dataStore.bindTable(
-      [...Object.values(generation.tasks), task['expire-request']],
-      'GetItem',
-      'UpdateItem',
-    );
-    dataStore.bindTable(creators, 'BatchGetItem', 'PutItem');
-    dataStore.bindTable([api['list-generations'], api['list-end-users']], 'BatchGetItem');
-    dataStore.bindTable([api['list-models'], api['list-balance-history'], task['store-outputs']], 'Query');
-    dataStore.bindTable(deleters, 'Query', 'DeleteItem', 'PutItem', 'BatchWriteItem');
-    dataStore.bindTable(providerCallers, 'Query');
-    dataStore.bindTable([task['dispatch-request'], ...finishers], 'PutItem');
-    dataStore.bindTable([task['dispatch-request']], 'ConditionCheckItem');
-    dataStore.bindTable([reconcile], 'BatchWriteItem');
-    dataStore.bindTable([verifyLedger], 'GetItem', 'BatchGetItem', 'Query');
-    dataStore.bindIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
-    dataStore.bindIndexes(api['list-end-users'], LISTING_INDEX);
-    dataStore.bindIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
-    dataStore.bindIndexes(reconcile, LISTING_INDEX);
-    dataStore.bindIndexes(verifyLedger, LISTING_INDEX, REQUEST_INDEXES.byAccount);
-    // Webhook delivery calls URLs that callers chose, so it reaches only requests and accounts.
+    const users = {
+      ...api,
+      ...task,
+      reconcile,
+      'reconcile-lost': reconcileLost,
+      'verify-ledger': verifyLedger,
+    };
+    for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(users[name], access);
+    dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+    dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+    dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
+    dataStore.bindListing(api['list-end-users'], 'endUserLists');
+    dataStore.bindListing(reconcile, 'dueLists');
+    dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
+    dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
-    dataStore.bindItems(webhook, [requestPartition('*'), accountPartition('*')], 'GetItem');
-    dataStore.bindItems(webhook, [requestPartition('*')], 'Query', 'PutItem');
     dataStore.bindFiles([task['store-outputs']], 'store');
-    dataStore.bindFiles([...deleters, task['fail-request'], task['expire-request'], reconcile], 'remove');
+    dataStore.bindFiles(
+      [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],
+      'remove',
+    );
 
     secrets.bindProviders(providerCallers);
     secrets.bindProviderStatus([...creators, api['list-models']]);
@@ -103,18 +123,52 @@ export class GenerationServiceStack extends Stack {
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
     generation.allowWake(wakers);
-    generation.bindStatus([reconcile]);
+    generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
-    settings.bind(finishers, 'RETENTION_DAYS', 'PAUSE_SECONDS');
+    settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');
+    settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
-    settings.bind([reconcile], 'CALLBACK_WAIT_SECONDS');
+    settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
-    settings.bind([verifyLedger], 'RETENTION_DAYS');
 
-    addOutputs(this, { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery });
+    const waiting = { ...task, 'create-video': api['create-video'] };
+    for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
+      waiting[name].reserveConcurrency(executions);
+    }
+
+    if (context.wafRequestsPer5Minutes !== undefined) {
+      const requestsPer5Minutes = context.wafRequestsPer5Minutes;
+      new WebAcl(this, 'WebAcl', { api: httpApi.api, requestsPer5Minutes });
+    }
+    for (const construct of this.node.findAll()) {
+      if (construct instanceof CfnLogGroup) construct.retentionInDays = context.logRetentionDays;
+      if (construct instanceof ServiceFunction && context.tracing) construct.trace();
+    }
+
+    new Dashboard(this, 'Dashboard', {
+      api: httpApi.api,
+      table: dataStore.table,
+      stateMachines: {
+        generation: generation.stateMachine,
+        'webhook-delivery': webhookDelivery.stateMachine,
+        expiry: expiry.stateMachine,
+      },
+      functions: Object.values(users),
+    });
+
+    addOutputs(this, {
+      httpApi,
+      dataStore,
+      secrets,
+      settings,
+      generation,
+      expiry,
+      webhookDelivery,
+      fileDelivery,
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
@@ -10,11 +10,12 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { METRIC, METRIC_NAMESPACE, type MetricName, SERVICE_NAME } from '../core/observability.ts';
+import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -29,16 +30,6 @@ export interface MonitoringProps {
   context: Pick<StackContext, 'alarmEmail'>;
 }
 
-/** Sum of one of the service's own metrics over 5 min. */
-const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
-  new Metric({
-    namespace: METRIC_NAMESPACE,
-    metricName,
-    dimensionsMap: { service: SERVICE_NAME, ...dimensions },
-    statistic: 'Sum',
-    period: Duration.minutes(5),
-  });
-
 /** Verifies the ledger once a day, and notifies the operator of alarms. */
 export class Monitoring extends Construct {
   readonly verifyLedger: ServiceFunction;
@@ -47,6 +38,16 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Alarms', { displayName: 'Generation service', enforceSSL: true });
+    // A policy of our own, as `enforceSSL` makes one, replaces the default, under which CloudWatch may publish.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'AlarmsOfThisAccount',
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
     const { alarmEmail } = props.context;
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
@@ -56,18 +57,30 @@ export class Monitoring extends Construct {
       timeout: Duration.minutes(15),
       memorySize: 1024,
     });
+    // A second run beside a failed one would find the same; the alarm notices when none succeeds.
+    this.verifyLedger.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.hours(1) });
     new Rule(this, 'Daily', {
       description: 'Verifies the ledgers once a day',
       schedule: Schedule.rate(Duration.days(1)),
-      targets: [new LambdaTarget(this.verifyLedger.lambda)],
+      targets: [new LambdaTarget(this.verifyLedger.lambda, { retryAttempts: 0 })],
     });
 
+    /** Sum of one of the service's own metrics over 5 min. */
+    const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+      new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName,
+        dimensionsMap: { [STACK_DIMENSION]: Stack.of(this).stackName, ...dimensions },
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      });
     this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',
       serviceMetric(METRIC.ledgerVerified).with({ period: Duration.days(1) }),
       'The ledgers have not been verified for two days.',
-      { below: 1, periods: 2 },
+      // A run writes 0 when it begins, so that one that fails is seen. The first run comes a day after the first deployment.
+      { below: 1, periods: 2, orNoData: true },
     );
     const failed = { period: Duration.minutes(5) };
     this.alarm(
@@ -88,13 +101,30 @@ export class Monitoring extends Construct {
     this.alarm(
       'ReconcileFailed',
       serviceMetric(METRIC.reconcileFailed),
-      'A request could not be reconciled.',
+      'The reconciler could not handle an item.',
     );
     this.alarm(
       'ServerErrors',
       props.api.metricServerError({ period: Duration.minutes(5), statistic: 'Sum' }),
       'The API returns server errors.',
       { atLeast: 5 },
+    );
+    this.alarm(
+      'FunctionsThrottled',
+      new Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'Throttles',
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      }),
+      'The account has no concurrency left for functions.',
+      { atLeast: 50 },
+    );
+    this.alarm(
+      'WebhookGivenUp',
+      serviceMetric(METRIC.webhookGivenUp),
+      'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
+      { atLeast: 50 },
     );
     for (const provider of PROVIDER_IDS) {
       const ofProvider = (metric: MetricName): Metric => serviceMetric(metric, { provider });
@@ -123,7 +153,7 @@ export class Monitoring extends Construct {
     id: string,
     metric: IMetric,
     alarmDescription: string,
-    when: { atLeast?: number; below?: number; periods?: number } = {},
+    when: { atLeast?: number; below?: number; periods?: number; orNoData?: boolean } = {},
   ): void {
     const isBelow = when.below !== undefined;
     const alarm = new Alarm(this, id, {
@@ -134,8 +164,11 @@ export class Monitoring extends Construct {
       comparisonOperator: isBelow
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: isBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: when.orNoData ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
     });
-    alarm.addAlarmAction(new SnsAction(this.topic));
+    const notify = new SnsAction(this.topic);
+    alarm.addAlarmAction(notify);
+    // A new alarm has no data, and stays silent: only the change to that state is an action.
+    if (when.orNoData) alarm.addInsufficientDataAction(notify);
   }
 }

@@ -18,9 +18,17 @@ export interface ReconcilerProps {
 /** Statuses of an execution that did not complete. */
 const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 
-/** Recovers unfinished requests without an execution: on a schedule, and when an execution is lost. */
+/** Lambda's shortest: a run that could not start for a minute has a successor. */
+const MAX_AGE_OF_SCHEDULED_EVENT = Duration.seconds(60);
+
+/** Goes on with work that was left: on a schedule with what is due, and with a request whose execution is lost. */
 export class Reconciler extends Construct {
+  /** Runs on the schedule. */
   readonly reconcile: ServiceFunction;
+  /** Runs when an execution is lost. Lambda repeats a run that fails: the schedule may find its request later only. */
+  readonly reconcileLost: ServiceFunction;
+  /** The rules, which start runs that start executions. */
+  readonly rules: Rule[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
     super(scope, id);
@@ -30,8 +38,18 @@ export class Reconciler extends Construct {
       description: 'Restarts, or fails and refunds, requests that lost their execution',
       timeout: Duration.seconds(120),
     });
-    new Rule(this, 'Schedule', {
-      description: 'Finds requests without an execution',
+    // Without this, Lambda itself would repeat a run that failed, beside the next one.
+    this.reconcile.lambda.configureAsyncInvoke({
+      retryAttempts: 0,
+      maxEventAge: MAX_AGE_OF_SCHEDULED_EVENT,
+    });
+    this.reconcileLost = new ServiceFunction(this, 'ReconcileLost', {
+      bundle: props.bundleOf('events/reconcile-lost'),
+      description: 'Restarts, or fails and refunds, a request whose execution did not complete',
+      timeout: Duration.seconds(60),
+    });
+    const schedule = new Rule(this, 'Schedule', {
+      description: 'Goes on with the work that is due',
       // Schedules have a resolution of one minute; for shorter intervals the function loops.
       schedule: Schedule.rate(Duration.minutes(Math.ceil(intervalSeconds / 60))),
       targets: [
@@ -43,16 +61,18 @@ export class Reconciler extends Construct {
       ],
     });
     const stateMachines = { Generation: props.generation.stateMachine, Expiry: props.expiry.stateMachine };
-    for (const [name, machine] of Object.entries(stateMachines)) {
-      new Rule(this, `${name}Lost`, {
-        description: 'Reports an execution that did not complete',
-        eventPattern: {
-          source: ['aws.states'],
-          detailType: ['Step Functions Execution Status Change'],
-          detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
-        },
-        targets: [new LambdaTarget(this.reconcile.lambda, { retryAttempts: 2 })],
-      });
-    }
+    const reports = Object.entries(stateMachines).map(
+      ([name, machine]) =>
+        new Rule(this, `${name}Lost`, {
+          description: 'Reports an execution that did not complete',
+          eventPattern: {
+            source: ['aws.states'],
+            detailType: ['Step Functions Execution Status Change'],
+            detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
+          },
+          targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
+        }),
+    );
+    this.rules = [schedule, ...reports];
   }
 }

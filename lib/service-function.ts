@@ -1,13 +1,14 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  type CfnFunction,
   Code,
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
 
@@ -34,7 +35,6 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const logGroup = new LogGroup(this, 'Logs', {
-      retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.lambda = new LambdaFunction(this, 'Function', {
@@ -48,11 +48,24 @@ export class ServiceFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
     });
+    this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
   }
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */
   addEnvironment(variables: Environment): void {
     for (const [name, value] of Object.entries(variables)) this.lambda.addEnvironment(name, value);
+  }
+
+  /** Sends traces to X-Ray. */
+  trace(): void {
+    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
+    // X-Ray has no resources.
+    this.allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']);
+  }
+
+  /** Reserves concurrency of the account for this function, which it then never exceeds. */
+  reserveConcurrency(executions: number): void {
+    (this.lambda.node.defaultChild as CfnFunction).reservedConcurrentExecutions = executions;
   }
 
   /** Allows exactly these actions on exactly these resources, under these conditions. */

@@ -2,12 +2,14 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import type { DataStore } from './data-store.ts';
+import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
   httpApi: HttpApi;
+  fileDelivery: FileDelivery;
   dataStore: DataStore;
   secrets: ProviderSecrets;
   settings: Settings;
@@ -18,9 +20,13 @@ interface Capabilities {
 
 /** Adds the outputs of the stack. The operators' command line and the local run find the service by them. */
 export const addOutputs = (stack: Construct, service: Capabilities): void => {
-  const { httpApi, dataStore, secrets, settings, generation, expiry, webhookDelivery } = service;
+  const { httpApi, fileDelivery, dataStore, secrets, settings, generation, expiry, webhookDelivery } =
+    service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
   output('BaseUrl', httpApi.baseUrl);
+  // Where the DNS records of custom domains point.
+  if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);
+  output('FilesDomainTarget', fileDelivery.distributionDomain);
   output('TableName', dataStore.table.tableName);
   output('BucketName', dataStore.bucket.bucketName);
   output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);

@@ -9,7 +9,7 @@ const define = <Task extends string>(
   definition: string,
   arnVariable: WorkflowProps<Task>['arnVariable'],
   tasks: Record<Task, TaskSettings>,
-): Omit<WorkflowProps<Task>, 'bundleOf'> => ({ definition, arnVariable, tasks });
+): Omit<WorkflowProps<Task>, 'bundleOf' | 'context'> => ({ definition, arnVariable, tasks });
 
 /** The workflow that takes a request from its creation to a terminal state. */
 export const generationDefinition = (imageDeadlineSeconds: number) =>

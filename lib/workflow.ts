@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { DefinitionBody, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../core/environment.ts';
+import type { StackContext } from './context.ts';
 import { pascalCase } from './names.ts';
 import { functionsByName, ServiceFunction } from './service-function.ts';
 
@@ -18,6 +20,7 @@ export interface TaskSettings {
 /** A workflow: its definition and its tasks. */
 export interface WorkflowProps<Task extends string> {
   bundleOf: (name: string) => string;
+  context: Pick<StackContext, 'executionLogs' | 'tracing'>;
   /** The definition is `statemachines/<definition>.asl.json`. */
   definition: string;
   /** The variable through which functions find the state machine. */
@@ -57,6 +60,18 @@ export class Workflow<Task extends string> extends Construct {
       // the file: CDK ignores both props for a definition given as text.
       definitionBody: DefinitionBody.fromString(readDefinition(props.definition)),
       definitionSubstitutions: Object.fromEntries(arns),
+      tracingEnabled: props.context.tracing,
+      ...(props.context.executionLogs && {
+        logs: {
+          destination: new LogGroup(this, 'ExecutionLogs', {
+            // The prefix keeps such groups out of one resource policy, whose size is limited in an account.
+            logGroupName: `/aws/vendedlogs/states/${Stack.of(this).stackName}-${props.definition}`,
+            removalPolicy: RemovalPolicy.DESTROY,
+          }),
+          level: LogLevel.ERROR,
+          includeExecutionData: false,
+        },
+      }),
     });
     // `grantInvoke` would also allow every version and alias.
     this.stateMachine.addToRolePolicy(
@@ -69,10 +84,9 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:StartExecution'], this.stateMachine.stateMachineArn);
   }
 
-  /** Lets functions see which executions run and how one ended. */
+  /** Lets functions see whether an execution runs, and how it ended. */
   bindStatus(functions: readonly ServiceFunction[]): void {
-    this.bind(functions, ['states:ListExecutions'], this.stateMachine.stateMachineArn);
-    this.bind(functions, ['states:DescribeExecution'], this.executionsArn());
+    this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));
   }
 
   /** Lets functions wake tasks that wait under a token. The token names the task, so no variable is needed. */
@@ -90,16 +104,16 @@ export class Workflow<Task extends string> extends Construct {
       to.allow(actions, [resource]);
     }
   }
-
-  private executionsArn(): string {
-    return Stack.of(this).formatArn({
-      service: 'states',
-      resource: 'execution',
-      resourceName: `${this.stateMachine.stateMachineName}:*`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-  }
 }
+
+/** The pattern of the ARNs of a state machine's executions. */
+export const executionsArn = (stateMachine: StateMachine): string =>
+  Stack.of(stateMachine).formatArn({
+    service: 'states',
+    resource: 'execution',
+    resourceName: `${stateMachine.stateMachineName}:*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
 
 const readDefinition = (name: string): string =>
   readFileSync(new URL(`../statemachines/${name}.asl.json`, import.meta.url), 'utf8');

@@ -24,6 +24,8 @@ export interface LocalRunOptions {
   context?: Context;
   /** Holds the provider keys. Default: the process's environment. */
   environment?: Record<string, string | undefined>;
+  /** Invocations of all functions at once, as the account's quota on AWS. Default: no limit. */
+  maxConcurrency?: number;
   /** Called with the duration of each step of the start. */
   progress?: (step: string, milliseconds: number) => void;
   /** Aborts the start. */
@@ -155,6 +157,7 @@ export const startLocalRun = async (
         },
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
         ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
+        ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
         ...(options.progress && { progress: options.progress }),
         ...(signal && { signal }),
       },

@@ -8,6 +8,11 @@ const port = (text: string): number => {
   return value;
 };
 
+const concurrency = (text: string): number => {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a whole number, at least 1.');
+  return Number(text);
+};
+
 const addContext = (text: string, context: Context): Context => {
   const separator = text.indexOf('=');
   if (separator < 1) throw new InvalidArgumentError('Context is given as key=value.');
@@ -19,6 +24,7 @@ interface Options {
   dataDir: string;
   reset: boolean;
   context: Context;
+  maxConcurrency?: number;
   verbose: boolean;
 }
 
@@ -75,6 +81,11 @@ await new Command('start')
     new Option('-c, --context <key=value>', 'CDK context, as for `cdk deploy`')
       .default({})
       .argParser(addContext),
+  )
+  .addOption(
+    new Option('--max-concurrency <number>', 'functions that run at once, as the quota on AWS').argParser(
+      concurrency,
+    ),
   )
   .option('--verbose', 'say how long each step takes', false)
   .action(start)

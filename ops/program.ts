@@ -2,6 +2,7 @@ import { Command, CommanderError, Help } from 'commander';
 import { ServiceError } from '../core/errors.ts';
 import { addAccountVerbs } from './commands/accounts.ts';
 import { addBalanceVerbs } from './commands/balance.ts';
+import { addExecutionVerbs } from './commands/executions.ts';
 import { addKeyVerbs } from './commands/keys.ts';
 import { addLedgerVerbs } from './commands/ledger.ts';
 import { addModelVerbs } from './commands/models.ts';
@@ -61,6 +62,7 @@ const createProgram = (streams: Streams): Command => {
   addRateVerbs(noun('rates', 'what each model costs'), perform);
   addModelVerbs(noun('models', 'models and whether they can be used'), perform);
   addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
+  addExecutionVerbs(noun('executions', 'running executions of the state machines'), perform);
   addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);
   return program;
 };

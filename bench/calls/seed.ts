@@ -67,7 +67,7 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
       ttl: removalTime(finishedAt, RETENTION_DAYS),
     };
   }
-  const objectKey = outputObjectKey(accountId, requestId, 0, 'png');
+  const objectKey = outputObjectKey(requestId, 0, 'png');
   const file = { objectKey, contentType: 'image/png', sizeBytes: 3_456_789, width: 2048, height: 2048 };
   return {
     ...base,

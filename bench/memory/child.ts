@@ -4,8 +4,8 @@
  */
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../../core/environment.ts';
-import { uploads } from '../../core/files/bucket.ts';
 import { storeVideo } from '../../core/files/store-files.ts';
+import { uploads } from '../../core/files/upload.ts';
 import { openFile } from '../../core/outbound/http-files.ts';
 import type { WayFigures } from './report.ts';
 

@@ -1,6 +1,15 @@
 import { clientOptions } from '../aws-clients.ts';
+import { systemClock } from '../clock.ts';
 import { requiredEnv } from '../environment.ts';
 import { ServiceError } from '../errors.ts';
+import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
+
+/** How many prompts of one account may be judged at once. The filter is one host of ours, which limits itself. */
+export const FILTER_PLACES = 20;
+/** Longer than all attempts of a call to the filter (`CALL_LIMITS`). */
+const LEASE_SECONDS = 25;
+/** The filter answers well within a second. */
+const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Refuses a prompt that must not be sent to a provider: throws `ServiceError` with `content_policy`. A failure
@@ -8,12 +17,19 @@ import { ServiceError } from '../errors.ts';
  *
  * Amazon Bedrock Guardrails decides when a guardrail is configured. Otherwise every prompt passes, and a
  * provider's own refusal appears in the record.
+ *
+ * Throws `ServiceError` with `rate_limited` when too many prompts of the account are being judged.
  */
-export const screenPrompt = async (prompt: string): Promise<void> => {
+export const screenPrompt = async (accountId: string, prompt: string): Promise<void> => {
   if (!process.env.GUARDRAIL_ID) return;
-  if (await isBlocked(prompt)) {
-    throw new ServiceError('content_policy', 'The content filter refused the prompt.');
+  const limit = accountLimit('filter', accountId, { places: FILTER_PLACES, leaseSeconds: LEASE_SECONDS });
+  const judged = await withinLimits([limit], systemClock, () => isBlocked(prompt));
+  if (!judged.ran) {
+    throw new ServiceError('rate_limited', 'Too many prompts are being judged at once.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
+  if (judged.result) throw new ServiceError('content_policy', 'The content filter refused the prompt.');
 };
 
 /** Loads the client, which is large, only when a guardrail is configured. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { ASPECT_RATIOS, type AspectRatio, findImageModel, type ImageModel } from '../models/catalog.ts';
 import { parseExplicitSize, sizeProblem } from '../models/image-sizes.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type NewCreation,
   optionalUrls,
   type ParsedCreation,
+  tooManyUrls,
 } from './creation-fields.ts';
 
 /** A creation of images, with every default applied. */
@@ -45,7 +46,7 @@ export const parseImageRequest = (
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
   checkUrls(body, ['references'], allowPrivate, fields);
-  if (model) checkAgainstModel(model, values, fields);
+  if (model) checkAgainstModel(model, { ...values, referencesGiven: listLength(body.references) }, fields);
   const { prompt, endUserEmail } = values;
   if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
     return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
@@ -53,8 +54,12 @@ export const parseImageRequest = (
   return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
 
-const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldErrors): void => {
-  const { size, aspectRatio, n, references = [], sequential, sequentialOptions } = values;
+const checkAgainstModel = (
+  model: ImageModel,
+  values: Values & { referencesGiven: number },
+  fields: FieldErrors,
+): void => {
+  const { size, aspectRatio, n, referencesGiven, sequential, sequentialOptions } = values;
   const { id, maxImagesPerRequest, maxReferences, capabilities } = model;
 
   const problem = size === undefined ? undefined : sizeProblem(model, size);
@@ -63,9 +68,8 @@ const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldError
     fields.aspectRatio ??= 'must be auto with an explicit size';
   }
 
-  if (references.length > maxReferences) {
-    fields.references ??=
-      maxReferences === 0 ? `${id} takes no references` : `must hold at most ${maxReferences} URLs`;
+  if (referencesGiven > maxReferences) {
+    fields.references = maxReferences === 0 ? `${id} takes no references` : tooManyUrls(maxReferences);
   }
 
   if (sequential && !capabilities.sequential) fields.sequential ??= `${id} makes no sequences`;
@@ -77,9 +81,9 @@ const checkAgainstModel = (model: ImageModel, values: Values, fields: FieldError
   const field = 'sequentialOptions.maxImages';
   if (!sequential) fields[field] ??= 'is only accepted with sequential';
   else if (maxImages > maxImagesPerRequest) fields[field] ??= `must be at most ${maxImagesPerRequest}`;
-  else if (maxImages + references.length > maxImagesPerRequest) {
+  else if (referencesGiven <= maxReferences && maxImages + referencesGiven > maxImagesPerRequest) {
     fields[field] ??=
-      `must be at most ${maxImagesPerRequest - references.length} with ${references.length} references`;
+      `must be at most ${maxImagesPerRequest - referencesGiven} with ${referencesGiven} references`;
   }
 };
 

@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { rateOf } from '../models/rates.ts';
 import { logger } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -9,8 +9,8 @@ import { screenPrompt } from './content-filter.ts';
 import type { CreationFacts } from './creation-facts.ts';
 import { repeatedRequestId } from './idempotency.ts';
 import { judgeCreation } from './judge-creation.ts';
-import { newRequest } from './new-request.ts';
-import type { Submission } from './submission.ts';
+import { newRequest, priceOf } from './new-request.ts';
+import type { NewRequest, Submission } from './submission.ts';
 import { writeCreation } from './write-creation.ts';
 
 /** An accepted creation; `replayed` when its `Idempotency-Key` had created it before. */
@@ -23,29 +23,34 @@ export interface Creation {
  * Accepts a request for images or a video.
  *
  * 1. Answer a repeated submission (same `Idempotency-Key`, same body) with the request it created.
- * 2. Refuse what fields, model, key, end-user, pause, content filter or balance do not allow, in this order;
- *    nothing is written.
- * 3. Write debit, ledger entry, end-user counters, request and idempotency record in one transaction, under
+ * 2. Refuse what fields, model, key, end-user, pause, balance or content filter do not allow, in this order;
+ *    nothing is written. Who cannot pay is told so before the service calls anybody on their behalf.
+ * 3. `complete` the creation by what takes calls to find out: the length of reference videos.
+ * 4. Write debit, ledger entry, end-user counters, request and idempotency record in one transaction, under
  *    the same conditions.
- * 4. Start the execution that owns the request from then on. If that fails, the request is accepted anyway.
+ * 5. Start the execution that owns the request from then on. If that fails, the request is accepted anyway.
  *
  * Throws `ValidationError`, `ConflictError` (key used with another body, or end-user being removed),
  * `ForbiddenError`, `ServiceError` (`temporarily_unavailable`, `content_policy`), `PaymentRequiredError`,
- * `AccountBlockedError`, and `RateLimitedError` when the account is too contended.
+ * `AccountBlockedError`, what `complete` throws, and `RateLimitedError` when the account is too contended.
  */
-export const createRequest = async (
+export const createRequest = async <New extends NewRequest>(
   account: Account,
-  submission: Submission,
+  submission: Submission<New>,
   facts: CreationFacts,
+  complete: (creation: New) => Promise<New> = async (creation) => creation,
 ): Promise<Creation> => {
+  const { accountId } = account;
   const { idempotency, now } = submission;
   const repeatedId = repeatedRequestId(idempotency, facts.idempotencyRecord);
   if (repeatedId !== undefined) return replay(repeatedId);
   const creation = judgeCreation(submission, facts);
-  await screenPrompt(creation.prompt);
   const rate = rateOf(creation.model.id, facts.settings);
-  const request = newRequest(account.accountId, creation, rate, now);
-  const earlierId = await writeCreation(request, account, idempotency, now);
+  // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
+  if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
+  await screenPrompt(accountId, creation.prompt);
+  const request = newRequest(accountId, await complete(creation), rate, now);
+  const earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
   if (earlierId !== undefined) return replay(earlierId);
   await start(request);
   return { request, replayed: false };

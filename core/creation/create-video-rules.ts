@@ -1,5 +1,5 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { optionalInteger, optionalText, parseFields } from '../fields.ts';
+import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
 import {
   COMMON_FIELDS,
@@ -7,6 +7,7 @@ import {
   type NewCreation,
   optionalUrls,
   type ParsedCreation,
+  tooManyUrls,
 } from './creation-fields.ts';
 
 /** A creation of a video, with every default applied. Frames and references are URLs. */
@@ -47,38 +48,32 @@ const REFERENCES = {
 type ReferenceField = keyof typeof REFERENCES;
 const REFERENCE_FIELDS = Object.keys(REFERENCES) as ReferenceField[];
 
-/** Reference videos to measure before a creation is judged. All their URLs are valid. */
-export interface ClipsToMeasure {
-  model: VideoModel;
-  urls: readonly string[];
-  /** Seconds of the output; undefined when that field is wrong. */
-  durationSec: number | undefined;
-}
-
 /**
- * Parses the body of a creation of a video, reporting at once every field that the body alone shows to be
- * wrong. Never throws. `clips` is set when there are reference videos to measure.
+ * Parses the body of a creation of a video, reporting every wrong field at once. Never throws. Does not measure the
+ * reference videos: `billedSeconds` is that of the output alone.
  */
 export const parseVideoRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
-): { parsed: ParsedCreation<NewVideoRequest>; clips: ClipsToMeasure | undefined } => {
+): ParsedCreation<NewVideoRequest> => {
   const { values, fields } = parseFields(shape, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
   checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], allowPrivate, fields);
-  if (model) checkAgainstModel(model, values, fields);
-  const clips = model && clipsToMeasure(model, values, fields);
+  if (model) checkAgainstModel(model, body, values, fields);
   const { prompt, endUserEmail } = values;
-  const complete =
-    Object.keys(fields).length === 0 && model && prompt !== undefined && endUserEmail !== undefined;
-  const parsed: ParsedCreation<NewVideoRequest> = complete
-    ? { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) }
-    : { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
-  return { parsed, clips };
+  if (Object.keys(fields).length > 0 || !model || prompt === undefined || endUserEmail === undefined) {
+    return { ok: false, error: new ValidationError(fields), model: values.model, endUserEmail };
+  }
+  return { ok: true, creation: withDefaults(model, { ...values, prompt, endUserEmail }) };
 };
 
-const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldErrors): void => {
+const checkAgainstModel = (
+  model: VideoModel,
+  body: Record<string, unknown>,
+  values: Values,
+  fields: FieldErrors,
+): void => {
   const { resolution, durationSec, ratio } = values;
   const { min, max } = model.durationSec;
   if (resolution !== undefined && !model.resolutions.includes(resolution)) {
@@ -93,7 +88,8 @@ const checkAgainstModel = (model: VideoModel, values: Values, fields: FieldError
       : `${model.id} takes no ratio`;
   }
   checkFrames(model, values, fields);
-  for (const field of REFERENCE_FIELDS) checkReferences(model, field, values, fields);
+  for (const field of REFERENCE_FIELDS)
+    checkReferences(model, field, { ...values, given: listLength(body[field]) }, fields);
 };
 
 const takes = (model: VideoModel, mode: string): boolean => model.inputModes?.includes(mode) ?? false;
@@ -112,30 +108,18 @@ const checkFrames = (model: VideoModel, { image, lastFrame }: Values, fields: Fi
 const checkReferences = (
   model: VideoModel,
   field: ReferenceField,
-  values: Values,
+  values: Values & { given: number },
   fields: FieldErrors,
 ): void => {
   const { mode, limit } = REFERENCES[field];
-  const count = values[field]?.length ?? 0;
-  if (count === 0) return;
+  if (values.given === 0) return;
   const most = model[limit] ?? 0;
-  if (!takes(model, mode)) fields[field] ??= `${model.id} takes none`;
-  else if (count > most) fields[field] ??= `must hold at most ${most} URLs`;
+  if (!takes(model, mode)) fields[field] = `${model.id} takes none`;
+  else if (values.given > most) fields[field] = tooManyUrls(most);
   // The providers take either frames or references, and say so only when the task has failed.
-  else if (values.image !== undefined || values.lastFrame !== undefined) {
+  else if (values[field] && (values.image !== undefined || values.lastFrame !== undefined)) {
     fields[field] ??= 'cannot be combined with image or lastFrame';
   }
-};
-
-const clipsToMeasure = (
-  model: VideoModel,
-  { referenceVideos = [], durationSec }: Values,
-  fields: FieldErrors,
-): ClipsToMeasure | undefined => {
-  const wrong = Object.keys(fields).some((name) => name.startsWith('referenceVideos'));
-  if (referenceVideos.length === 0 || wrong) return undefined;
-  const output = fields.durationSec === undefined ? (durationSec ?? model.durationSec.default) : undefined;
-  return { model, urls: referenceVideos, durationSec: output };
 };
 
 const withDefaults = (
@@ -167,7 +151,7 @@ export type ClipMeasure = { durationMs: number } | { problem: string };
 
 /** Messages for reference videos that are too long, alone or together with the output. Compares milliseconds. */
 export const clipProblems = (
-  { model, durationSec }: ClipsToMeasure,
+  { model, durationSec }: Pick<NewVideoRequest, 'model' | 'durationSec'>,
   measures: readonly ClipMeasure[],
 ): FieldErrors => {
   const fields: FieldErrors = {};
@@ -179,7 +163,7 @@ export const clipProblems = (
       fields[name] = `must be at most ${longest} s long`;
     }
   });
-  const combinedMs = (durationSec ?? 0) * 1000 + totalMs(measures);
+  const combinedMs = durationSec * 1000 + totalMs(measures);
   if (together !== undefined && combinedMs > together * 1000) {
     fields.referenceVideos = `must be at most ${together} s long together with the output`;
   }

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { emailField } from '../end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { optionalText, text } from '../fields.ts';
-import type { CatalogModel } from '../models/catalog.ts';
+import { optionalText, shortList, text } from '../fields.ts';
+import { CATALOG, type CatalogModel } from '../models/catalog.ts';
 import { urlProblem, webhookUrlProblem } from './url-rules.ts';
 
 /** Longest prompt, in characters (code points) after trimming. */
@@ -56,13 +56,33 @@ export const COMMON_FIELDS = {
   webhookUrl: optionalText(),
 };
 
+/** The longest list of URLs that any model takes. */
+export const MAX_URLS = Math.max(
+  ...CATALOG.flatMap((model) =>
+    model.type === 'image'
+      ? [model.maxReferences]
+      : [model.maxReferenceImages ?? 0, model.maxReferenceVideos ?? 0, model.maxReferenceAudios ?? 0],
+  ),
+);
+
+/** The refusal of a list of more URLs than this. */
+export const tooManyUrls = (most: number): string => `must hold at most ${most} URLs`;
+
 /** An optional list of URLs; `checkUrls` checks the URLs themselves. */
 export const optionalUrls = () =>
-  z.optional(z.array(z.string({ error: 'must be a string' }), { error: 'must be an array of URLs' }));
+  z.optional(
+    shortList(
+      z.string({ error: 'must be a string' }),
+      MAX_URLS,
+      tooManyUrls(MAX_URLS),
+      'must be an array of URLs',
+    ),
+  );
 
 /**
  * Adds to `fields` what is wrong with the URLs in these fields of the body and in `webhookUrl`. Reads the body
- * itself and each list entry on its own, so that an entry that is not a string hides no other problem.
+ * itself and each list entry on its own, so that an entry that is not a string hides no other problem. Does not look
+ * into a list that is too long for every model.
  */
 export const checkUrls = (
   body: Record<string, unknown>,
@@ -77,7 +97,8 @@ export const checkUrls = (
   for (const name of names) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (!Array.isArray(value)) check(name, value, urlProblem);
-    else for (const [index, one] of value.entries()) check(`${name}[${index}]`, one, urlProblem);
+    else if (value.length <= MAX_URLS)
+      for (const [index, one] of value.entries()) check(`${name}[${index}]`, one, urlProblem);
   }
   check('webhookUrl', Object.hasOwn(body, 'webhookUrl') ? body.webhookUrl : undefined, webhookUrlProblem);
 };

@@ -3,15 +3,19 @@ import { ConflictError, ForbiddenError, ServiceError, ValidationError } from '..
 import { findModel } from '../models/catalog.ts';
 import { dispatchProblem } from '../provider-calls/model-routes.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import type { NewRequest, Submission } from './submission.ts';
+import type { NewCreation } from './creation-fields.ts';
+import type { Submission } from './submission.ts';
 
 /**
- * The creation that a new submission may have, content filter and price aside. Refuses, in this order: fields
+ * The creation that a new submission may have, price, content filter and reference videos aside. Refuses, in this order: fields
  * and a model that cannot be dispatched (`ValidationError`), a used key (`ConflictError`), the end-user
  * (`ForbiddenError` when blocked, `ConflictError` while being removed) and a pause (`ServiceError` with
  * `temporarily_unavailable`).
  */
-export const judgeCreation = ({ parsed }: Submission, facts: CreationFacts): NewRequest => {
+export const judgeCreation = <New extends NewCreation>(
+  { parsed }: Submission<New>,
+  facts: CreationFacts,
+): New => {
   const model = parsed.ok ? parsed.creation.model : findModel(parsed.model ?? '');
   const problem = model && dispatchProblem(model, facts.settings, facts.credentials);
   const fields = parsed.ok ? {} : parsed.error.fields;

@@ -1,13 +1,18 @@
+import { requiredNumberEnv } from '../environment.ts';
 import { newRequestId } from '../ids.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
+import type { Thousandths } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
 import type { NewImageRequest } from './create-image-rules.ts';
 import type { NewVideoRequest } from './create-video-rules.ts';
 import type { NewRequest } from './submission.ts';
 
-/** The record of an accepted creation, queued, with its price at this rate: it does not change later. */
+/**
+ * The record of an accepted creation, queued, with its price at this rate and today's retention: neither
+ * changes later.
+ */
 export const newRequest = (
   accountId: string,
   creation: NewRequest,
@@ -25,9 +30,14 @@ export const newRequest = (
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
     ...priced,
     createdAt: toInstant(now),
+    retentionDays: requiredNumberEnv('RETENTION_DAYS'),
     status: 'queued',
   };
 };
+
+/** What a creation is debited for at this rate. */
+export const priceOf = (creation: NewRequest, rate: Rate | undefined): Thousandths =>
+  (isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate)).debitThousandths;
 
 const isImageRequest = (creation: NewRequest): creation is NewImageRequest => creation.model.type === 'image';
 

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../errors.ts';
 import type { ReadBody } from '../fields.ts';
 import { type NewImageRequest, parseImageRequest } from './create-image-rules.ts';
-import { type ClipsToMeasure, type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
+import { type NewVideoRequest, parseVideoRequest } from './create-video-rules.ts';
 import { type NewCreation, type ParsedCreation, withFieldErrors } from './creation-fields.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 
@@ -28,11 +28,6 @@ export interface Submission<New extends NewCreation = NewRequest> {
   now: Date;
 }
 
-/** A submission for a video, with the reference videos that must be measured before it can be judged. */
-export interface VideoSubmission extends Submission<NewVideoRequest> {
-  clips: ClipsToMeasure | undefined;
-}
-
 /** Parses a submission for images. Never throws: authorization comes before any refusal. */
 export const imageSubmission = (
   received: ReceivedCreation,
@@ -43,11 +38,12 @@ export const imageSubmission = (
 };
 
 /** Parses a submission for a video. Never throws: authorization comes before any refusal. */
-export const videoSubmission = (received: ReceivedCreation, allowPrivate: boolean): VideoSubmission => {
+export const videoSubmission = (
+  received: ReceivedCreation,
+  allowPrivate: boolean,
+): Submission<NewVideoRequest> => {
   const { body } = received;
-  if (!body.ok) return { ...submissionOf(received, unreadable(body)), clips: undefined };
-  const { parsed, clips } = parseVideoRequest(body.body, allowPrivate);
-  return { ...submissionOf(received, parsed), clips };
+  return submissionOf(received, body.ok ? parseVideoRequest(body.body, allowPrivate) : unreadable(body));
 };
 
 type Refused = Extract<ParsedCreation<NewCreation>, { ok: false }>;

@@ -1,4 +1,4 @@
-import { hostProblem } from '../outbound/target-rules.ts';
+import { hostProblem, isBadPort } from '../outbound/target-rules.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Control characters, which URL parsers drop silently, and unpaired surrogates, which cannot be stored. */
@@ -10,10 +10,12 @@ export const urlProblem = (url: string, allowLoopbackHttp: boolean): string | un
   if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(url) || url.trim() !== url || NOT_IN_URLS.test(url))
     return 'must be an absolute https URL';
-  const { protocol, username, password, hostname } = new URL(url);
+  const target = new URL(url);
+  const { protocol, username, password, hostname } = target;
   if (username !== '' || password !== '') return 'must not carry user information';
   const loopback = allowLoopbackHttp && protocol === 'http:' && LOOPBACK_HOSTS.test(hostname);
-  return protocol === 'https:' || loopback ? undefined : 'must be an absolute https URL';
+  if (protocol !== 'https:' && !loopback) return 'must be an absolute https URL';
+  return isBadPort(target) ? 'must not use the port of another protocol' : undefined;
 };
 
 /** Like `urlProblem`, for a webhook: also refuses a host that the service would never connect to. */

@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/accounts.ts';
-import { countCreationWrite, toEndUser } from '../end-users/end-users.ts';
+import { countCreationWrite, type EndUser, endUserIdOf, toEndUser } from '../end-users/end-users.ts';
 import { AccountBlockedError, PaymentRequiredError } from '../errors.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
@@ -31,11 +31,13 @@ const IDEMPOTENCY_WRITE = 4;
 export const writeCreation = async (
   request: StoredRequest,
   account: Account,
+  endUser: EndUser | undefined,
   idempotency: Idempotency | undefined,
   now: Date,
 ): Promise<string | undefined> => {
-  const { accountId, endUserEmail: email, debitThousandths, requestId } = request;
+  const { accountId, debitThousandths, requestId, retentionDays } = request;
   let head: LedgerHead = account;
+  let foundEndUser = endUser;
   let earlierId: string | undefined;
   const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
     // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
@@ -46,8 +48,11 @@ export const writeCreation = async (
       if (earlierId === undefined) throw keyConflict();
       return [];
     }
-    const endUser = refusals[END_USER_WRITE]?.item;
-    if (endUser) checkEndUser(toEndUser(endUser));
+    if (refusedBy(refusals, END_USER_WRITE)) {
+      const item = refusals[END_USER_WRITE]?.item;
+      foundEndUser = item && toEndUser(item);
+      if (foundEndUser) checkEndUser(foundEndUser);
+    }
     const found = accountFoundInstead(refusals[ACCOUNT_WRITE]);
     if (found?.blockedAt !== undefined) throw new AccountBlockedError();
     head = found ?? head;
@@ -61,11 +66,12 @@ export const writeCreation = async (
       amountThousandths: -debitThousandths,
       reason: 'generation',
       reference: requestId,
+      retentionDays,
     } as const;
     return [
       ...balanceChangeWrites(head, { ...debit, guardFunds: true }, now).writes,
-      countCreationWrite({ accountId, email }, debitThousandths, request.createdAt),
-      insertRequestWrite(request),
+      countCreationWrite(request, foundEndUser),
+      insertRequestWrite({ ...request, endUserId: endUserIdOf(request, foundEndUser) }),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
     ];
   };

@@ -1,61 +1,72 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { claimForRemoval, type EndUserId, removeClaimedEndUser } from '../end-users/end-users.ts';
+import { type EndUserId, endUserNotFound } from '../end-users/end-users.ts';
 import { removePauses } from '../end-users/pauses.ts';
+import {
+  claimForRemoval,
+  type EndUserRemoval,
+  listRemovals,
+  RECONCILER,
+  removeClaimedEndUser,
+} from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
-import { creationTimeOf } from '../ids.ts';
-import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
-import type { Instant } from '../time.ts';
-import { deleteRequests } from './delete-requests.ts';
+import { type RemovedRequests, removeRequestsOf } from './remove-requests.ts';
+import { DeletionTime } from './time-limits.ts';
 
-/** How much a call removed. */
-export interface EndUserRemoval {
-  removedRequests: number;
-  removedObjects: number;
-}
-
-/** How long one call deletes requests: API Gateway times out after 29 s. */
-const BUDGET_MS = 20_000;
+const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
 
 /**
  * Removes an end-user with all their requests and files.
  *
  * 1. Claim the end-user, on condition that no request of theirs is queued or processing. From then on they
- *    cannot create: a concurrent creation either comes first and refuses the claim, or is refused.
- * 2. Delete their requests up to the time of the claim. A newer request belongs to a new end-user who took the
- *    address after a concurrent call finished. When the time is up, throw `temporarily_unavailable`; a
- *    repeated call continues.
- * 3. Remove their pauses, then the end-user.
+ *    cannot create: a concurrent creation either comes first and refuses the claim, or is refused. The claim
+ *    records the removal, so that the reconciler goes on if this call dies.
+ * 2. Delete their requests. When the time is up, throw `temporarily_unavailable`; a repeated call continues,
+ *    and so does the reconciler.
+ * 3. Remove their pauses, then the end-user. The reconciler makes a second pass for requests that the index did
+ *    not list yet.
  *
+ * Of concurrent calls one succeeds. One that the reconciler has finished meanwhile has nothing left to remove.
  * Throws `NotFoundError`, and `ConflictError` while a request is queued or processing.
  */
-export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): Promise<EndUserRemoval> => {
+export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): Promise<RemovedRequests> => {
   const now = clock.now();
-  const claimedAt = await claimForRemoval(id, now);
-  if (claimedAt === undefined) {
+  let removal: EndUserRemoval | undefined;
+  try {
+    removal = await claimForRemoval(id, now);
+  } catch (error) {
+    if (error instanceof NotFoundError && (await hasReconcilerRemoved(id))) return NOTHING_LEFT;
+    throw error;
+  }
+  if (removal === undefined) {
     throw new ConflictError(
       'This end-user has requests that are queued or processing: block, wait, try again.',
     );
   }
-  const keepGoing = (): boolean => clock.now().getTime() - now.getTime() < BUDGET_MS;
-  const requestIds = createdUntil(claimedAt, listRequestIdsOfEndUser(id.accountId, id.email));
-  const { deletions, complete } = await deleteRequests(id.accountId, requestIds, now, keepGoing);
-  if (!complete) {
+  const time = new DeletionTime(now, clock);
+  const removed = await time.answerOf(finishRemoval(removal, time, clock));
+  if (removed === undefined) {
     const message = 'One call could not remove everything: repeat it to continue.';
     throw new ServiceError('temporarily_unavailable', message, { retryAfterSeconds: 1 });
   }
-  await removePauses(id);
-  if (!(await removeClaimedEndUser(id))) throw new NotFoundError('There is no such end-user.');
-  const removed = [...deletions.values()].flatMap((deletion) =>
-    deletion.outcome === 'deleted' ? [deletion] : [],
-  );
-  return {
-    removedRequests: removed.length,
-    removedObjects: removed.reduce((sum, { removedObjects }) => sum + removedObjects, 0),
-  };
+  return removed;
 };
 
-const createdUntil = async function* (instant: Instant, requestIds: AsyncIterable<string>) {
-  for await (const requestId of requestIds) {
-    if (creationTimeOf(requestId) <= instant) yield requestId;
-  }
+/** Undefined when the time was up before everything was removed. */
+const finishRemoval = async (
+  removal: EndUserRemoval,
+  time: DeletionTime,
+  clock: Clock,
+): Promise<RemovedRequests | undefined> => {
+  const { removed, complete } = await removeRequestsOf(removal, time.startedAt, () => time.hasLeft());
+  if (!complete) return undefined;
+  await removePauses(removal);
+  const call = randomUUID();
+  const removedBy = await removeClaimedEndUser(removal, call, clock.now());
+  if (removedBy !== call && removedBy !== RECONCILER) throw endUserNotFound();
+  return removed;
 };
+
+/** Whether the reconciler has just removed the end-user for an earlier call. */
+const hasReconcilerRemoved = async (id: EndUserId): Promise<boolean> =>
+  (await listRemovals(id)).some(({ removedBy }) => removedBy === RECONCILER);

@@ -33,12 +33,13 @@ const deletionOf = (
   requestId: string,
   now: Date,
   note: (deletion: Deletion) => void = () => undefined,
+  isWanted: (request: StoredRequest) => boolean = () => true,
 ): (() => Promise<Deletion>) => {
   const deletionId = newDeletionId(now);
   let request: StoredRequest | undefined;
   return async () => {
     request = (await findRequest(requestId)) ?? request;
-    if (request?.accountId !== accountId) return { outcome: 'not_found' };
+    if (request?.accountId !== accountId || !isWanted(request)) return { outcome: 'not_found' };
     if (!isTerminal(request)) return { outcome: 'conflict' };
 
     const deleted = await removeRequest(request, now, deletionId);
@@ -67,9 +68,9 @@ const CONCURRENT_DELETIONS = 16;
 const MAX_ATTEMPTS = 10;
 
 /**
- * Deletes requests, 16 at a time, until all are done or `keepGoing` returns false. One that throws is attempted
- * again, then logged and given up as `failed`. Returns the outcome of each request it took, in the order of the
- * ids, and whether it did all. `note` is called with each outcome as soon as it is known.
+ * Deletes requests that are wanted, 16 at a time, until all are done or `keepGoing` returns false. One that
+ * throws is attempted again, then logged and given up as `failed`. Returns the outcome of each request it took,
+ * in the order of the ids, and whether it did all. `note` is called with each outcome as soon as it is known.
  */
 export const deleteRequests = async (
   accountId: string,
@@ -77,6 +78,7 @@ export const deleteRequests = async (
   now: Date,
   keepGoing: () => boolean = () => true,
   note: (requestId: string, deletion: DeletionOfMany) => void = () => undefined,
+  isWanted?: (request: StoredRequest) => boolean,
 ): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
   const deletions = new Map<string, DeletionOfMany>();
   const queue = (async function* () {
@@ -96,7 +98,7 @@ export const deleteRequests = async (
       const { value: requestId, done } = await queue.next();
       if (done) return;
       record(requestId, { outcome: 'failed' });
-      const run = deletionOf(accountId, requestId, now, (deletion) => record(requestId, deletion));
+      const run = deletionOf(accountId, requestId, now, (deletion) => record(requestId, deletion), isWanted);
       const deletion = await attemptDeletion(requestId, run, keepGoing);
       record(requestId, deletion);
       if (deletion.outcome === 'failed') complete = false;

@@ -4,8 +4,8 @@ import { removeTraces } from '../requests/request-traces.ts';
 
 /**
  * Removes the files and the operators' traces of a deleted request, then closes the deletion. Tells how many files
- * were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays open
- * work for the reconciler.
+ * were removed as soon as it is known. If a file could not be removed, or this throws, the deletion stays due for
+ * the reconciler.
  */
 export const finishDeletion = async (
   deleted: DeletedRequest,

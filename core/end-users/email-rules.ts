@@ -8,12 +8,25 @@ export const MAX_EMAIL_LENGTH = 254;
 const EMAIL =
   /^[^\s@"(),:;<>[\]\\.\p{C}]+(\.[^\s@"(),:;<>[\]\\.\p{C}]+)*@[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?(\.[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?)+$/u;
 
-/** An email address in the form that identifies an end-user: trimmed and lower-cased. */
-export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+/** Characters that are not seen, as Unicode says (default-ignorable code points): two addresses would look alike. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
-/** Whether a normalized address is syntactically an email address of at most 254 characters. */
+/** No longer text is normalized, which may make it 18 times as long. Far above any address with spaces around it. */
+const MAX_GIVEN_LENGTH = 2_000;
+
+/**
+ * An email address in the form that identifies an end-user: in compatibility form (NFKC), so that full-width and
+ * combining spellings are one, trimmed and lower-cased. Text too long for an address is returned as it is.
+ */
+export const normalizeEmail = (email: string): string =>
+  email.length > MAX_GIVEN_LENGTH ? email : foldEmailPart(email).trim();
+
+/** A part of an address as normalized addresses spell it; not trimmed. Lower-casing can undo the normal form, hence twice. */
+export const foldEmailPart = (part: string): string => part.normalize('NFKC').toLowerCase().normalize('NFKC');
+
+/** Whether a normalized address is syntactically an email address of at most 254 characters, all of them visible. */
 export const isEmail = (email: string): boolean =>
-  email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email) && email.indexOf('@') <= 64;
+  email.length <= MAX_EMAIL_LENGTH && email.indexOf('@') <= 64 && !INVISIBLE.test(email) && EMAIL.test(email);
 
 /** A required email address, normalized. */
 export const emailField = () => normalizedEmail(text());

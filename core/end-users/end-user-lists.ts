@@ -5,6 +5,7 @@ import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
 import type { StoredItem } from '../table/table.ts';
+import { foldEmailPart } from './email-rules.ts';
 import { type EndUser, toEndUser } from './end-users.ts';
 
 /** Limits a list of an account's end-users; absent fields do not limit it. */
@@ -32,7 +33,7 @@ export const listEndUsers = async (
 ): Promise<Page<EndUser>> => {
   const skipped = (page.page - 1) * page.pageSize;
   const end = skipped + page.pageSize;
-  const part = email?.toLowerCase();
+  const part = email === undefined ? undefined : foldEmailPart(email);
   const found: z.infer<typeof IndexEntry>[] = [];
   const query = { ...listingQuery(endUserListingPartition(accountId)), ScanIndexForward: false };
   const filtered = blocked !== undefined || part !== undefined;

@@ -1,12 +1,13 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { toInstant } from '../time.ts';
 
 /**
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
@@ -15,6 +16,11 @@ import { type Instant, toInstant } from '../time.ts';
 export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
+  /**
+   * Tells this end-user from others that had the address before or get it later. It is the id of the request that
+   * created them; absent until their next request in end-users from before there were such ids.
+   */
+  endUserId: z.optional(z.string()),
   createdAt: z.string(),
   lastActiveAt: z.string(),
   totalRequests: z.number(),
@@ -22,6 +28,8 @@ export const EndUser = z.object({
   spentThousandths: z.number(),
   blockedAt: z.optional(z.string()),
   deletingAt: z.optional(z.string()),
+  /** The removal that goes on since `deletingAt`. */
+  removalId: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
 
@@ -44,14 +52,15 @@ export const renderEndUser = (endUser: EndUser) => ({
   blockedAt: endUser.blockedAt ?? null,
 });
 
-const notFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
+/** The answer for an end-user that does not exist. */
+export const endUserNotFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
 /** Access pattern 34: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
   );
-  if (!Item) throw notFound();
+  if (!Item) throw endUserNotFound();
   return toEndUser(Item);
 };
 
@@ -85,86 +94,53 @@ const updateEndUser = async (
     );
     return toEndUser(Attributes ?? {});
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw notFound();
+    if (error instanceof ConditionalCheckFailedException) throw endUserNotFound();
     throw error;
   }
 };
 
-/**
- * Access pattern 37: claims an end-user for removal and stops their creations. Returns the instant after
- * which they created nothing; claiming again returns the same. Undefined, with nothing changed, while a
- * request of theirs is queued or processing. Throws `NotFoundError`.
- */
-export const claimForRemoval = async (
-  { accountId, email }: EndUserId,
-  now: Date,
-): Promise<Instant | undefined> => {
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: endUserKey(accountId, email),
-        UpdateExpression: 'SET deletingAt = if_not_exists(deletingAt, :now)',
-        ConditionExpression: 'attribute_exists(PK) AND activeRequests = :none',
-        ExpressionAttributeValues: { ':now': toInstant(now), ':none': 0 },
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    const { deletingAt = '', lastActiveAt } = toEndUser(Attributes ?? {});
-    // The clock of the last creation may be ahead of the clock of the claim.
-    return deletingAt > lastActiveAt ? deletingAt : lastActiveAt;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    if (!error.Item) throw notFound();
-    return undefined;
-  }
-};
+/** What a creation counts with its end-user. */
+type CountedRequest = Pick<
+  StoredRequest,
+  'accountId' | 'requestId' | 'endUserEmail' | 'debitThousandths' | 'createdAt'
+>;
 
-/** Access pattern 38: removes a claimed end-user. False when already removed. */
-export const removeClaimedEndUser = async ({ accountId, email }: EndUserId): Promise<boolean> => {
-  try {
-    await writeItem(
-      new DeleteCommand({
-        TableName: tableName(),
-        Key: endUserKey(accountId, email),
-        ConditionExpression: 'attribute_exists(deletingAt)',
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-};
+/** The id that a request's end-user has, or gets by its creation. */
+export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined): string =>
+  found?.endUserId ?? request.requestId;
 
 /**
- * Access pattern 39: counts a new request, inserting the end-user on first use. Refused, with the stored
- * item, when the end-user is blocked or being removed.
+ * Access pattern 39: counts a new request with its end-user as last `found`, inserting them on first use;
+ * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
+ * removed, another than was found, or was active later.
  */
-export const countCreationWrite = (
-  { accountId, email }: EndUserId,
-  price: Thousandths,
-  at: Instant,
-): TransactItem => {
-  const listing = endUserListing(accountId, at);
+export const countCreationWrite = (request: CountedRequest, found: EndUser | undefined): TransactItem => {
+  const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;
+  const listing = endUserListing(accountId, createdAt);
+  const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
+  const isSame = found?.endUserId === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
   return {
     Update: {
       TableName: tableName(),
       Key: endUserKey(accountId, email),
       UpdateExpression:
-        'SET accountId = :account, email = :email, createdAt = if_not_exists(createdAt, :now), ' +
-        'GSI1PK = :listing, GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :now ' +
+        'SET accountId = :account, email = :email, endUserId = :id, ' +
+        'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
+        'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
         'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
-      ConditionExpression: 'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt)',
+      ConditionExpression:
+        'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
+        `${isSame} AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)`,
       ExpressionAttributeValues: {
         ':account': accountId,
         ':email': email,
-        ':now': at,
+        ':id': endUserIdOf(request, found),
+        ':now': createdAt,
+        ':last': lastActiveAt,
         ':listing': listing.GSI1PK,
         ':place': listing.GSI1SK,
         ':one': 1,
-        ':price': price,
+        ':price': debitThousandths,
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },

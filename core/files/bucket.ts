@@ -3,6 +3,3 @@ import { clientOptions } from '../aws-clients.ts';
 
 /** The S3 client of every call but uploads. */
 export const bucket = new S3Client(clientOptions('files'));
-
-/** The S3 client of uploads, which take longer. */
-export const uploads = new S3Client(clientOptions('upload'));

@@ -35,7 +35,7 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<numb
  * interrupted. `complete` is false when some may be left. Never rejects.
  */
 export const removeFilesOf = async (
-  request: Pick<StoredRequest, 'accountId' | 'requestId'>,
+  request: Pick<StoredRequest, 'requestId'>,
   recorded: readonly string[],
 ): Promise<{ removed: number; complete: boolean }> => {
   const files = new Set(recorded);

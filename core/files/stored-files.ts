@@ -15,13 +15,12 @@ export interface StoredFile {
 
 /** The files of a request in the bucket, recorded or not. A request has at most 15, so one page holds all. */
 export const listStoredFiles = async ({
-  accountId,
   requestId,
-}: Pick<StoredRequest, 'accountId' | 'requestId'>): Promise<StoredFile[]> => {
+}: Pick<StoredRequest, 'requestId'>): Promise<StoredFile[]> => {
   const { Contents = [] } = await bucket.send(
     new ListObjectsV2Command({
       Bucket: requiredEnv('BUCKET_NAME'),
-      Prefix: outputObjectPrefix(accountId, requestId),
+      Prefix: outputObjectPrefix(requestId),
     }),
   );
   return Contents.flatMap(({ Key, Size = 0, LastModified }) =>

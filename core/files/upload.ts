@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream';
+import { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
-import { uploads } from './bucket.ts';
+import { outputFileName } from '../table/keys.ts';
+
+/** The S3 client of uploads, which take longer. Here, so that only functions that upload make it. */
+export const uploads = new S3Client(clientOptions('upload'));
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
@@ -44,6 +49,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         Key: objectKey,
         Body: Readable.from(all(), { objectMode: false }),
         ContentType: fileType.contentType,
+        ContentDisposition: `inline; filename="${outputFileName(objectKey)}"`,
       },
       queueSize: 2,
     }).done();

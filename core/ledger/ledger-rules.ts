@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Account } from '../accounts/accounts.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { STORED_STATUSES } from '../requests/request-rules.ts';
-import type { Instant } from '../time.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
 
 /** Every kind of problem a ledger can have. */
@@ -54,6 +54,8 @@ export interface RequestTally {
   refundedThousandths: Thousandths;
   /** Instant of the first entry: for a debit, the request's creation. */
   since: Instant;
+  /** How long the request is kept after its end, as its debit says; absent in older ledgers. */
+  retentionDays?: number | undefined;
 }
 
 /** Sums over an account's entries read so far, oldest first. Holds one small object per request. */
@@ -112,6 +114,7 @@ const tallyRequest = (requests: Map<string, RequestTally>, entry: LedgerEntry): 
   if (entry.reason === 'generation') {
     tally.debits += 1;
     tally.debitedThousandths -= signedAmount(entry);
+    tally.retentionDays = entry.retentionDays;
   } else {
     tally.refunds += 1;
     tally.refundedThousandths += signedAmount(entry);
@@ -160,16 +163,31 @@ export type RequestFate =
   | { state: 'deleted' }
   | { state: 'absent' };
 
+/** When a request is judged, and the retention of those whose debit does not say theirs. */
+export interface RequestJudging {
+  now: Instant;
+  retentionDays: number;
+}
+
+/** DynamoDB removes requests past retention by its own clock, which may differ from ours. */
+const SWEEP_MARGIN_SECONDS = 3600;
+
 /**
- * The problems between a request and its account's ledger. A request whose first entry is older than
- * `sweptBefore` may be absent: it can be past retention.
+ * Whether a request may be past retention: one that failed immediately is removed earliest. Its retention was
+ * fixed when it was created, so no later setting counts.
  */
+const mayBeSwept = (
+  { since, retentionDays: own }: RequestTally,
+  { now, retentionDays }: RequestJudging,
+): boolean => addSeconds(now, SWEEP_MARGIN_SECONDS - (own ?? retentionDays) * SECONDS_PER_DAY) > since;
+
+/** The problems between a request and its account's ledger. A request that may be past retention may be absent. */
 export const requestProblems = (
   accountId: string,
   requestId: string,
   tally: RequestTally | undefined,
   fate: RequestFate,
-  sweptBefore: Instant,
+  judging: RequestJudging,
 ): LedgerProblem[] => {
   const sums = tally ?? emptyTally('');
   const problems: LedgerProblem[] = [];
@@ -183,7 +201,7 @@ export const requestProblems = (
   if (refunded > debited) report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
   if (fate.state === 'kept' && fate.request.accountId === accountId) {
     checkKept(fate.request, sums, report);
-  } else if (fate.state !== 'deleted' && debits > 0 && sums.since >= sweptBefore) {
+  } else if (fate.state !== 'deleted' && debits > 0 && !mayBeSwept(sums, judging)) {
     report('debit_without_request', `was debited ${debited} and is not there`);
   }
   return problems;

@@ -33,6 +33,8 @@ export const LedgerEntry = z.object({
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
+  /** Of a debit for a generation: how long its request is kept, so that a later setting misleads nobody. */
+  retentionDays: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
@@ -65,6 +67,8 @@ export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
+  /** Of a debit for a generation: how long its request is kept. */
+  retentionDays?: number | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
   /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
@@ -101,6 +105,7 @@ export const balanceChangeWrites = (
     balanceAfterThousandths: head.balanceThousandths + change.amountThousandths,
     reference: change.reference,
     createdAt,
+    ...(change.retentionDays === undefined ? {} : { retentionDays: change.retentionDays }),
   };
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
@@ -244,16 +249,16 @@ const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): st
 
 /**
  * Access pattern 46: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
- * gaps, so every page is a key range and costs the same. Later pages count back from the account's counter;
- * only they call `ledgerEntries`.
+ * gaps, so every page is a key range and costs the same. Later pages count back from `ledgerEntries`, the
+ * account's counter.
  */
 export const listLedgerEntries = async (
   accountId: string,
   request: PageRequest,
-  ledgerEntries: () => Promise<number>,
+  ledgerEntries: number,
 ): Promise<Page<LedgerEntry>> => {
   const skipped = (request.page - 1) * request.pageSize;
-  const newest = skipped === 0 ? MAX_ENTRY_NUMBER : (await ledgerEntries()) - skipped;
+  const newest = skipped === 0 ? MAX_ENTRY_NUMBER : ledgerEntries - skipped;
   if (newest < 1) return pageOf([], request, false);
   const { Items = [] } = await table.send(
     new QueryCommand({

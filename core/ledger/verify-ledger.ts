@@ -2,7 +2,7 @@ import { type Account, getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { toInstant } from '../time.ts';
 import { listLedgerEntries } from './ledger.ts';
 import { readLedgerEntries } from './ledger-entries.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type LedgerTally,
   newLedgerTally,
   type RequestFate,
+  type RequestJudging,
   requestProblems,
 } from './ledger-rules.ts';
 import { findRequestFates } from './request-fates.ts';
@@ -22,9 +23,6 @@ export interface LedgerVerification {
   entries: number;
   problems: LedgerProblem[];
 }
-
-/** DynamoDB removes requests past retention by its own clock, which may differ from ours. */
-const SWEEP_MARGIN_SECONDS = 3600;
 
 /**
  * Replays the ledgers of these accounts, one after another, and checks them against balances and requests.
@@ -57,17 +55,15 @@ const verifyAccount = async (
   accountId: string,
   clock: Clock,
 ): Promise<{ entries: number; problems: LedgerProblem[] }> => {
-  // A request that fails immediately is removed earliest. Uses the current retention setting.
-  const keptSeconds = requiredNumberEnv('RETENTION_DAYS') * SECONDS_PER_DAY - SWEEP_MARGIN_SECONDS;
-  const sweptBefore = addSeconds(toInstant(clock.now()), -keptSeconds);
+  const judging = { now: toInstant(clock.now()), retentionDays: requiredNumberEnv('RETENTION_DAYS') };
   const reading: LedgerReading = { tally: newLedgerTally(accountId), readUntil: 0 };
   let account = await readOn(reading);
-  let suspects = await findSuspects(reading.tally, sweptBefore);
+  let suspects = await findSuspects(reading.tally, judging);
   let problems: LedgerProblem[] = [];
   for (let recheck = 0; recheck < RECHECKS && suspects.length > 0; recheck++) {
     const fates = await findRequestFates(accountId, suspects);
     account = await readOn(reading);
-    const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, sweptBefore));
+    const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, judging));
     suspects = suspects.filter((_, index) => judged[index]?.length);
     problems = judged.flat();
   }
@@ -94,7 +90,7 @@ interface LedgerReading {
  */
 const readOn = async (reading: LedgerReading): Promise<Account> => {
   const { accountId } = reading.tally;
-  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, async () => 1);
+  const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);
   const account = await getAccount(accountId);
   const until = Math.max(account.ledgerEntries, items[0]?.number ?? 0);
   for await (const entry of readLedgerEntries(accountId, reading.readUntil + 1, until)) {
@@ -108,12 +104,12 @@ const readOn = async (reading: LedgerReading): Promise<Account> => {
 const REQUESTS_AT_ONCE = 200;
 
 /** Ids of the requests with problems, among all that the account's index or its ledger names. */
-const findSuspects = async (tally: LedgerTally, sweptBefore: Instant): Promise<string[]> => {
+const findSuspects = async (tally: LedgerTally, judging: RequestJudging): Promise<string[]> => {
   const suspects: string[] = [];
   const unlisted = new Set(tally.requests.keys());
   const judgeAll = async (requestIds: string[]): Promise<void> => {
     const fates = await findRequestFates(tally.accountId, requestIds);
-    suspects.push(...requestIds.filter((id) => judge(tally, id, fates, sweptBefore).length > 0));
+    suspects.push(...requestIds.filter((id) => judge(tally, id, fates, judging).length > 0));
   };
   for await (const requestIds of inChunks(listRequestIdsOfAccount(tally.accountId))) {
     for (const requestId of requestIds) unlisted.delete(requestId);
@@ -138,8 +134,8 @@ const judge = (
   { accountId, requests }: LedgerTally,
   requestId: string,
   fates: ReadonlyMap<string, RequestFate>,
-  sweptBefore: Instant,
+  judging: RequestJudging,
 ): LedgerProblem[] => {
   const fate = fates.get(requestId) ?? { state: 'absent' };
-  return requestProblems(accountId, requestId, requests.get(requestId), fate, sweptBefore);
+  return requestProblems(accountId, requestId, requests.get(requestId), fate, judging);
 };

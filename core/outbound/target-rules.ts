@@ -44,8 +44,11 @@ export const isAllowedAddress = (address: string, protocol: string, allowPrivate
 export const refusalOf = (url: URL, allowPrivate: boolean): RefusalReason | undefined => {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowPrivate)) return 'protocol';
   if (url.username !== '' || url.password !== '') return 'user-info';
-  return url.port !== '' && BAD_PORTS.has(Number(url.port)) ? 'port' : undefined;
+  return isBadPort(url) ? 'port' : undefined;
 };
+
+/** Whether no HTTP client may connect to the port of a URL, which is of another protocol. */
+export const isBadPort = (url: URL): boolean => url.port !== '' && BAD_PORTS.has(Number(url.port));
 
 /**
  * Why the host of a caller's URL, as in `URL.hostname`, is refused: a message for its field, or undefined.

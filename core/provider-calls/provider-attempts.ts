@@ -10,8 +10,8 @@ import {
   TTL_ATTRIBUTE,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { table, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
+import { tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer } from './providers.ts';
 
@@ -151,7 +151,7 @@ const unfinishedCheck = (requestId: string): TransactItem => ({
  * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
-  await table.send(
+  await writeItem(
     new UpdateCommand({
       TableName: tableName(),
       Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
@@ -174,7 +174,7 @@ export const recordOutcome = async (
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await writeItem(
       new UpdateCommand({
         TableName: tableName(),
         Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),

@@ -10,7 +10,8 @@ import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 /**
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
- * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback.
+ * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback, `callbackQueryAt` the
+ * last query that a callback causes, which may be planned for a moment from now.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
@@ -19,6 +20,7 @@ export const ProviderWait = z.object({
   waitingSince: z.optional(z.string()),
   queriedAt: z.optional(z.string()),
   calledBackAt: z.optional(z.string()),
+  callbackQueryAt: z.optional(z.string()),
 });
 export type ProviderWait = z.infer<typeof ProviderWait>;
 
@@ -41,7 +43,8 @@ export interface StateEntry {
 
 /**
  * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
- * held up must not overwrite the token of the state's next attempt. Returns the whole item, as stored.
+ * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
+ * anew. Returns the whole item, as stored.
  */
 export const keepTaskToken = async (
   requestId: string,
@@ -52,7 +55,7 @@ export const keepTaskToken = async (
   const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
   try {
     return await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
-      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder <= :tokenOrder',
+      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder',
       values: {},
     });
   } catch (error) {
@@ -64,10 +67,29 @@ export const keepTaskToken = async (
 };
 
 /**
- * Access pattern 56: notes a callback, for an execution that has not begun to wait. Returns the whole item.
+ * Access pattern 56: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
+ * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
+ * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
+ * one too.
  */
-export const noteCallback = (requestId: string, now: Date): Promise<ProviderWait> =>
-  note(requestId, { calledBackAt: toInstant(now) }, now);
+export const claimCallbackQuery = async (
+  requestId: string,
+  seconds: number,
+  now: Date,
+): Promise<ProviderWait | undefined> => {
+  const calledBackAt = toInstant(now);
+  const first = await noteIf(requestId, { calledBackAt, callbackQueryAt: calledBackAt }, now, {
+    condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
+    values: { ':before': addSeconds(calledBackAt, -seconds) },
+  });
+  if (first) return first;
+  const last = (await findProviderWait(requestId))?.callbackQueryAt;
+  if (last === undefined || last > calledBackAt) return undefined;
+  return noteIf(requestId, { calledBackAt, callbackQueryAt: addSeconds(last, seconds) }, now, {
+    condition: 'callbackQueryAt = :last',
+    values: { ':last': last },
+  });
+};
 
 /** Access pattern 57: notes a query. Returns the whole item. */
 export const noteQuery = (requestId: string, now: Date): Promise<ProviderWait> =>
@@ -81,16 +103,31 @@ export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, n
  * Access pattern 58: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
  * was queried within the last `seconds`.
  */
-export const claimQuery = async (
+export const claimQuery = (
   requestId: string,
   seconds: number,
   now: Date,
+): Promise<ProviderWait | undefined> =>
+  noteIf(requestId, { queriedAt: toInstant(now) }, now, {
+    condition: 'attribute_not_exists(queriedAt) OR queriedAt <= :before',
+    values: { ':before': addSeconds(toInstant(now), -seconds) },
+  });
+
+/** A condition on the item, with its values. */
+interface Guard {
+  condition: string;
+  values: Record<string, string>;
+}
+
+/** As `note`; undefined when the guard refuses. */
+const noteIf = async (
+  requestId: string,
+  attributes: Record<string, Instant>,
+  now: Date,
+  guard: Guard,
 ): Promise<ProviderWait | undefined> => {
   try {
-    return await note(requestId, { queriedAt: toInstant(now) }, now, {
-      condition: 'attribute_not_exists(queriedAt) OR queriedAt <= :before',
-      values: { ':before': addSeconds(toInstant(now), -seconds) },
-    });
+    return await note(requestId, attributes, now, guard);
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return undefined;
     throw error;
@@ -101,7 +138,7 @@ const note = async (
   requestId: string,
   attributes: Record<string, Instant | string>,
   now: Date,
-  guard?: { condition: string; values: Record<string, string> },
+  guard?: Guard,
 ): Promise<ProviderWait> => {
   const all = {
     requestId,

@@ -1,9 +1,10 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { batchGetAll } from '../table/batches.ts';
-import { deletedRequestKey, openWorkListing } from '../table/keys.ts';
+import { deletedRequestKey, dueListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { addSeconds } from '../time.ts';
 
 /**
  * The record of a deleted request, kept because ledger entries still refer to it. Until the deletion is closed,
@@ -21,15 +22,18 @@ export type DeletedRequest = z.infer<typeof DeletedRequest>;
 /** A deletion from a stored item. Throws when the item is malformed. */
 export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedRequest.parse(item);
 
+/** A deletion is finished by the call that began it, unless that dies. */
+const FINISH_WITHIN_SECONDS = 60;
+
 /**
- * Access pattern 30: records a deletion, in the transaction that removes the request. Lists it as open work.
+ * Access pattern 30: records a deletion, in the transaction that removes the request, and lists it as due.
  */
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
     TableName: tableName(),
     Item: {
       ...deletedRequestKey(deletion.accountId, deletion.requestId),
-      ...openWorkListing(deletion.requestId, deletion.deletedAt),
+      ...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),
       ...deletion,
     },
   },
@@ -63,7 +67,7 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Access pattern 33: takes a completed deletion off the open work. Repeating it changes nothing. */
+/** Access pattern 33: takes a completed deletion off the due list. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeItem(
     new UpdateCommand({

@@ -31,12 +31,19 @@ const common = {
   requestId: z.string(),
   accountId: z.string(),
   endUserEmail: z.string(),
+  /** The end-user's own id, which another with the same address does not have; absent in older requests. */
+  endUserId: z.optional(z.string()),
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),
+  /**
+   * How long the record is kept after it failed or its files expired: the setting of its creation. Absent in
+   * requests from before it was recorded, which keep to the setting of their end.
+   */
+  retentionDays: z.optional(z.number()),
   status: z.enum(STORED_STATUSES),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
@@ -50,7 +57,7 @@ const common = {
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** Present while the request is listed as open work. */
+  /** Present while the request is in a due list. */
   GSI1PK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
   ttl: z.optional(z.number()),

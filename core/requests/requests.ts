@@ -5,10 +5,10 @@ import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { openWorkListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
+import { dueListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
 
@@ -39,6 +39,11 @@ export const findRequests = async (requestIds: readonly string[]): Promise<(Stor
   return items.map((item) => item && toRequest(item));
 };
 
+/** A creation starts its execution within 29 s, the time limit of an API call; most images are done by then. */
+const START_WITHIN_SECONDS = 60;
+/** What follows an end is started right after it. */
+const CLOSE_WITHIN_SECONDS = 60;
+
 /**
  * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
@@ -50,22 +55,26 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
       ...requestKey(request.requestId),
       ...requestListing(request.accountId, request.endUserEmail),
       ...requestStatusListing(request.accountId, request.endUserEmail, request.status),
-      ...openWorkListing(request.requestId, request.createdAt),
+      ...dueListing('START', request.requestId, addSeconds(request.createdAt, START_WITHIN_SECONDS)),
       ...request,
     },
     ConditionExpression: 'attribute_not_exists(PK)',
   },
 });
 
-/** Access pattern 19: marks a queued request as processing. Does nothing in any other status. */
-export const markProcessing = async (request: StoredRequest): Promise<void> => {
+/**
+ * Access pattern 19: marks a queued request as processing, and says when to look at it next if that is to
+ * change. Does nothing in any other status.
+ */
+export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
+  const due = lookAt === undefined ? {} : dueListing('LOOK', request.requestId, lookAt);
   await updateUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(request.requestId),
-      ...setAll({ status, ...listing }, { ':queued': 'queued' }),
+      ...setAll({ status, ...listing, ...due }, { ':queued': 'queued' }),
       ConditionExpression: '#status = :queued',
     }),
   );
@@ -119,21 +128,27 @@ export type TerminalState =
   | { status: 'failed'; error: Failure };
 
 /**
- * Access pattern 21: moves a request to its terminal state. Refused when it is terminal already, or absent.
+ * Access pattern 21: moves a request to its terminal state. It stays listed until it is closed if something
+ * follows (a webhook, an expiry, files to remove). Refused when it is terminal already, or absent.
  */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
   settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  isFollowed: boolean,
 ): TransactItem => {
   const { status, ...own } = state;
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
+  const closeAt = addSeconds(settlement.finishedAt, CLOSE_WITHIN_SECONDS);
+  const due = isFollowed ? dueListing('LOOK', request.requestId, closeAt) : {};
+  const update = setAll({ status, ...own, ...settlement, ...listing, ...due }, unfinished);
   return {
     Update: {
       TableName: tableName(),
       Key: requestKey(request.requestId),
-      ...setAll({ status, ...own, ...settlement, ...listing }, unfinished),
+      ...update,
+      UpdateExpression: `${update.UpdateExpression}${isFollowed ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
       ConditionExpression: '#status IN (:queued, :processing)',
     },
   };
@@ -155,7 +170,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
     }),
   );
 
-/** Access pattern 23: takes a request off the open work. False when it is not listed, or absent. */
+/** Access pattern 23: takes a request off the due lists. False when it is not listed, or absent. */
 export const closeWork = (requestId: string): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({

@@ -1,8 +1,29 @@
 import type { Instant } from '../time.ts';
 
+/**
+ * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
+ * indexes' keys begin with an account's id.
+ */
+export const partitionPatterns = () => ({
+  accounts: accountPartition('*'),
+  apiKeys: apiKeyKey('*').PK,
+  ledgers: ledgerPartition('*'),
+  requests: requestPartition('*'),
+  modelSettings: MODEL_SETTINGS_PARTITION,
+  accountList: ACCOUNT_LISTING_PARTITION,
+  endUserLists: endUserListingPartition('*'),
+  inFlightClips: `${inFlightPrefix('clips')}*`,
+  inFlightFilter: `${inFlightPrefix('filter')}*`,
+  inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
+  webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
+  dueLists: `${DUE_PREFIX}*`,
+});
+/** The name of a kind of partition. */
+export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
+
 /** Attribute names of the table's primary key; the infrastructure declares them from here. */
 export const PRIMARY_KEY = { partition: 'PK', sort: 'SK' } as const;
-/** Sparse index of items listed by creation time: accounts, an account's keys and end-users, unfinished requests. */
+/** Sparse index of items listed by time: accounts, an account's keys and end-users by creation; work left by when it is due. */
 export const LISTING_INDEX = { name: 'GSI1', partition: 'GSI1PK', sort: 'GSI1SK' } as const;
 /** Attributes of the listing index other than keys. */
 export const LISTING_ATTRIBUTES = ['blockedAt'];
@@ -86,6 +107,20 @@ export const endUserListing = (accountId: string, createdAt: Instant) => ({
 });
 export const endUserListingPartition = (accountId: string): string => `END_USERS#${accountId}`;
 
+/** The removal of an end-user. An address that is used again can have several. */
+export const endUserRemovalKey = ({
+  accountId,
+  email,
+  removalId,
+}: {
+  accountId: string;
+  email: string;
+  removalId: string;
+}): ItemKey => ({ PK: accountPartition(accountId), SK: removalPrefix(email) + removalId });
+/** The beginning of the sort keys of an address' removals: a domain has no `#`. */
+export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
+export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
+
 /** The partition of a request, its provider attempts, its wait and its webhook attempts. */
 export const requestPartition = (requestId: string): string => `REQUEST#${requestId}`;
 /** A request. */
@@ -105,17 +140,23 @@ export const requestStatusListing = (accountId: string, email: string, status: s
   GSI5PK: `${accountId}#${email}#${status}`,
 });
 
-/** Number of partitions that unfinished requests are spread over. */
-export const OPEN_WORK_SHARDS = 8;
-/** Lists an unfinished request by creation time. Sharded, because every request is written here. */
-export const openWorkListing = (requestId: string, createdAt: Instant) => ({
-  GSI1PK: openWorkPartition(shardOf(requestId)),
-  GSI1SK: createdAt,
+/**
+ * The lists of work left, by when to look at it next. An item is in at most one.
+ *
+ * `START`: requests that may have no execution. `LOOK`: all other work.
+ */
+export type DueList = 'START' | 'LOOK';
+/** Number of partitions that each due list is spread over, because every request is written there. */
+export const DUE_SHARDS = 16;
+/** Lists an item by when to look at it next. `id` chooses the partition. */
+export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
+  GSI1PK: duePartition(list, shardOf(id)),
+  GSI1SK: dueAt,
 });
-export const openWorkPartition = (shard: number): string => `OPEN_WORK#${shard}`;
-/** The last character of an id is random. */
-const shardOf = (requestId: string): number =>
-  (requestId.codePointAt(requestId.length - 1) ?? 0) % OPEN_WORK_SHARDS;
+const DUE_PREFIX = 'DUE#';
+export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
+const shardOf = (id: string): number =>
+  [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;
 
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
@@ -164,17 +205,36 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
+/** How a host of webhooks hangs. Takes the host's digest: a host can be any text. */
+export const webhookHostKey = (digest: string): ItemKey => ({
+  PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
+  SK: 'BACK_OFF',
+});
+export const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
+
+/** The kinds of outbound calls that are limited by how many are under way. */
+export type InFlightKind = 'clips' | 'filter' | 'webhooks';
+/**
+ * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * text.
+ */
+export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
+  PK: `${inFlightPrefix(kind)}${whose}`,
+  SK: 'IN_FLIGHT',
+});
+export const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
+
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });
 export const MODEL_SETTINGS_PARTITION = 'CATALOG';
 
-/** The object key of one output. A request's outputs share a prefix, so that they can be found and removed together. */
-export const outputObjectKey = (
-  accountId: string,
-  requestId: string,
-  index: number,
-  extension: string,
-): string => `${outputObjectPrefix(accountId, requestId)}${index}.${extension}`;
-export const outputObjectPrefix = (accountId: string, requestId: string): string =>
-  `${OUTPUT_PREFIX}${accountId}/${requestId}/`;
+/**
+ * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.
+ * File URLs show it, so it holds no account id.
+ */
+export const outputObjectKey = (requestId: string, index: number, extension: string): string =>
+  `${outputObjectPrefix(requestId)}${index}.${extension}`;
+/** The name under which an output's file is saved: its item's id with the extension. */
+export const outputFileName = (objectKey: string): string => objectKey.split('/').slice(-2).join('_');
+export const outputObjectPrefix = (requestId: string): string => `${OUTPUT_PREFIX}${requestId}/`;
 export const OUTPUT_PREFIX = 'outputs/';

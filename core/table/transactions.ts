@@ -37,21 +37,16 @@ export const transact = async (
   plan: (refusals: readonly Refusal[]) => Promise<TransactItem[]> | TransactItem[],
 ): Promise<void> => {
   let refusals: readonly Refusal[] = [];
-  let cause: unknown;
-  const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
-  for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
-    const items = await plan(refusals);
-    if (items.length === 0) return;
-    try {
-      await table.send(new TransactWriteCommand({ TransactItems: items }));
-      return;
-    } catch (error) {
+  await whileContended(
+    async () => {
+      const items = await plan(refusals);
+      if (items.length > 0) await table.send(new TransactWriteCommand({ TransactItems: items }));
+    },
+    async (error, attempt) => {
       refusals = refusalsOf(error);
-      cause = error;
       await waitAfter(refusals, attempt);
-    }
-  }
-  throw new RateLimitedError(1, cause);
+    },
+  );
 };
 
 /**
@@ -60,17 +55,32 @@ export const transact = async (
  */
 export const writeItem = async (
   command: PutCommand | UpdateCommand | DeleteCommand,
-): Promise<{ Attributes?: StoredItem | undefined }> => {
+): Promise<{ Attributes?: StoredItem | undefined }> =>
+  whileContended(
+    // The client's overloads take the three commands one by one; their answers are alike.
+    () => table.send(command as UpdateCommand),
+    async (error) => {
+      if (!(error instanceof Error) || !RETRYABLE_ERRORS.has(error.name)) throw error;
+      await waitForItem();
+    },
+  );
+
+/**
+ * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other
+ * attempt can cure. Throws `RateLimitedError` after 240 attempts or 10 s.
+ */
+const whileContended = async <T>(
+  write: () => Promise<T>,
+  recover: (error: unknown, attempt: number) => Promise<void>,
+): Promise<T> => {
   let cause: unknown;
   const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
   for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
     try {
-      // The client's overloads take the three commands one by one; their answers are alike.
-      return await table.send(command as UpdateCommand);
+      return await write();
     } catch (error) {
-      if (!(error instanceof Error) || !RETRYABLE_ERRORS.has(error.name)) throw error;
       cause = error;
-      await waitForItem();
+      await recover(error, attempt);
     }
   }
   throw new RateLimitedError(1, cause);

@@ -4,17 +4,22 @@ import { requiredEnv } from '../environment.ts';
 import { loadUrlSigner } from '../files/signed-urls.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { guardedRequest, TargetRefusedError } from '../outbound/guarded-http.ts';
+import { accountLimit, hostLimit, withinLimits } from '../outbound/in-flight.ts';
 import { renderRecord } from '../requests/render-record.ts';
 import { isRemoved, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { toInstant } from '../time.ts';
 import { listWebhookAttempts, putWebhookAttempt } from './webhook-attempts.ts';
+import { backOffFrom, endBackOff, findHostBackOff, type HostBackOff } from './webhook-hosts.ts';
 import {
   type AttemptResult,
   type DeliveryStep,
+  deliveryStartedAt,
+  isHanging,
   liveSecrets,
   signatureHeaders,
   stepAfterAttempt,
-  TARGET_REFUSED,
+  stepWhenPostponed,
   webhookEventOf,
   webhookIdOf,
 } from './webhook-rules.ts';
@@ -22,9 +27,17 @@ import {
 /** How long a receiver may take to answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
+/** How many webhooks of one account, and to one host, may be under way at once; and to a host that hung. */
+export const WEBHOOK_PLACES = { account: 20, host: 10, hangingHost: 1 };
+/** Longer than an attempt: its time limit, and what is read and written around it. */
+const LEASE_SECONDS = 30;
+
 /**
  * Makes one attempt to deliver a terminal request's webhook: sends the record as it reads now, freshly signed,
  * records the attempt, then returns the next step. Only the status of the answer counts; its body is not read.
+ *
+ * Makes none, and returns when to come back, while its account or host has too many under way, or the host is backed
+ * off from because it hung.
  */
 export const deliverWebhook = async (
   requestId: string,
@@ -34,14 +47,53 @@ export const deliverWebhook = async (
 ): Promise<DeliveryStep> => {
   const request = await findRequest(requestId);
   const url = request?.webhookUrl;
-  if (!request || url === undefined || !isTerminal(request) || isRemoved(request, clock.now())) {
+  const now = clock.now();
+  if (!request || url === undefined || !isTerminal(request) || isRemoved(request, now)) {
     return { next: 'stop' };
   }
-  const earlier = await listWebhookAttempts(requestId, delivery);
+  const [earlier, backOff] = await Promise.all([
+    listWebhookAttempts(requestId, delivery),
+    findHostBackOff(url, now),
+  ]);
+  const attempt = () =>
+    attemptDelivery(request, url, { delivery, number: earlier.length + 1, backOff, clock });
+  const isAllowed = backOff === undefined || backOff.notBefore <= toInstant(now);
+  const attempted = isAllowed
+    ? await withinLimits(limitsOf(request.accountId, url, backOff), clock, attempt)
+    : ({ ran: false } as const);
+  const step = attempted.ran
+    ? stepAfterAttempt(attempted.result, earlier.length + 1, retrySchedule(), random())
+    : stepWhenPostponed(
+        {
+          startedAt: deliveryStartedAt(delivery, request),
+          notBefore: backOff?.notBefore,
+          now,
+        },
+        retrySchedule(),
+        random(),
+      );
+  if (!attempted.ran) logger.info('webhook postponed', { ...step });
+  if (step.next === 'give-up') countMetric(METRIC.webhookGivenUp, { reason: step.reason });
+  return step;
+};
+
+const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefined) => {
+  const { account, host, hangingHost } = WEBHOOK_PLACES;
+  return [
+    accountLimit('webhooks', accountId, { places: account, leaseSeconds: LEASE_SECONDS }),
+    hostLimit('webhooks', url, { places: backOff ? hangingHost : host, leaseSeconds: LEASE_SECONDS }),
+  ];
+};
+
+const attemptDelivery = async (
+  request: StoredRequest,
+  url: string,
+  { delivery, number, backOff, clock }: AttemptContext,
+): Promise<AttemptResult> => {
+  const { requestId } = request;
   const startedAt = clock.now();
   const result = await send(url, request, startedAt);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
-  const number = earlier.length + 1;
   await putWebhookAttempt({
     requestId,
     delivery,
@@ -51,10 +103,18 @@ export const deliverWebhook = async (
     ...result,
   });
   logger.info('webhook attempted', { number, milliseconds, ...result });
-  const step = stepAfterAttempt(result, number, retrySchedule(), random());
-  if (step.next === 'give-up') countMetric(METRIC.webhookGivenUp, { reason: step.reason });
-  return step;
+  if (isHanging(result, milliseconds)) await backOffFrom(url, backOff, clock.now());
+  else if (backOff) await endBackOff(url, backOff);
+  return result;
 };
+
+/** What an attempt is made with, besides the request. */
+interface AttemptContext {
+  delivery: string;
+  number: number;
+  backOff: HostBackOff | undefined;
+  clock: Clock;
+}
 
 /** The pauses after each failed attempt, in seconds. */
 const retrySchedule = (): number[] => requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number);
@@ -81,7 +141,7 @@ const send = async (url: string, request: StoredRequest, now: Date): Promise<Att
 
 /** The class of an error, in a word for an operator. */
 const classOf = (error: unknown): string => {
-  if (error instanceof TargetRefusedError) return TARGET_REFUSED;
+  if (error instanceof TargetRefusedError) return 'target_refused';
   const { name, code } = error as Error & { code?: unknown };
   if (name === 'TimeoutError') return 'timeout';
   return typeof code === 'string' ? code : name;

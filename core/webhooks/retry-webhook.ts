@@ -1,11 +1,10 @@
-import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import { isRemoved, isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { type Instant, toInstant } from '../time.ts';
 import { startWebhookDelivery } from '../workflow/executions.ts';
-import { webhookIdOf } from './webhook-rules.ts';
+import { newDeliverySuffix, webhookIdOf } from './webhook-rules.ts';
 
 /** A webhook delivery that an operator started. */
 export interface QueuedWebhook {
@@ -29,6 +28,6 @@ export const retryWebhook = async (requestId: string, clock: Clock = systemClock
       `Request ${requestId} is ${request.status}: its webhook is sent when it has ended.`,
     );
   }
-  await startWebhookDelivery(requestId, `-${ulid(now.getTime())}`);
+  await startWebhookDelivery(requestId, newDeliverySuffix(now));
   return { webhookId: webhookIdOf(requestId), queuedAt: toInstant(now) };
 };

@@ -1,12 +1,23 @@
 import { createHmac } from 'node:crypto';
+import { decodeTime, ulid } from 'ulid';
 import type { Account } from '../accounts/accounts.ts';
 import type { RequestRecord } from '../requests/render-record.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WebhookAttempt } from './webhook-attempts.ts';
 
 /** The id of a request's event: the same in every attempt and every delivery. */
 export const webhookIdOf = (requestId: string): string => `msg_${requestId}`;
+
+/** What follows the request id in the name of a delivery that an operator started at an instant. */
+export const newDeliverySuffix = (now: Date): string => `-${ulid(now.getTime())}`;
+
+/** When a delivery began: with the end of its request, or when an operator started it. */
+export const deliveryStartedAt = (
+  delivery: string,
+  { requestId, finishedAt = '' }: Pick<StoredRequest, 'requestId' | 'finishedAt'>,
+): Instant =>
+  delivery === requestId ? finishedAt : toInstant(new Date(decodeTime(delivery.slice(requestId.length + 1))));
 
 /** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
@@ -78,37 +89,72 @@ export const nextAttemptSeconds = (
 
 /** What the `webhook-delivery` state machine does next. */
 export type DeliveryStep =
-  /** The attempt failed: make the next one after this many whole seconds. */
+  /** The attempt failed or could not be made yet: make the next one after this many whole seconds. */
   | { next: 'wait'; waitSeconds: number }
   /** The receiver accepted it, or the request was deleted. */
   | { next: 'stop' }
-  /** The receiver is gone, its address is refused, or every attempt was made. */
+  /** The receiver is gone, or every attempt was made. */
   | { next: 'give-up'; reason: GiveUpReason };
 
 /** Why a delivery ended without success. */
-export type GiveUpReason = 'gone' | 'refused' | 'spent';
+export type GiveUpReason = 'gone' | 'spent';
 
 /** How an attempt ended: with an HTTP status or an error's class. */
 export type AttemptResult = Pick<WebhookAttempt, 'status' | 'error'>;
 
-/** The error class of an attempt whose address `TargetRefusedError` refused. */
-export const TARGET_REFUSED = 'target_refused';
-
 const HTTP_GONE = 410;
 
 /**
- * The next step after attempt `number`. Any 2xx ends the delivery as delivered; 410 and a refused address end
- * it as not delivered; anything else is attempted again until the schedule is spent.
+ * The next step after attempt `number`. Any 2xx ends the delivery as delivered and 410 as not delivered; anything else,
+ * a refused address among it, is attempted again until the schedule is spent: a name may resolve otherwise by then.
  */
 export const stepAfterAttempt = (
-  { status, error }: AttemptResult,
+  { status }: AttemptResult,
   number: number,
   scheduleSeconds: readonly number[],
   random: number,
 ): DeliveryStep => {
   if (status !== undefined && status >= 200 && status < 300) return { next: 'stop' };
   if (status === HTTP_GONE) return { next: 'give-up', reason: 'gone' };
-  if (error === TARGET_REFUSED) return { next: 'give-up', reason: 'refused' };
   const waitSeconds = nextAttemptSeconds(number, scheduleSeconds, random);
   return waitSeconds === undefined ? { next: 'give-up', reason: 'spent' } : { next: 'wait', waitSeconds };
 };
+
+/** Shortest and longest wait of an attempt that finds no place, or a host that is backed off from. */
+const MIN_POSTPONED_SECONDS = 10;
+const MAX_POSTPONED_SECONDS = 1_800;
+/** A delivery is given up no earlier than after this, however short the schedule. */
+const MIN_POSTPONED_IN_ALL_SECONDS = SECONDS_PER_DAY;
+
+/**
+ * The next step when an attempt could not be made: it does not count, and is made when half as much time again has
+ * passed since the delivery began, from 10 s up to 30 min, with jitter, but not before `notBefore`. A delivery that is
+ * twice as old as its whole schedule, and at least a day, is given up.
+ */
+export const stepWhenPostponed = (
+  { startedAt, notBefore, now }: { startedAt: Instant; notBefore: Instant | undefined; now: Date },
+  scheduleSeconds: readonly number[],
+  random: number,
+): DeliveryStep => {
+  const ageSeconds = (now.getTime() - Date.parse(startedAt)) / 1000;
+  const inAll = 2 * scheduleSeconds.reduce((sum, seconds) => sum + seconds, 0);
+  if (ageSeconds > Math.max(inAll, MIN_POSTPONED_IN_ALL_SECONDS)) return { next: 'give-up', reason: 'spent' };
+  const spread = Math.min(MAX_POSTPONED_SECONDS, Math.max(MIN_POSTPONED_SECONDS, ageSeconds / 2));
+  const untilAllowed = notBefore === undefined ? 0 : (Date.parse(notBefore) - now.getTime()) / 1000;
+  return { next: 'wait', waitSeconds: Math.ceil(Math.max(untilAllowed, 0) + spread * (0.5 + random / 2)) };
+};
+
+/** A receiver hangs when it answers after this, or has not answered or let us connect after the second. */
+const SLOW_ANSWER_MS = 10_000;
+const SLOW_FAILURE_MS = 4_000;
+
+/** Whether an attempt shows that the host hangs, so that others should not wait for it too. */
+export const isHanging = ({ error }: AttemptResult, milliseconds: number): boolean =>
+  error === 'timeout' || milliseconds >= (error === undefined ? SLOW_ANSWER_MS : SLOW_FAILURE_MS);
+
+const FIRST_BACK_OFF_SECONDS = 30;
+const MAX_BACK_OFF_SECONDS = 1_800;
+
+/** How long a host is left alone after it has hung this many times in a row: 30 s, doubling up to 30 min. */
+export const backOffSeconds = (hangs: number): number =>
+  Math.min(MAX_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2 ** Math.min(hangs - 1, 10));

@@ -3,11 +3,11 @@ import { closeWork, findRequest } from '../requests/requests.ts';
 import { startExpiry, startWebhookDelivery } from './executions.ts';
 
 /**
- * Starts the webhook delivery and the expiry of a terminal request, then takes it off the open work. Each
+ * Starts the webhook delivery and the expiry of a terminal request, then takes it off the due list. Each
  * execution is named by the request, so repeated calls start it once. Does nothing while the request is
  * unfinished, or when it is closed or deleted.
  *
- * `filesSettled` runs last. When it resolves to false, the request stays open work for the reconciler.
+ * `filesSettled` runs last. When it resolves to false, the request stays due for the reconciler.
  */
 export const closeRequest = async (
   requestId: string,

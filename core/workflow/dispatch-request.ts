@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { requiredNumberEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
 import {
   claimAttempts,
@@ -12,7 +13,7 @@ import {
 import type { Provider, ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
-import { toInstant } from '../time.ts';
+import { addSeconds, toInstant } from '../time.ts';
 import { callbackUrl } from './callback-urls.ts';
 import { recordIfDead } from './dead-calls.ts';
 import { keepTrying } from './keep-trying.ts';
@@ -106,7 +107,10 @@ export const dispatchRequest = async (
     claim.attempts.map((attempt) => makeCall(attempt, { calls, provider, signal, clock, endMs })),
   );
   const attempts = [...latestAttempts([...stored, ...made]).values()];
-  if (mode === 'asynchronous' && isAccepted(attempts)) await markProcessing(request);
+  if (mode === 'asynchronous' && isAccepted(attempts)) {
+    const lookAt = addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
+    await markProcessing(request, lookAt);
+  }
 
   const busy = attempts.filter(isBusyAttempt);
   if (busy.length > 0) return stepWhileBusy(busy, deadline, clock.now(), Math.random());

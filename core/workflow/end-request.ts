@@ -14,17 +14,20 @@ import { type Instant, toInstant } from '../time.ts';
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
+ *
+ * Until it is closed, the reconciler finds it, unless nothing follows: no webhook, no expiry, no files.
  */
 export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  operatorNote?: string,
+  { operatorNote, mayHaveFiles = true }: { operatorNote?: string | undefined; mayHaveFiles?: boolean } = {},
 ): Promise<void> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
-  const ttl = removalTime(retainedFrom, requiredNumberEnv('RETENTION_DAYS'));
+  const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
+  const isFollowed = state.status === 'succeeded' || request.webhookUrl !== undefined || mayHaveFiles;
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
@@ -32,7 +35,7 @@ export const endRequest = async (
   await transact((refusals): TransactItem[] => {
     if (refusedBy(refusals, 0)) return [];
     const writes = [
-      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }),
+      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }, isFollowed),
       countSettlementWrite(owner, refund),
       ...pauseWrites(request, state, finishedAt),
     ];

@@ -3,7 +3,6 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   type ExecutionStatus,
-  paginateListExecutions,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
@@ -45,13 +44,23 @@ export const startExpiry = (requestId: string, expiresAt: Instant, suffix = ''):
 export const startWebhookDelivery = (requestId: string, suffix = ''): Promise<void> =>
   startOnce('WEBHOOK_DELIVERY_STATE_MACHINE_ARN', requestId + suffix, { requestId });
 
-/** The status of the execution that owns a request; undefined when there never was one. */
-export const findWorkflowStatus = async (requestId: string): Promise<ExecutionStatus | undefined> => {
+/**
+ * The status of the execution that owns a request; undefined when there never was one. Step Functions may not
+ * describe an execution shortly after its start, or as running shortly after its end, so a `reportedEnd` goes before,
+ * unless the execution was redriven since.
+ */
+export const findWorkflowStatus = async (
+  requestId: string,
+  reportedEnd?: ExecutionStatus,
+): Promise<ExecutionStatus | undefined> => {
   const executionArn = executionArnOf(requiredEnv('GENERATION_STATE_MACHINE_ARN'), requestId);
   try {
-    return (await stepFunctions.send(new DescribeExecutionCommand({ executionArn }))).status;
+    const { status, redriveCount = 0 } = await stepFunctions.send(
+      new DescribeExecutionCommand({ executionArn }),
+    );
+    return redriveCount > 0 ? status : (reportedEnd ?? status);
   } catch (error) {
-    if (error instanceof ExecutionDoesNotExist) return undefined;
+    if (error instanceof ExecutionDoesNotExist) return reportedEnd;
     throw error;
   }
 };
@@ -59,16 +68,3 @@ export const findWorkflowStatus = async (requestId: string): Promise<ExecutionSt
 /** The ARN of a state machine's execution, by the execution's name. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
-
-/** The ids of all requests with a running execution, read 1,000 a call. Recently started ones may be missing. */
-export const listRunningWorkflows = async (): Promise<Set<string>> => {
-  const names = new Set<string>();
-  const pages = paginateListExecutions(
-    { client: stepFunctions, pageSize: 1000 },
-    { stateMachineArn: requiredEnv('GENERATION_STATE_MACHINE_ARN'), statusFilter: 'RUNNING' },
-  );
-  for await (const { executions = [] } of pages) {
-    for (const { name } of executions) if (name !== undefined) names.add(name);
-  }
-  return names;
-};

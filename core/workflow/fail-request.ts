@@ -13,7 +13,7 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  await endAsFailed(requestId, error, clock);
+  await endAsFailed(requestId, error, clock, { mayHaveFiles: false });
   await closeRequest(requestId);
 };
 
@@ -44,7 +44,7 @@ export const failStoredRequest = async (
   clock: Clock = systemClock,
   operatorNote?: string,
 ): Promise<void> => {
-  await endAsFailed(requestId, error, clock, operatorNote);
+  await endAsFailed(requestId, error, clock, { operatorNote });
   await closeStoredRequest(requestId);
 };
 
@@ -52,9 +52,9 @@ const endAsFailed = async (
   requestId: string,
   error: Failure,
   clock: Clock,
-  operatorNote?: string,
+  options: Parameters<typeof endRequest>[3],
 ): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return;
-  await endRequest(request, { status: 'failed', error }, clock.now(), operatorNote);
+  await endRequest(request, { status: 'failed', error }, clock.now(), options);
 };

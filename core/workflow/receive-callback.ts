@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError, ServiceError } from '../errors.ts';
-import { noteCallback } from '../provider-calls/provider-waits.ts';
+import { claimCallbackQuery, findProviderWait, type ProviderWait } from '../provider-calls/provider-waits.ts';
 import { PROVIDER_IDS, type ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { isTransient } from '../transient-errors.ts';
 import { isCallbackToken } from './callback-urls.ts';
@@ -17,12 +18,15 @@ export interface ProviderCallback {
 
 /** Providers wait 5 s for the answer to a callback, so the query must finish earlier. */
 const QUERY_TIMEOUT_MS = 4_000;
+/** The callbacks of a request cause at most one query of its provider per interval, however often they are repeated. */
+const QUERY_INTERVAL_SECONDS = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Treats a provider's callback as a hint: queries the provider and wakes the execution if every task has
  * finished. A late or repeated callback changes nothing. One that arrives before the execution waits is noted
- * and read by `awaitProvider`.
+ * and read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and queries
+ * for all: none is lost, and a flood of them causes a query every 2 s.
  *
  * Throws `NotFoundError` for a wrong token, and `temporarily_unavailable`, so that the provider calls again,
  * when the query or an AWS service failed.
@@ -31,9 +35,10 @@ export const receiveCallback = async (
   callback: ProviderCallback,
   providerRouteOf: ProviderRouteOf,
   clock: Clock = systemClock,
+  pause: (milliseconds: number) => Promise<unknown> = sleep,
 ): Promise<void> => {
   try {
-    if (await takeHint(callback, providerRouteOf, clock)) return;
+    if (await takeHint(callback, providerRouteOf, clock, pause)) return;
   } catch (error) {
     if (isTransient(error)) throw unavailable('The callback could not be handled.', error);
     throw error;
@@ -49,12 +54,30 @@ const takeHint = async (
   { provider, requestId, token }: ProviderCallback,
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
+  pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<boolean> => {
   const known = (PROVIDER_IDS as readonly string[]).includes(provider);
-  if (!known || !(await isCallbackToken(token, requestId))) throw new NotFoundError('There is nothing here.');
+  if (!known || !(await isCallbackToken(token, provider, requestId)))
+    throw new NotFoundError('There is nothing here.');
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return true;
-  const wait = await noteCallback(requestId, clock.now());
-  const { answered } = await catchUp(request, wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  const now = clock.now();
+  const claimed = await claimCallbackQuery(requestId, QUERY_INTERVAL_SECONDS, now);
+  if (!claimed) return true;
+  const waitMs = Date.parse(claimed.callbackQueryAt ?? '') - now.getTime();
+  const current = waitMs > 0 ? await later(requestId, waitMs, pause) : { request, wait: claimed };
+  if (!current) return true;
+  const { answered } = await catchUp(current.request, current.wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
   return answered;
+};
+
+/** The request and its wait after a pause; undefined when it has ended by then. */
+const later = async (
+  requestId: string,
+  milliseconds: number,
+  pause: (milliseconds: number) => Promise<unknown>,
+): Promise<{ request: StoredRequest; wait: ProviderWait } | undefined> => {
+  await pause(milliseconds);
+  const [request, waiting] = await Promise.all([findRequest(requestId), findProviderWait(requestId)]);
+  return request && waiting && !isTerminal(request) ? { request, wait: waiting } : undefined;
 };

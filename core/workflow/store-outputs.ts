@@ -90,7 +90,7 @@ const storeOutput = async (
     try {
       const file = await openFile(url, AbortSignal.timeout(FILE_TIMEOUT_MS[request.kind]));
       const keyOf = ({ extension }: { extension: string }): string =>
-        outputObjectKey(request.accountId, request.requestId, index, extension);
+        outputObjectKey(request.requestId, index, extension);
       const { extension: _, ...stored } = await STORE[request.kind](file, keyOf);
       return { index, ...stored };
     } catch (error) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { bulkDelete } from '../../core/deletion/bulk-delete.ts';
 import type { DeletionOfMany } from '../../core/deletion/delete-requests.ts';
 import { ValidationError } from '../../core/errors.ts';
-import { parseFields } from '../../core/fields.ts';
+import { parseFields, shortList } from '../../core/fields.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -13,11 +13,12 @@ import { json } from '../http/responses.ts';
 const MAX_IDS = 200;
 
 const BODY = {
-  requestIds: z
-    .array(z.string({ error: 'must be a string' }), {
-      error: ({ input }) => (input === undefined ? 'is required' : 'must be an array of request ids'),
-    })
-    .check(z.maxLength(MAX_IDS, { error: `must hold at most ${MAX_IDS} ids` })),
+  requestIds: shortList(
+    z.string({ error: 'must be a string' }),
+    MAX_IDS,
+    `must hold at most ${MAX_IDS} ids`,
+    ({ input }) => (input === undefined ? 'is required' : 'must be an array of request ids'),
+  ),
 };
 
 /** The distinct ids of the body, in order. Throws `ValidationError`. */

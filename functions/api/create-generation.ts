@@ -3,17 +3,14 @@ import { loadCreationFacts } from '../../core/creation/creation-facts.ts';
 import { imageSubmission } from '../../core/creation/submission.ts';
 import { allowPrivateTargets } from '../../core/environment.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { creationResponse } from '../http/creation-response.ts';
 import { receiveCreation } from '../http/receive-creation.ts';
 
 /** POST /v1/generations. 202 with the queued record; 400, 401, 402, 403, 409, 422, 429, 503. */
 export const handler = apiHandler(async (request) => {
-  const caller = identifyCaller(request);
+  const account = await authorize(identifyCaller(request), 'generations:write', request.now);
   const submission = imageSubmission(receiveCreation(request, 'create-generation'), allowPrivateTargets());
-  const [account, facts] = await authorizedFirst(
-    authorize(caller, 'generations:write', request.now),
-    loadCreationFacts(caller.accountId, submission),
-  );
+  const facts = await loadCreationFacts(account.accountId, submission);
   return creationResponse(await createRequest(account, submission, facts));
 });

@@ -4,8 +4,8 @@ import { listEndUsers } from '../../core/end-users/end-user-lists.ts';
 import { renderEndUser } from '../../core/end-users/end-users.ts';
 import { mapPage } from '../../core/table/pages.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { type ApiRequest, PAGE_QUERY } from '../http/api-request.ts';
-import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 const QUERY = {
@@ -23,17 +23,10 @@ const QUERY = {
   ),
 };
 
-const load = async (request: ApiRequest, accountId: string) => {
-  const { page, pageSize, ...filter } = request.query(QUERY);
-  return listEndUsers(accountId, filter, { page, pageSize });
-};
-
 /** GET /v1/end-users. 200 with a page of the caller's end-users, newest first. */
 export const handler = apiHandler(async (request) => {
-  const caller = identifyCaller(request);
-  const [, endUsers] = await authorizedFirst(
-    authorize(caller, 'end-users:read', request.now),
-    load(request, caller.accountId),
-  );
+  const { accountId } = await authorize(identifyCaller(request), 'end-users:read', request.now);
+  const { page, pageSize, ...filter } = request.query(QUERY);
+  const endUsers = await listEndUsers(accountId, filter, { page, pageSize });
   return json(200, mapPage(endUsers, renderEndUser));
 });

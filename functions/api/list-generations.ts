@@ -6,9 +6,10 @@ import { renderRecord } from '../../core/requests/render-record.ts';
 import { listImageRequests } from '../../core/requests/request-lists.ts';
 import { RECORD_STATUSES } from '../../core/requests/request-rules.ts';
 import { mapPage } from '../../core/table/pages.ts';
+import { parseIso8601 } from '../../core/time.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import { type ApiRequest, PAGE_QUERY } from '../http/api-request.ts';
-import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { PAGE_QUERY } from '../http/api-request.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
 
 const QUERY = {
@@ -16,25 +17,25 @@ const QUERY = {
   endUserEmail: optionalEmail(),
   status: z.optional(z.enum(RECORD_STATUSES, { error: `must be one of ${RECORD_STATUSES.join(', ')}` })),
   createdAfter: z.optional(
-    z.iso.datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' }),
+    z.pipe(
+      z.string().check(
+        z.refine((text) => parseIso8601(text) !== undefined, {
+          error: 'must be an ISO 8601 date, or date-time with a time zone',
+        }),
+      ),
+      z.transform(parseIso8601),
+    ),
   ),
-};
-
-const load = async (request: ApiRequest, accountId: string) => {
-  const { page, pageSize, ...filter } = request.query(QUERY);
-  return Promise.all([
-    listImageRequests(accountId, filter, { page, pageSize }, request.now),
-    loadUrlSigner(),
-  ]);
 };
 
 /** GET /v1/generations. 200 with a page of the caller's image requests, newest first. */
 export const handler = apiHandler(async (request) => {
-  const caller = identifyCaller(request);
-  const [, [found, signUrl]] = await authorizedFirst(
-    authorize(caller, 'generations:read', request.now),
-    load(request, caller.accountId),
-  );
+  const { accountId } = await authorize(identifyCaller(request), 'generations:read', request.now);
+  const { page, pageSize, ...filter } = request.query(QUERY);
+  const [found, signUrl] = await Promise.all([
+    listImageRequests(accountId, filter, { page, pageSize }, request.now),
+    loadUrlSigner(),
+  ]);
   const context = { now: request.now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl };
   return json(
     200,

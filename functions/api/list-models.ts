@@ -3,21 +3,14 @@ import { listModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 import { apiHandler } from '../http/api-handler.ts';
-import type { ApiRequest } from '../http/api-request.ts';
-import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
+import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
-
-const load = async (request: ApiRequest) => {
-  request.query({});
-  return Promise.all([listModelSettings(), listCredentials(request.now)]);
-};
 
 /** GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order. */
 export const handler = apiHandler(async (request) => {
-  const [, [settings, credentials]] = await authorizedFirst(
-    authorize(identifyCaller(request), 'models:read', request.now),
-    load(request),
-  );
+  await authorize(identifyCaller(request), 'models:read', request.now);
+  request.query({});
+  const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(request.now)]);
   const data = CATALOG.filter((model) => !dispatchProblem(model, settings.get(model.id), credentials));
   return json(200, { data });
 });

@@ -4,14 +4,9 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import * as z from 'zod/mini';
 import { clientOptions } from '../../core/aws-clients.ts';
-import { requiredEnv } from '../../core/environment.ts';
-import { logger } from '../../core/observability.ts';
-
-/** Attempts to answer CloudFormation, and the time limit of each. Without an answer it waits for an hour. */
-const ANSWER_ATTEMPTS = 3;
-const ANSWER_TIMEOUT_MS = 5_000;
+import { customResource } from '../cloudformation.ts';
 
 const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
 
@@ -36,50 +31,17 @@ const createPrivateKeyIn = async (SecretId: string): Promise<string> => {
 const publicKeyOf = (privateKeyPem: string): string =>
   createPublicKey(createPrivateKey(privateKeyPem)).export({ type: 'spki', format: 'pem' }).toString();
 
-/** Answers CloudFormation. Throws when no attempt got through; Lambda then runs the function again. */
-const answer = async (url: string, body: Record<string, unknown>): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await fetch(url, {
-        method: 'PUT',
-        // CloudFormation signs the URL without a content type.
-        headers: { 'content-type': '' },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-      });
-      return;
-    } catch (error) {
-      if (attempt === ANSWER_ATTEMPTS) throw error;
-    }
-  }
-};
+/** The secret that takes the private key. */
+const Properties = z.object({ SecretArn: z.string().check(z.minLength(1)) });
 
 /**
- * Custom resource for the key pair that signs file URLs. Create and update return the public key. The pair is
- * created once, so that a later deployment leaves signed URLs valid. Delete does nothing: the secret goes with
- * the stack.
+ * Custom resource for a key pair that signs file URLs. Create and update return the public key. The pair of a secret is
+ * created once, so that a later deployment leaves signed URLs valid. Delete does nothing: the secret goes with the
+ * stack.
  */
-export const handler = async (event: CloudFormationCustomResourceEvent, context: Context): Promise<void> => {
-  await answer(event.ResponseURL, {
-    StackId: event.StackId,
-    RequestId: event.RequestId,
-    LogicalResourceId: event.LogicalResourceId,
-    PhysicalResourceId: 'delivery-key-pair',
-    ...(await outcomeOf(event, context)),
-  });
-};
-
-const outcomeOf = async (
-  { RequestType }: CloudFormationCustomResourceEvent,
-  { logStreamName }: Context,
-): Promise<Record<string, unknown>> => {
-  if (RequestType === 'Delete') return { Status: 'SUCCESS', Data: {} };
-  try {
-    const secretArn = requiredEnv('FILE_DELIVERY_KEY_SECRET_ARN');
-    const privateKey = (await findPrivateKey(secretArn)) ?? (await createPrivateKeyIn(secretArn));
-    return { Status: 'SUCCESS', Data: { PublicKey: publicKeyOf(privateKey) } };
-  } catch (error) {
-    logger.error('the delivery key pair could not be made', { error: error as Error });
-    return { Status: 'FAILED', Reason: `See the logs: ${logStreamName}` };
-  }
-};
+export const handler = customResource(async (event) => {
+  if (event.RequestType === 'Delete') return { physicalId: event.PhysicalResourceId };
+  const { SecretArn } = Properties.parse(event.ResourceProperties);
+  const privateKey = (await findPrivateKey(SecretArn)) ?? (await createPrivateKeyIn(SecretArn));
+  return { physicalId: SecretArn, data: { PublicKey: publicKeyOf(privateKey) } };
+});

@@ -29,6 +29,7 @@ const standardHeaders = (): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyR
     if (!response) return;
     response.headers = {
       'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': event.requestContext.requestId,
       ...response.headers,
     };

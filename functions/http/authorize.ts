@@ -20,20 +20,21 @@ const BEARER = /^Bearer +(\S+)$/i;
 export const identifyCaller = (request: ApiRequest): ParsedKey => {
   const caller = parseKey(BEARER.exec(request.header('Authorization') ?? '')?.[1] ?? '');
   if (!caller) throw new UnauthorizedError();
-  logger.appendKeys({ accountId: caller.accountId, keyId: caller.keyId });
   return caller;
 };
 
 /**
  * The caller's account, strongly consistent. Looks up the key, which also counts the request against its rate,
  * and the account in parallel. Refusals come in this order: `UnauthorizedError` (unknown or revoked key),
- * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`.
+ * `AccountBlockedError`, `ForbiddenError` (scope), `RateLimitedError`. Log lines name the account and the key from
+ * then on: before, a forged key could put any name there.
  */
 export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Promise<Account> => {
   const [use, found] = await Promise.allSettled([consumeApiKey(caller, now), findAccount(caller.accountId)]);
   const { apiKey, retryAfterSeconds } = settled(use);
   const account = settled(found);
   if (!account || apiKey.accountId !== account.accountId) throw new UnauthorizedError();
+  logger.appendKeys({ accountId: account.accountId, keyId: apiKey.keyId });
   if (account.blockedAt !== undefined) throw new AccountBlockedError();
   if (!apiKey.scopes.includes(scope)) throw new ForbiddenError(`This key lacks the scope ${scope}.`);
   if (retryAfterSeconds !== undefined) throw new RateLimitedError(retryAfterSeconds);
@@ -43,6 +44,9 @@ export const authorize = async (caller: ParsedKey, scope: Scope, now: Date): Pro
 /**
  * Awaits an authorization and a read that run in parallel. A refused authorization wins over anything the read
  * throws. The read must be the promise of an async function, so that it cannot throw before both are awaited.
+ *
+ * Forged keys set the read off too: it may be a fixed number of single items, never a list and nothing that
+ * depends on the account the key names.
  */
 export const authorizedFirst = async <T>(
   authorization: Promise<Account>,

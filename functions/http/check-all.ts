@@ -2,7 +2,8 @@ import { type FieldErrors, ValidationError } from '../../core/errors.ts';
 
 /** Everything that the checks find wrong with a request, by field. Rethrows any other error. */
 export const wrongFields = (...checks: (() => unknown)[]): FieldErrors =>
-  Object.assign({}, ...checks.map(wrongFieldsOf));
+  // Not `Object.assign`, which would lose a field named `__proto__`.
+  Object.fromEntries(checks.flatMap((check) => Object.entries(wrongFieldsOf(check))));
 
 const wrongFieldsOf = (check: () => unknown): FieldErrors => {
   try {

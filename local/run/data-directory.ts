@@ -102,13 +102,15 @@ const writeWhole = (file: string, content: unknown) => {
 };
 
 /**
- * Takes the directory for this process and creates it when absent. Throws `DataDirectoryInUseError` while another live process has it;
+ * Takes the directory for this process and creates it when absent; no other user of the machine may enter it. Throws `DataDirectoryInUseError` while another live process has it;
  * clears the lock of a run that died. `reset` removes what earlier runs kept.
  */
 export const takeDataDirectory = (directory: string, { reset = false } = {}): DataDirectory => {
   const path = resolve(directory);
   const file = (name: string) => join(path, name);
-  mkdirSync(path, { recursive: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // The mode above applies to a new directory only.
+  chmodSync(path, 0o700);
   refuseWhenUsed(path);
   try {
     writeFileSync(file(LOCK), String(process.pid), { flag: 'wx' });

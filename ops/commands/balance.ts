@@ -70,7 +70,7 @@ const history: Verb<{ account: string; page: number; pageSize: number }> = async
   await connected();
   const { accountId, ledgerEntries } = await getAccount(options.account);
   const { page, pageSize } = options;
-  const entries = await listLedgerEntries(accountId, { page, pageSize }, async () => ledgerEntries);
+  const entries = await listLedgerEntries(accountId, { page, pageSize }, ledgerEntries);
   const value = mapPage(entries, renderLedgerEntry);
   const more = value.hasMore ? `\n\nMore on --page ${page + 1}.` : '';
   return { value, text: tableOf(value.items) + more };

@@ -161,14 +161,14 @@ describe('Refusals have a fixed order, and each ends with its cause', () => {
     await remove(full, endUserPath(email));
   });
 
-  test('422 content_policy', async () => {
-    expect(await refused(valid)).toEqual([422, 'content_policy']);
+  test('402 payment_required', async () => {
+    expect(await refused(valid)).toEqual([402, 'payment_required']);
+    await ops(service, 'balance', 'topup', '--account', full.accountId, '--amount', '1');
   });
 
-  test('402 payment_required, and once topped up it is accepted', async () => {
+  test('422 content_policy, and without any of them it is accepted', async () => {
+    expect(await refused(valid)).toEqual([422, 'content_policy']);
     const clean = { ...valid, prompt: unique('[fail=content_policy]') };
-    expect(await refused(clean)).toEqual([402, 'payment_required']);
-    await ops(service, 'balance', 'topup', '--account', full.accountId, '--amount', '1');
 
     const { status, body } = await create(clean, full);
 

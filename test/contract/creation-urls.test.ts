@@ -70,6 +70,7 @@ const REFUSED_URLS = [
   ['a file', 'file:///etc/passwd'],
   ['relative', '/a.png'],
   ['without a protocol', 'example.com/a.png'],
+  ['a port of another protocol', 'https://example.com:25/a.png'],
   ['a user name', 'https://ada@example.com/a.png'],
   ['a password', 'https://ada:secret@example.com/a.png'],
   ['more than 2,048 characters', urlOf(2049)],
@@ -79,9 +80,9 @@ const REFUSED_URLS = [
 const ACCEPTED_URLS = [
   ['https', 'https://example.com/a.png?b=c#d'],
   ['2,048 characters', urlOf(2048)],
-  ['http to 127.0.0.1', 'http://127.0.0.1:9/a.png'],
-  ['http to localhost', 'http://localhost:9/a.png'],
-  ['http to ::1', 'http://[::1]:9/a.png'],
+  ['http to 127.0.0.1', 'http://127.0.0.1:4999/a.png'],
+  ['http to localhost', 'http://localhost:4999/a.png'],
+  ['http to ::1', 'http://[::1]:4999/a.png'],
 ];
 
 describe('A reference URL', () => {

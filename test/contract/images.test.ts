@@ -72,6 +72,16 @@ describe('An image is a file of the requested size', () => {
   });
 });
 
+test('A file says that it is shown as its type, under the id of its item, and as nothing else', async () => {
+  const { requestId } = await accepted(caller, {});
+  const { images } = await settled(caller, requestId);
+
+  const { disposition, typeOptions } = await fetchFile(images?.[0]?.url);
+
+  expect(disposition).toMatch(new RegExp(`^inline; filename="${requestId}_0\\.(jpg|png)"$`));
+  expect(typeOptions).toBe('nosniff');
+});
+
 describe('A signed URL', () => {
   let url: URL;
   beforeAll(async () => {

@@ -205,7 +205,7 @@ test.each([
   ['endUserEmail=ada', ['endUserEmail']],
   ['endUserEmail=', ['endUserEmail']],
   ['createdAfter=yesterday', ['createdAfter']],
-  ['createdAfter=2026-01-01', ['createdAfter']],
+  ['createdAfter=2026-1-1', ['createdAfter']],
   ['createdAfter=2026-01-01T00:00:00', ['createdAfter']],
   ['createdAfter=2026-02-30T00:00:00Z', ['createdAfter']],
   ['createdAfter=2026-01-01T00:00:00%2B25:00', ['createdAfter']],

@@ -14,7 +14,7 @@ import {
 } from './support/client.ts';
 import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
 import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
-import { processing, remove, succeeded, uniqueEmail } from './support/resources.ts';
+import { endUserPath, failed, processing, remove, succeeded, uniqueEmail } from './support/resources.ts';
 import { currentState, executionStatus, executionsNamed, stopExecution } from './support/stopping.ts';
 import { type StoredRequest, storedKeys, storedRequests } from './support/stored.ts';
 import { acceptedVideo, finishedVideo, readVideo } from './support/videos.ts';
@@ -25,10 +25,14 @@ const SOON_SECONDS = 25;
 
 let service: RunningService;
 let caller: Caller;
-/** A request whose execution could not be started at creation; reconciled 30 s later. */
+/** A request whose execution could not be started at creation; reconciled 60 s later. */
 let unstarted: AnyRecord;
-/** The id of a deleted request whose file could not be removed; also reconciled 30 s later. */
+/** The id of a deleted request whose file could not be removed; also reconciled 60 s later. */
 let deleted: string;
+/** Found work is due 60 s later, at the latest after the second pass for a removed end-user. */
+const DUE_WITHIN_SECONDS = 100;
+/** The address of an end-user who was removed. */
+let removedEmail: string;
 beforeAll(async () => {
   service = await startLocalService(await newDataDir(), {
     context: {
@@ -42,6 +46,9 @@ beforeAll(async () => {
   unstarted = await accepted(caller, { size: '256x256' });
   expect(await executionStatus(service, 'generation', unstarted.requestId)).toBeUndefined();
   deleted = await deletedWithFileLeft();
+  removedEmail = uniqueEmail();
+  await failed(caller, { endUserEmail: removedEmail });
+  expect((await remove(caller, endUserPath(removedEmail))).body).toMatchObject({ removedRequests: 1 });
 }, 120_000);
 afterAll(() => discard(service));
 
@@ -64,6 +71,7 @@ const noneLeft = (requestId: string): Promise<string[]> =>
   eventually(
     () => filesOf(requestId),
     (files) => files.length === 0,
+    DUE_WITHIN_SECONDS,
   );
 
 const deletedWithFileLeft = async (): Promise<string> => {
@@ -271,6 +279,7 @@ describe('A request whose execution could not be started', () => {
     await eventually(
       () => executionStatus(service, 'generation', requestId),
       (status) => status === 'SUCCEEDED',
+      DUE_WITHIN_SECONDS,
     );
 
     // Its file may have expired already.
@@ -285,9 +294,12 @@ test('A file that could not be removed with its request is removed later', async
 
 test('After all losses the ledger is right and no open work is left', async () => {
   await eventually(
-    () => itemsNaming(service, 'OPEN_WORK#'),
+    () => itemsNaming(service, 'DUE#'),
     (open) => open.length === 0,
+    DUE_WITHIN_SECONDS,
   );
+
+  expect(await itemsNaming(service, removedEmail)).toEqual([]);
 
   expect(await ops(service, 'ledger', 'verify')).toMatchObject({ accounts: 1, problems: [] });
   await expectUnbrokenChain(caller);

@@ -64,7 +64,8 @@ const callbackPathOf = async (): Promise<(requestId: string) => string> => {
   const secrets = JSON.parse(await readFile(join(service.dataDir, 'secrets.json'), 'utf8'));
   const [name = ''] = Object.keys(secrets).filter((each) => each.startsWith('ProviderSecretsCallbacks'));
   const [{ text }] = Object.values<{ text: string }>(secrets[name]) as [{ text: string }];
-  const tokenOf = (requestId: string) => createHmac('sha256', text).update(requestId).digest('hex');
+  const tokenOf = (requestId: string) =>
+    createHmac('sha256', text).update(`modelstudio\n${requestId}`).digest('hex');
   return (requestId) => `/callbacks/modelstudio/${requestId}/${tokenOf(requestId)}`;
 };
 

@@ -102,12 +102,6 @@ describe('Reference videos that cannot be used are refused by name, before any d
     expect(wrongFields(await createRefused([], { referenceVideos }))).toEqual(['referenceVideos[1]']);
   });
 
-  test('along with every other wrong field', async () => {
-    const answer = await createRefused(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
-
-    expect(wrongFields(answer)).toEqual(['durationSec', 'ratio', 'referenceVideos[0]', 'seed']);
-  });
-
   test('and nothing is written for any of them', async () => {
     expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
     expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
@@ -126,6 +120,23 @@ describe('Reference videos are not fetched', () => {
     ];
 
     expect(answers.map(wrongFields)).toEqual(Array(3).fill(['referenceVideos']));
+    expect(clips.requests()).toBe(before);
+  });
+
+  test('when any other field is wrong', async () => {
+    const before = clips.requests();
+    const answer = await create(['missing.mp4'], { durationSec: 31, ratio: '2:1', seed: 1 });
+
+    expect(wrongFields(answer)).toEqual(['durationSec', 'ratio', 'seed']);
+    expect(clips.requests()).toBe(before);
+  });
+
+  test('for a caller whose balance does not cover the output alone', async () => {
+    const before = clips.requests();
+    const poor = await newCaller(caller.service, 5);
+    const answer = await create(['missing.mp4'], { durationSec: 2, resolution: '480p' }, poor);
+
+    expect(outcome(answer)).toEqual([402, 'payment_required']);
     expect(clips.requests()).toBe(before);
   });
 

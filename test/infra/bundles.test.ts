@@ -31,6 +31,8 @@ const MAX_KILOBYTES: Record<string, number> = {
   'api/unblock-end-user': 494,
   'events/create-signing-key': 395,
   'events/reconcile': 1599,
+  'events/reconcile-lost': 1599,
+  'events/stop-executions': 600,
   'events/verify-ledger': 483,
   'workflow/await-provider': 1411,
   'workflow/dispatch-request': 1411,

@@ -58,7 +58,26 @@ const OVERRIDES = [
 
 describe('the context', () => {
   test('has these keys and no others', () => {
-    const elsewhere = ['modelRoutes', 'reconcileIntervalSeconds', 'alarmEmail'];
+    const elsewhere = [
+      'apiDomainName',
+      'apiCertificateArn',
+      'filesDomainName',
+      'filesCertificateArn',
+      'apiRequestsPerSecond',
+      'apiBurst',
+      'accessLogs',
+      'executionLogs',
+      'tracing',
+      'logRetentionDays',
+      'removalPolicy',
+      'wafRequestsPer5Minutes',
+      'stackName',
+      'signingKeys',
+      'reservedConcurrency',
+      'modelRoutes',
+      'reconcileIntervalSeconds',
+      'alarmEmail',
+    ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
     expect(Object.keys(StackContext.shape).toSorted()).toEqual(keys.toSorted());
@@ -66,6 +85,7 @@ describe('the context', () => {
 
   test('has the defaults of the specification', () => {
     expect(read({})).toMatchObject({
+      stackName: 'GenerationService',
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
@@ -76,8 +96,22 @@ describe('the context', () => {
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
       alarmEmail: undefined,
+      apiDomainName: undefined,
+      apiCertificateArn: undefined,
+      filesDomainName: undefined,
+      filesCertificateArn: undefined,
+      apiRequestsPerSecond: 1_000,
+      apiBurst: 2_000,
+      accessLogs: true,
+      executionLogs: false,
+      tracing: false,
+      logRetentionDays: 30,
+      removalPolicy: 'keep',
+      wafRequestsPer5Minutes: undefined,
+      reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      signingKeys: [1],
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
@@ -86,12 +120,15 @@ describe('the context', () => {
 
   test.each([
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
+    ['api/create-generation', 'RETENTION_DAYS', '90'],
+    ['api/create-video', 'RETENTION_DAYS', '90'],
     ['workflow/settle-request', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
     ['workflow/settle-request', 'PAUSE_SECONDS', '180'],
     ['events/reconcile', 'PAUSE_SECONDS', '180'],
     ['events/reconcile', 'OUTPUT_TTL_SECONDS', '82800'],
     ['events/reconcile', 'CALLBACK_WAIT_SECONDS', '300'],
+    ['workflow/dispatch-request', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
     ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],
@@ -126,6 +163,8 @@ describe('the context', () => {
 
 describe('an invalid context value fails the synthesis and names the key', () => {
   test.each([
+    ['stackName', '1st'],
+    ['stackName', 'a-name-longer-than-30-characters'],
     ['outputTtlSeconds', '0'],
     ['outputTtlSeconds', '1.5'],
     ['outputTtlSeconds', 'a day'],
@@ -144,7 +183,22 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['alarmEmail', 'ops'],
     ['publicBaseUrl', 'api.example.com'],
     ['deliveryBaseUrl', 'files'],
+    ['apiDomainName', 'api.example.com/x'],
+    ['filesCertificateArn', 'arn:aws:acm:eu-west-1'],
+    ['apiRequestsPerSecond', '0'],
+    ['apiBurst', '5001'],
+    ['accessLogs', 'some'],
+    ['executionLogs', ''],
+    ['tracing', '1'],
+    ['logRetentionDays', '31'],
+    ['removalPolicy', 'retain'],
+    ['wafRequestsPer5Minutes', '5'],
+    ['signingKeys', ''],
+    ['signingKeys', '1,1'],
+    ['signingKeys', '1,2,3,4,5,6'],
     ['allowPrivateTargets', 'yes'],
+    ['reservedConcurrency', '{"deliver-webhook":0}'],
+    ['reservedConcurrency', '{"get-balance":5}'],
     ['guardrailId', ''],
     ['guardrailVersion', ''],
     ['guardrailVersion', 'latest'],

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   accountListing,
   apiKeyListing,
+  dueListing,
   endUserListing,
   LISTING_INDEX,
   OUTPUT_PREFIX,
-  openWorkListing,
   REQUEST_INDEXES,
   requestKey,
   requestListing,
@@ -78,7 +78,7 @@ describe('the table', () => {
       },
       ['GSI2', 'GSI3', 'GSI4', 'GSI5'],
     ],
-    ['a request, or the deletion of one, with work left', openWorkListing('img_1', AT), ['GSI1']],
+    ['a request, or the deletion of one, with work left', dueListing('LOOK', 'img_1', AT), ['GSI1']],
   ])('has %s in the indexes whose keys the code sets', (_what, attributes, expected) => {
     const item = { ...requestKey('img_1'), ...attributes };
     const indexes = INDEXES.filter(([, partition, sort]) => partition in item && sort in item);

@@ -30,6 +30,9 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'events/create-signing-key': 60,
   // A run takes less than a minute, and a last provider query 10 s.
   'events/reconcile': 120,
+  'events/reconcile-lost': 60,
+  // Executions are stopped for as long as Lambda allows.
+  'events/stop-executions': 900,
   'events/verify-ledger': 900,
   'workflow/await-provider': 45,
   // The 10 min deadline of an image, plus 30 s to load, record and answer.
@@ -71,6 +74,7 @@ test('the guide to reliability has their time limits, and when each ends itself'
   const endOf = (name: string): string => {
     const seconds = TIMEOUT_SECONDS[name] ?? 0;
     if (name === 'events/create-signing-key') return 'its calls take less';
+    if (name === 'events/stop-executions') return `${seconds - 30} s`;
     return `${seconds - (name.startsWith('api/') ? 2 : 1)} s`;
   };
   const expected = NAMES.map((name) => [
@@ -120,10 +124,38 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+describe('reserved concurrency', () => {
+  const reserved = ({ functions }: ServiceTemplate) =>
+    Object.entries(functions).flatMap(([name, { properties }]) =>
+      properties.ReservedConcurrentExecutions === undefined
+        ? []
+        : [[name, properties.ReservedConcurrentExecutions]],
+    );
+
+  test('is off by default: an account with a quota of 10 can reserve none, and its deployment would fail', () => {
+    expect(reserved(service)).toEqual([]);
+  });
+
+  test('caps the functions that wait for servers of others, so that they leave the API its share', async () => {
+    const reservedConcurrency = JSON.stringify({
+      'deliver-webhook': 50,
+      'dispatch-request': 200,
+      'create-video': 20,
+    });
+
+    expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
+      'workflow/deliver-webhook': 50,
+      'workflow/dispatch-request': 200,
+      'api/create-video': 20,
+    });
+  });
+});
+
 describe('the value of a variable', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
     ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowMachineStateMachine'],
+    ['events/reconcile-lost', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['events/reconcile', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['workflow/settle-request', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['workflow/fail-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
@@ -141,7 +173,6 @@ describe('the value of a variable', () => {
     ['api/list-generations', 'FILE_DELIVERY_BASE_URL', 'https://DeliveryDistribution.DomainName'],
     ['api/list-generations', 'FILE_DELIVERY_KEY_PAIR_ID', 'DeliveryPublicKey'],
     ['api/list-generations', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
-    ['events/create-signing-key', 'FILE_DELIVERY_KEY_SECRET_ARN', 'DeliverySigningKey'],
     ['workflow/dispatch-request', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
     ['workflow/dispatch-request', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
     ['workflow/store-outputs', 'BUCKET_NAME', 'DataStoreOutputs'],

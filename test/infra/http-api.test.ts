@@ -28,11 +28,11 @@ const ROUTES = [
   ['POST', '/callbacks/{provider}/{requestId}/{token}', 'api/receive-callback'],
 ] as const;
 /** The functions invoked by rules, with the number of rules. */
-const BY_RULES = { 'events/reconcile': 3, 'events/verify-ledger': 1 };
+const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2, 'events/verify-ledger': 1 };
 
 /**
- * The gateway's own errors and their codes; the defaults cover the rest. Only the 405 mock checks the content type,
- * so an unsupported type gets the same code as a 405.
+ * The gateway's own errors and their codes; the defaults cover the rest. Only its own refusals check the content type,
+ * so an unsupported type gets the same code as they.
  */
 const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
   ['MISSING_AUTHENTICATION_TOKEN', 'not_found'],
@@ -83,6 +83,17 @@ describe('the API', () => {
 
     expect(api.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] });
     expect(stage.StageName).toBe('prod');
+    expect(stage.MethodSettings).toEqual([
+      {
+        HttpMethod: '*',
+        ResourcePath: '/*',
+        DataTraceEnabled: false,
+        ThrottlingBurstLimit: 2000,
+        ThrottlingRateLimit: 1000,
+      },
+    ]);
+    // Metrics of each method cost by the method and month, and no alarm uses them.
+    expect(JSON.stringify(stage.MethodSettings ?? [])).not.toContain('"MetricsEnabled":true');
   });
 
   test('has exactly these routes', () => {
@@ -151,32 +162,87 @@ const methodAt = (method: string, path: string) => {
   return found;
 };
 
+/** Content types that a refusal of the gateway answers with its own status; for a rarer one it is a 405. */
+const REFUSED_MEDIA_TYPES = [
+  'application/json',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'multipart/form-data',
+  'text/html',
+  'text/plain',
+  'text/xml',
+];
+
+/** Expects that the gateway refuses the other methods of a path by itself, and returns the message. */
+const expectRefusal = (path: string, status: string, headers: Record<string, string>): string => {
+  const { Integration, MethodResponses, AuthorizationType } = methodAt('ANY', path).properties;
+  const always = { 'X-Request-Id': 'context.requestId', 'X-Content-Type-Options': "'nosniff'" };
+  const parameters = Object.entries({ ...always, ...headers }).map(
+    ([name, value]) => [`method.response.header.${name}`, value] as const,
+  );
+
+  expect(AuthorizationType).toBe('NONE');
+  expect(Integration).toMatchObject({
+    Type: 'MOCK',
+    PassthroughBehavior: 'NEVER',
+    RequestTemplates: Object.fromEntries(
+      REFUSED_MEDIA_TYPES.map((mediaType) => [mediaType, `{"statusCode": ${status}}`]),
+    ),
+  });
+  expect(Integration.IntegrationResponses).toHaveLength(1);
+  const [response] = Integration.IntegrationResponses;
+  expect(response.StatusCode).toBe(status);
+  expect(response.ResponseParameters).toEqual(Object.fromEntries(parameters));
+  expect(MethodResponses).toEqual([
+    {
+      StatusCode: status,
+      ResponseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
+    },
+  ]);
+  const { code, message } = errorIn(response.ResponseTemplates);
+  expect(code).toBe('not_found');
+  return message;
+};
+
 describe('another method on a known path', () => {
   test.each([...new Set(ROUTES.map(([, path]) => path))])('%s returns 405 without a function', (path) => {
     const allowed = ROUTES.filter((route) => route[1] === path).map(([method]) => method);
-    const { Integration, MethodResponses } = methodAt('ANY', path).properties;
 
-    expect(Integration).toMatchObject({
-      Type: 'MOCK',
-      RequestTemplates: { 'application/json': '{"statusCode": 405}' },
-    });
-    expect(Integration.IntegrationResponses).toHaveLength(1);
-    const [response] = Integration.IntegrationResponses;
-    expect(response.StatusCode).toBe('405');
-    expect(errorIn(response.ResponseTemplates).code).toBe('not_found');
-    expect(response.ResponseParameters).toEqual({
-      'method.response.header.X-Request-Id': 'context.requestId',
-      'method.response.header.Allow': `'${allowed.join(', ')}'`,
-    });
-    expect(MethodResponses).toEqual([
-      {
-        StatusCode: '405',
-        ResponseParameters: {
-          'method.response.header.X-Request-Id': true,
-          'method.response.header.Allow': true,
-        },
-      },
-    ]);
+    expect(expectRefusal(path, '405', { Allow: `'${allowed.join(', ')}'` })).toBe(
+      `This route takes ${allowed.join(', ')} only.`,
+    );
+  });
+});
+
+describe('an unknown path', () => {
+  /** Below which there are routes, without being one. */
+  const between = [
+    ...new Set(
+      ROUTES.flatMap(([, path]) => {
+        const parts = path.split('/').slice(1);
+        return parts.map((_part, index) => `/${parts.slice(0, index).join('/')}`);
+      }),
+    ),
+  ]
+    .map((path) => (path === '/' ? '' : path))
+    .filter((path) => !ROUTES.some((route) => route[1] === path));
+
+  test.each([...between, '/{proxy+}'])(
+    '"%s" returns 404 by a method of its own: without one the gateway would judge an Authorization header',
+    (path) => {
+      expect(expectRefusal(path, '404', {})).toBe('There is no such route.');
+    },
+  );
+
+  test('is every resource of the API that has no route', () => {
+    const paths = [
+      '',
+      ...ofType(service.resources, 'AWS::ApiGateway::Resource').map(([id]) => pathOf({ Ref: id })),
+    ];
+
+    const withoutMethod = paths.filter((path) => !methods.some((method) => method.path === path));
+    expect(withoutMethod).toEqual([]);
   });
 });
 
@@ -199,7 +265,10 @@ describe("the gateway's own errors", () => {
     expect(response?.StatusCode).toBe(type === 'UNSUPPORTED_MEDIA_TYPE' ? '405' : String(ERROR_STATUS[code]));
     expect(response?.ResponseParameters).toEqual({
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
+      'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
       ...(code === 'rate_limited' ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
+      // The gateway's answer when Lambda throttles the function is one of these.
+      ...(code === 'internal_error' ? { 'gatewayresponse.header.Retry-After': "'2'" } : {}),
     });
   });
 });

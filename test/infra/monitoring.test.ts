@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRIC, METRIC_NAMESPACE, SERVICE_NAME } from '../../core/observability.ts';
+import { METRIC, METRIC_NAMESPACE } from '../../core/observability.ts';
 import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
+import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import {
   ofType,
   onlyOne,
@@ -13,7 +14,7 @@ import {
 /** An alarm: its metric with dimensions, and its threshold. */
 type Alarm = [metric: string, bound: string];
 
-const OURS = `service=${SERVICE_NAME}`;
+const OURS = 'service=GenerationService';
 const ofService = (metric: string, bound: string, split = ''): Alarm => [
   `${METRIC_NAMESPACE}/${metric} ${split}${OURS}`,
   bound,
@@ -23,7 +24,7 @@ const executionsOf = (machine: string, end: string): Alarm => [
   '>= 1 in 1 x 300 s',
 ];
 
-/** Every alarm. Only the first one triggers on missing data. */
+/** Every alarm. Only the first one tells also when it has no data any more. */
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
@@ -31,7 +32,10 @@ const ALARMS: Alarm[] = [
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
-  ['AWS/ApiGateway/5XXError ApiName=RestApi', '>= 5 in 1 x 300 s'],
+  ['AWS/ApiGateway/5XXError ApiName=GenerationService', '>= 5 in 1 x 300 s'],
+  // Of the whole account, which shares its concurrency.
+  ['AWS/Lambda/Throttles ', '>= 50 in 1 x 300 s'],
+  ofService(METRIC.webhookGivenUp, '>= 50 in 1 x 300 s'),
   ...PROVIDER_IDS.flatMap((provider) => [
     ofService(METRIC.providerAccessRefused, '>= 1 in 1 x 300 s', `provider=${provider} `),
     ofService(METRIC.providerCallLost, '>= 5 in 1 x 300 s', `provider=${provider} `),
@@ -41,14 +45,16 @@ const ALARMS: Alarm[] = [
 
 const described = ({ Properties }: Resource): Alarm => {
   const { Namespace, MetricName, Dimensions, Threshold, EvaluationPeriods, Period } = Properties;
-  const split = Dimensions.map(
+  const split = (Dimensions ?? []).map(
     ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
   );
+  // Missing data is never a breach: the first deployment would raise every such alarm at once.
   const [sign, missing] = {
     GreaterThanOrEqualToThreshold: ['>=', 'notBreaching'],
-    LessThanThreshold: ['<', 'breaching'],
+    LessThanThreshold: ['<', 'missing'],
   }[Properties.ComparisonOperator as string] ?? ['?', '?'];
-  const noData = missing === 'breaching' ? ', or no data' : '';
+  const noData = Properties.InsufficientDataActions ? ', or no data' : '';
+  expect(Properties.InsufficientDataActions ?? Properties.AlarmActions).toEqual(Properties.AlarmActions);
   expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
   return [
     `${Namespace}/${MetricName} ${split.toSorted().join(' ')}`,
@@ -85,6 +91,85 @@ describe('the alarms', () => {
 
     expect(await subscriptions({})).toEqual([]);
     expect(await subscriptions({ alarmEmail: 'ops@example.com' })).toEqual([['email', 'ops@example.com']]);
+  });
+});
+
+describe('the operating guide', () => {
+  const guide = readDocument('docs/operating.md');
+
+  test('has a paragraph on every alarm, and on no other', () => {
+    const described = [...guide.matchAll(/^\*\*((?:`[\w-]+`(?:, )?)+)\*\*: \S/gm)].flatMap(([, names = '']) =>
+      names.split(', ').map(codeIn),
+    );
+    const ids = ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([id]) =>
+      render({ Ref: id }).replace(/^Monitoring/, ''),
+    );
+
+    expect(described.map((name) => name.replaceAll('-', '')).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('shows the saved queries of the stack, which search the logs of every function that serves requests', () => {
+    const queries = ofType(service.resources, 'AWS::Logs::QueryDefinition').map(
+      ([, { Properties }]) => Properties,
+    );
+
+    expect(queries).toHaveLength(3);
+    for (const { Name, QueryString, LogGroupNames } of queries) {
+      expect(Name).toMatch(/^GenerationService\/\S/);
+      expect(guide).toContain(QueryString);
+      expect(LogGroupNames.length).toBeGreaterThan(20);
+    }
+  });
+});
+
+test('one dashboard shows calls, executions, providers, concurrency, webhooks and the table', () => {
+  const { DashboardBody, DashboardName } = onlyOne(
+    service.resources,
+    'AWS::CloudWatch::Dashboard',
+  ).Properties;
+  const body = JSON.stringify(DashboardBody);
+
+  expect(render(DashboardName)).toBe('GenerationService-AWS::Region');
+  for (const metric of [
+    '5XXError',
+    'Latency',
+    'ExecutionsStarted',
+    'ExecutionsFailed',
+    'ConcurrentExecutions',
+    'Throttles',
+    'WebhookGivenUp',
+    'ThrottledRequests',
+  ]) {
+    expect(body).toContain(metric);
+  }
+});
+
+describe('the policy of the topic', () => {
+  const statements = () => {
+    const { PolicyDocument, Topics } = onlyOne(service.resources, 'AWS::SNS::TopicPolicy').Properties;
+    expect(Topics).toEqual([{ Ref: onlyOne(service.resources, 'AWS::SNS::Topic').logicalId }]);
+    return PolicyDocument.Statement as Record<string, unknown>[];
+  };
+
+  test('lets alarms of this account publish: a policy of our own replaces the default one, which would', () => {
+    const topic = { Ref: onlyOne(service.resources, 'AWS::SNS::Topic').logicalId };
+
+    expect(statements().filter(({ Effect }) => Effect === 'Allow')).toEqual([
+      {
+        Sid: 'AlarmsOfThisAccount',
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: topic,
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ]);
+  });
+
+  test('refuses plain HTTP', () => {
+    expect(statements().filter(({ Effect }) => Effect === 'Deny')).toMatchObject([
+      { Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    ]);
   });
 });
 

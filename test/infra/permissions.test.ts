@@ -3,6 +3,7 @@ import { actionsCalledIn, codeOf } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
   ofType,
+  onlyOne,
   render,
   type ServiceTemplate,
   synthesizeService,
@@ -21,112 +22,167 @@ const SIGNING_KEY = 'DeliverySigningKey';
 const GENERATION = 'GenerationWorkflowMachineStateMachine';
 const EXPIRY = 'ExpiryWorkflowMachineStateMachine';
 const WEBHOOKS = 'WebhookWorkflowMachineStateMachine';
-const GENERATIONS_RUN = `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${GENERATION}.Name:*`;
+const executionsOf = (machine: string): string =>
+  `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${machine}.Name:*`;
+const GENERATIONS_RUN = executionsOf(GENERATION);
+const ALL_RUN = [EXPIRY, GENERATION, WEBHOOKS].map(executionsOf).join(' ');
 
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
+/** Partitions of the table, as `core/table/keys.ts` builds their keys. */
+const [ACCOUNTS, KEYS, LEDGERS, REQUESTS, CATALOG] = [
+  'ACCOUNT#*',
+  'KEY#*',
+  'LEDGER#*',
+  'REQUEST#*',
+  'CATALOG',
+];
+/** The listing index's partitions of a kind, and those of an index of requests. */
+const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
+const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')} of acc_*`;
+
+const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
+const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
+const DEBITED = [KEYS, ACCOUNTS, REQUESTS, LEDGERS];
 const CREATE = {
-  [TABLE]: onTable('BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem'),
+  [itemsOf(ACCOUNTS, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
 };
-const DELETE = {
-  [TABLE]: onTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-  [FILES]: 's3:DeleteObject',
-  [BUCKET]: 's3:ListBucket',
+const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
+const DELETES = onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem');
+const READS_TO_DELETE = { [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query') };
+const DELETE = { ...READS_TO_DELETE, [itemsOf(KEYS, REQUESTS, LEDGERS)]: DELETES, ...REMOVE_FILES };
+const BLOCK = { ...READS_ACCOUNT, [itemsOf(KEYS, ACCOUNTS)]: onTable('UpdateItem') };
+/** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
+const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
+const END = {
+  [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem'),
+  [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
 };
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
 /** What each function may do besides writing logs: actions by resource. */
 const PERMISSIONS: Record<string, Record<string, string>> = {
-  'api/create-generation': CREATE,
-  'api/create-video': CREATE,
+  'api/create-generation': {
+    ...CREATE,
+    [itemsOf(...DEBITED, 'IN_FLIGHT#filter#*')]: onTable('PutItem', 'UpdateItem'),
+  },
+  'api/create-video': {
+    ...CREATE,
+    [itemsOf(...DEBITED, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('PutItem', 'UpdateItem'),
+  },
   'api/list-generations': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
-    [['GSI2', 'GSI3', 'GSI4', 'GSI5'].map(index).join(' ')]: onTable('Query'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    [requestsIn('GSI2', 'GSI3', 'GSI4', 'GSI5')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/delete-generation': DELETE,
   'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'UpdateItem'),
-    [index('GSI1')]: onTable('Query'),
+    [itemsOf(ACCOUNTS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    [listOf('END_USERS#*')]: onTable('Query'),
   },
-  'api/delete-end-user': { ...DELETE, [index('GSI4')]: onTable('Query') },
-  'api/block-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
-  'api/unblock-end-user': { [TABLE]: onTable('GetItem', 'UpdateItem') },
+  'api/delete-end-user': {
+    ...READS_TO_DELETE,
+    ...REMOVE_FILES,
+    [itemsOf(KEYS, ACCOUNTS, REQUESTS, LEDGERS)]: DELETES,
+    [requestsIn('GSI4')]: onTable('Query'),
+  },
+  'api/block-end-user': BLOCK,
+  'api/unblock-end-user': BLOCK,
   'api/get-generation': {
-    [TABLE]: onTable('GetItem', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),
+    ...COUNTS_CALL,
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/get-video': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
-  'api/get-balance': { [TABLE]: onTable('GetItem', 'UpdateItem') },
-  'api/list-balance-history': { [TABLE]: onTable('GetItem', 'Query', 'UpdateItem') },
+  'api/get-balance': { ...READS_ACCOUNT, ...COUNTS_CALL },
+  'api/list-balance-history': {
+    [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
+  },
+  // Anyone can call it.
   'api/receive-callback': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [TABLE]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
     [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
   },
   'workflow/await-provider': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'workflow/query-provider': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
   },
+  // It parses what providers' URLs serve.
   'workflow/store-outputs': {
-    [TABLE]: onTable('GetItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: TASK,
     [FILES]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
   },
-  'workflow/settle-request': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
-    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
-  },
+  'workflow/settle-request': { ...END, [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution' },
   'workflow/fail-request': {
-    [TABLE]: onTable('GetItem', 'PutItem', 'UpdateItem'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
+    ...END,
+    ...REMOVE_FILES,
     [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
   },
-  'workflow/expire-request': {
-    [TABLE]: onTable('GetItem', 'UpdateItem'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
-  },
+  'workflow/expire-request': { [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'), ...REMOVE_FILES },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
-    [itemsOf('REQUEST#*', 'ACCOUNT#*')]: onTable('GetItem'),
-    [itemsOf('REQUEST#*')]: onTable('PutItem', 'Query'),
+    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
+    [itemsOf(REQUESTS, 'WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('PutItem', 'UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [TABLE]: onTable('BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-    [index('GSI1')]: onTable('Query'),
-    [FILES]: 's3:DeleteObject',
-    [BUCKET]: 's3:ListBucket',
+    [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable(
+      'BatchWriteItem',
+      'DeleteItem',
+      'GetItem',
+      'PutItem',
+      'Query',
+      'UpdateItem',
+    ),
+    [listOf('DUE#*')]: onTable('Query'),
+    [requestsIn('GSI4')]: onTable('Query'),
+    ...REMOVE_FILES,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
-    [GENERATION]: `states:ListExecutions ${WAKE}`,
+    [GENERATION]: WAKE,
+    [GENERATIONS_RUN]: 'states:DescribeExecution',
+  },
+  'events/reconcile-lost': {
+    ...END,
+    ...REMOVE_FILES,
+    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/verify-ledger': {
-    [TABLE]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [['GSI1', 'GSI2'].map(index).join(' ')]: onTable('Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [requestsIn('GSI2')]: onTable('Query'),
+    [listOf('ACCOUNTS')]: onTable('Query'),
+  },
+  'events/stop-executions': {
+    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:ListExecutions',
+    [ALL_RUN]: 'states:StopExecution',
   },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',
@@ -201,6 +257,37 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+describe('of the table', () => {
+  const onTheTable = (name: string) =>
+    statementsOf(name).filter(({ Action }) => list(Action).some((action) => action.startsWith('dynamodb:')));
+
+  test('no role reaches items but by the partitions that it needs', () => {
+    for (const statement of NAMES.flatMap(onTheTable)) {
+      expect(statement.Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']).not.toContain('*');
+      expect(resourcesOf(statement)).toContain(' of ');
+    }
+  });
+
+  test.each([
+    'api/receive-callback',
+    'workflow/dispatch-request',
+    'workflow/await-provider',
+    'workflow/query-provider',
+    'workflow/store-outputs',
+    'workflow/expire-request',
+    'workflow/deliver-webhook',
+  ])(
+    '%s, which anyone can call or which reads what strangers send, writes no account, key or ledger',
+    (name) => {
+      const writing = onTheTable(name).filter(({ Action }) => /Write|Put|Update|Delete/.test(String(Action)));
+
+      expect(writing).toHaveLength(1);
+      for (const statement of writing)
+        expect(resourcesOf(statement)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
+    },
+  );
+});
+
 describe('no policy of the stack', () => {
   test('allows a scan of the table, or a wildcard action', () => {
     const actions = statements().flatMap(({ Action }) => Action);
@@ -213,7 +300,7 @@ describe('no policy of the stack', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
-      new Set([FILES, GENERATIONS_RUN]),
+      new Set([FILES, ...ALL_RUN.split(' ')]),
     );
   });
 
@@ -232,7 +319,14 @@ describe('no policy of the stack', () => {
       ([, { Properties }]) => Properties.RoleArn['Fn::GetAtt'][0],
     );
 
-    expect(roles.toSorted()).toEqual([...NAMES.map(roleOf), ...machines].toSorted());
+    // The gateway's own, with which it writes access logs.
+    const { CloudWatchRoleArn } = onlyOne(service.resources, 'AWS::ApiGateway::Account').Properties;
+    const gateway = CloudWatchRoleArn['Fn::GetAtt'][0];
+
+    expect(roles.toSorted()).toEqual([...NAMES.map(roleOf), ...machines, gateway].toSorted());
+    expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
+      'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
+    ]);
     expect(ofType(service.resources, 'AWS::IAM::ManagedPolicy')).toEqual([]);
     expect(ofType(service.resources, 'AWS::IAM::User')).toEqual([]);
   });

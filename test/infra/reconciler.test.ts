@@ -52,7 +52,8 @@ describe('lost executions', () => {
     GenerationWorkflowMachineStateMachine: LOST,
     ExpiryWorkflowMachineStateMachine: LOST,
   };
-  const eventRules = () => rulesOf(service, 'events/reconcile').filter(({ EventPattern }) => EventPattern);
+  const eventRules = () =>
+    rulesOf(service, 'events/reconcile-lost').filter(({ EventPattern }) => EventPattern);
 
   test('are reported at once, for exactly these state machines and statuses', () => {
     const reported = eventRules().map(({ EventPattern }) => [
@@ -78,8 +79,36 @@ describe('lost executions', () => {
   });
 });
 
+describe('what Lambda does with an event that a function failed', () => {
+  const settingsOf = (name: string) =>
+    ofType(service.resources, 'AWS::Lambda::EventInvokeConfig')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ FunctionName }) => FunctionName.Ref === service.functions[name]?.logicalId);
+
+  test.each([
+    ['events/reconcile', 60],
+    ['events/verify-ledger', 3600],
+  ])('%s, which runs on a schedule, is not run again, and no later than after %i s', (name, seconds) => {
+    expect(settingsOf(name)).toEqual([
+      expect.objectContaining({
+        Qualifier: '$LATEST',
+        MaximumRetryAttempts: 0,
+        MaximumEventAgeInSeconds: seconds,
+      }),
+    ]);
+    for (const { Targets } of rulesOf(service, name)) {
+      expect(Targets[0]?.RetryPolicy).toEqual({ MaximumRetryAttempts: 0 });
+    }
+  });
+
+  test('events/reconcile-lost is run twice more, as Lambda does by default', () => {
+    expect(settingsOf('events/reconcile-lost')).toEqual([]);
+  });
+});
+
 test('these are all the rules', () => {
-  expect(rulesOf(service, 'events/reconcile')).toHaveLength(3);
+  expect(rulesOf(service, 'events/reconcile')).toHaveLength(1);
+  expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(2);
   expect(rulesOf(service, 'events/verify-ledger')).toHaveLength(1);
   expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -38,11 +38,19 @@ export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate 
   });
 
 /** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */
-export const addService = (app: App, bundlesFolder: string): GenerationServiceStack =>
-  new GenerationServiceStack(app, 'GenerationService', {
-    context: readContext(app.node),
+export const addService = (
+  app: App,
+  bundlesFolder: string,
+  env: { account?: string; region?: string } = {},
+): GenerationServiceStack => {
+  const context = readContext(app.node);
+  return new GenerationServiceStack(app, 'GenerationService', {
+    env,
+    stackName: context.stackName,
+    context,
     bundleOf: (name) => placeholderBundle(bundlesFolder, name),
   });
+};
 
 const placeholderBundle = (bundlesFolder: string, name: string): string => {
   const bundle = join(bundlesFolder, name);
@@ -56,9 +64,11 @@ const functionsByBundle = (
   assemblyFolder: string,
 ): Record<string, TemplateFunction> =>
   Object.fromEntries(
-    ofType(resources, 'AWS::Lambda::Function').map(([logicalId, { Properties: properties }]) => {
+    ofType(resources, 'AWS::Lambda::Function').flatMap(([logicalId, { Properties: properties }]) => {
       const asset = `asset.${String(properties.Code.S3Key).replace(/\.zip$/, '')}`;
-      const name = readFileSync(join(assemblyFolder, asset, 'index.mjs'), 'utf8');
-      return [name, { logicalId, properties }];
+      const file = join(assemblyFolder, asset, 'index.mjs');
+      // A function of the CDK, not of ours.
+      if (!existsSync(file)) return [];
+      return [[readFileSync(file, 'utf8'), { logicalId, properties }]];
     }),
   );

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { App, CfnResource, Stack } from 'aws-cdk-lib';
+import { DEVELOPMENT, PRODUCTION } from './option-sets.ts';
 import { projectContext } from './service-template.ts';
 import { addService, withTemporaryFolder } from './synthesis.ts';
 
@@ -33,6 +34,18 @@ describe('the template rules', () => {
 
   test('find no problem in the service', () => {
     expect(synthesize((app, folder) => addService(app, join(folder, 'bundles')))).toEqual([]);
+  });
+
+  test.each([
+    [
+      'with every option, as in production',
+      { ...PRODUCTION, alarmEmail: 'ops@example.com', guardrailId: 'g1' },
+    ],
+    ['for development', DEVELOPMENT],
+  ])('find no problem %s, in another region', (_title, context) => {
+    const env = { account: '111122223333', region: 'ap-southeast-1' };
+
+    expect(synthesize((app, folder) => addService(app, join(folder, 'bundles'), env), context)).toEqual([]);
   });
 
   test('fail the synthesis of a resource that CloudFormation would refuse, naming it and the reason', () => {

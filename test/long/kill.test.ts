@@ -27,11 +27,11 @@ import { WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
 import { aPicture, companions, KILL_POINTS, type Scenario } from './kill-points.ts';
 
 /** A start takes seconds on a quiet machine, and far longer on a busy one. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 /** The first balance of each account in xTokens: what a local run gives its first account. */
 const TOPPED_UP = 1000;
-/** A lost creation is found after 30 s, a dead call after 20 s, a missing callback sooner. */
-const QUIET_WITHIN_SECONDS = 90;
+/** A lost creation is found after 60 s, a dead call after 20 s; a look that was killed is repeated after 45 s. */
+const QUIET_WITHIN_SECONDS = 240;
 
 let sandbox: SandboxProcess;
 let receiver: WebhookReceiver;
@@ -94,7 +94,7 @@ const isDue = ({ expiresAt, expiredAt }: StoredRequest): boolean =>
   expiresAt !== undefined && expiresAt <= new Date().toISOString() && expiredAt === undefined;
 /** Work left: open work of unfinished and ended requests, then files to remove. */
 const openWork = async (): Promise<string[]> => [
-  ...(await itemsNaming(service, 'OPEN_WORK#')),
+  ...(await itemsNaming(service, 'DUE#')),
   ...(await storedRequests(service)).filter(isDue).map(({ requestId }) => requestId),
 ];
 

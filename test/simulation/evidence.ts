@@ -34,6 +34,8 @@ export class Evidence {
   readonly calls = new Map<string, CreationCall[]>();
   /** How many attempts were claimed in the table, by request. */
   readonly claims = new Map<string, number>();
+  /** How many answers "busy" were written down, by request. */
+  readonly busyAnswers = new Map<string, number>();
   /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
   readonly interrupted = new Map<string, number>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
@@ -65,6 +67,11 @@ export class Evidence {
   /** An attempt of a request was claimed in the table. */
   claim({ requestId }: Item): void {
     count(this.claims, String(requestId));
+  }
+
+  /** That a provider was busy was written down. */
+  recordBusy({ requestId }: Item): void {
+    count(this.busyAnswers, String(requestId));
   }
 
   /** A run of a function died. */

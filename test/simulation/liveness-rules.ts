@@ -82,7 +82,11 @@ export const endingProblems = (ending: Ending): string[] => {
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const interrupted = evidence.interrupted.get(requestId) ?? 0;
   const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
-  const untaken = plannedCalls - calls.filter(isFinal).length - unsent;
+  // So does one that was turned away, if its maker died before it had written that down.
+  const turnedAway = calls.filter(({ status }) => status === 429).length;
+  const unwritten =
+    interrupted > 0 ? Math.max(0, turnedAway - (evidence.busyAnswers.get(requestId) ?? 0)) : 0;
+  const untaken = plannedCalls - calls.filter(isFinal).length - unsent - unwritten;
   if (untaken > 0 && !Object.values(UNTAKEN_EXCUSES).some((holds) => holds(calls, ending))) {
     const asked = calls.length === 0 ? 'unasked' : 'given up';
     const rule = code === 'internal_error' ? 'dropped' : asked;

@@ -57,7 +57,7 @@ export const MUTATIONS = {
   /** A reconciler that never starts a request that never started. */
   'reconciler that starts nothing': {
     drops: (functionName, command, { stateMachineArn }) =>
-      functionName === 'events/reconcile' &&
+      functionName.startsWith('events/reconcile') &&
       command === 'StartExecutionCommand' &&
       stateMachineArn === machineArn('generation'),
   },

@@ -3,7 +3,6 @@ import { type Step, step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
 import { OUTAGE_MODES, type PlannedOutage, SERVICES } from './engine/outages.ts';
-import { ruleOf } from './open-findings.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
@@ -84,8 +83,6 @@ export interface SimulationOptions {
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
-  /** Whether open findings fail a run too. */
-  strict?: boolean;
   /** Whether it goes on after a failure, and only counts. */
   survey?: boolean;
   /** Told after every run of how many there were. */
@@ -169,6 +166,9 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     },
   };
 };
+
+/** The name of the rule that a problem breaks, `[name] …`; older rules have none. */
+const ruleOf = (problem: string): string => /^\[([^\]]+)\]/.exec(problem)?.[1] ?? 'unnamed';
 
 const tally = ({ broken }: Totals, problems: readonly string[], scenario: Scenario): void => {
   for (const rule of new Set(problems.map(ruleOf))) {

@@ -1,3 +1,4 @@
+import { DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
@@ -15,6 +16,9 @@ const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
 const SLOWER_EACH_RUN = 0.5;
 
+/** What the reconciler finishes besides requests, by how its sort keys begin. */
+const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
+
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
@@ -29,6 +33,7 @@ const LOST: Record<string, readonly string[]> = {
 export class Schedule {
   private readonly world: World;
   private readonly reconcile: DeployedFunction;
+  private readonly reconcileLost: DeployedFunction;
   private isArmed = false;
   private quietRuns = 0;
   private minutes = 0;
@@ -37,10 +42,11 @@ export class Schedule {
   constructor(world: World) {
     this.world = world;
     this.reconcile = world.functionNamed('reconcile');
+    this.reconcileLost = world.functionNamed('reconcile-lost');
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
-      const isAboutRequest = after?.SK === 'REQUEST' || String(after?.SK).startsWith('DELETED#');
-      if (!isAboutRequest) return;
+      const sort = String(after?.SK);
+      if (sort !== 'REQUEST' && !LISTED_WORK.some((prefix) => sort.startsWith(prefix))) return;
       this.quietRuns = 0;
       this.roundsAtRest = 0;
       this.arm();
@@ -49,7 +55,7 @@ export class Schedule {
 
   /** One run, as on its schedule. */
   async runNow(): Promise<void> {
-    await this.invoke({ everySeconds: INTERVAL_MS / 1000 });
+    await this.invoke(this.reconcile, { everySeconds: INTERVAL_MS / 1000 });
   }
 
   private arm(): void {
@@ -85,7 +91,7 @@ export class Schedule {
     const { world } = this;
     return (
       world.items('REQUEST').some((record) => !isTerminal(record) || record.GSI1PK !== undefined) ||
-      world.items('DELETED#').some(({ GSI1PK }) => GSI1PK !== undefined)
+      LISTED_WORK.some((prefix) => world.items(prefix).some(({ GSI1PK }) => GSI1PK !== undefined))
     );
   }
 
@@ -108,18 +114,18 @@ export class Schedule {
   private async invokeUntilDone(event: unknown): Promise<void> {
     for (const wait of RETRY_MS) {
       if (wait > 0) await this.world.scheduler.sleep(wait);
-      let error = await this.invoke(event);
+      let error = await this.invoke(this.reconcileLost, event);
       while (error?.name === TOO_MANY) {
         await this.world.scheduler.sleep(ROOM_MS);
-        error = await this.invoke(event);
+        error = await this.invoke(this.reconcileLost, event);
       }
       if (!error) return;
     }
   }
 
   /** Why it did not come to its end; undefined when it did. */
-  private invoke(event: unknown): Promise<Error | undefined> {
-    return outside(() => this.world.lambda.invoke(this.reconcile, event)).then(
+  private invoke(target: DeployedFunction, event: unknown): Promise<Error | undefined> {
+    return outside(() => this.world.lambda.invoke(target, event)).then(
       () => undefined,
       (error: Error) => error,
     );

@@ -43,12 +43,13 @@ const TIMEOUT_SECONDS: Record<string, number> = {
     ),
   ),
   'events/reconcile': 120,
+  'events/reconcile-lost': 60,
 };
 /** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;
 
 /** Entry points that only serve the deployment itself. */
-const LEFT_OUT = new Set(['create-signing-key']);
+const LEFT_OUT = new Set(['create-signing-key', 'stop-executions']);
 
 /** Puts the stand-ins behind the clients of the service and loads its functions and state machines. */
 export const loadService = async (): Promise<Deployment> => {

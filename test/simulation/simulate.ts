@@ -7,7 +7,6 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     mutation: { type: 'string' },
     trace: { type: 'boolean', default: false },
-    strict: { type: 'boolean', default: false },
     survey: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
   },
@@ -23,7 +22,7 @@ const main = async (): Promise<void> => {
   const seed = values.seed === undefined ? Math.floor(Math.random() * 0x7fff_ffff) : Number(values.seed);
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1000).toFixed(1);
-  const { deployment, simulate, failureText, MUTATIONS, OPEN_FINDINGS } = await loadSimulation();
+  const { deployment, simulate, failureText, MUTATIONS } = await loadSimulation();
   const bug = values.mutation;
   if (bug !== undefined && !Object.hasOwn(MUTATIONS, bug)) throw new Error(`There is no mutation ${bug}.`);
   say(`${runs} runs with seed ${seed}; loaded after ${seconds()} s`);
@@ -33,7 +32,6 @@ const main = async (): Promise<void> => {
     seed,
     mutation: bug === undefined ? undefined : MUTATIONS[bug as keyof typeof MUTATIONS],
     shrinks: !values['no-shrink'],
-    strict: values.strict,
     survey: values.survey,
     progress: (done) => {
       if (done % 500 === 0) say(`${done} runs after ${seconds()} s`);
@@ -44,12 +42,7 @@ const main = async (): Promise<void> => {
     `${result.runs} runs, ${requests} requests, ${faultsMet} faults met, ${outagesMet} calls in an outage, ${seconds()} s`,
   );
   for (const [rule, { runs: times, example }] of result.totals.broken) {
-    const why = OPEN_FINDINGS[rule] ?? 'not known';
-    say(
-      values.survey
-        ? `${times} runs broke [${rule}], ${why}. The first:\n${example}\n`
-        : `${times} runs broke [${rule}]: ${why}.`,
-    );
+    say(`${times} runs broke [${rule}].${values.survey ? ` The first:\n${example}\n` : ''}`);
   }
   if (!result.failure) return;
   say(failureText(result.failure));

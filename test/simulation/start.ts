@@ -11,5 +11,4 @@ export const loadSimulation = async () => ({
   deployment: await loadDeployment(),
   ...(await import('./property.ts')),
   ...(await import('./mutations.ts')),
-  ...(await import('./open-findings.ts')),
 });

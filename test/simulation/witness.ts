@@ -1,3 +1,4 @@
+import { endUserKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { World } from './world.ts';
 
@@ -41,6 +42,9 @@ export interface ExpectedCounters {
 
 export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.status));
 
+const isBusy = (attempt: Item | undefined): attempt is Item =>
+  (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
+
 /**
  * Watches every change of the table and keeps what no reader of its last state could know: whether a terminal
  * request ever changed, and what was accepted and later removed.
@@ -73,6 +77,8 @@ export class Witness {
     const sort = String((after ?? before)?.SK);
     if (sort === 'REQUEST') this.seeRequest(before, after);
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
+    if (sort.startsWith('ATTEMPT#') && isBusy(after) && !isBusy(before))
+      this.world.evidence.recordBusy(after);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
@@ -106,6 +112,12 @@ export class Witness {
     if (this.lives.has(requestId)) this.violations.push(`${requestId} was written anew after its removal`);
     const email = String(record.endUserEmail);
     const accountId = String(record.accountId);
+    const endUser = this.world.table.get({ ...endUserKey(accountId, email) });
+    if (endUser?.blockedAt !== undefined || endUser?.deletingAt !== undefined) {
+      this.violations.push(
+        `[barred end-user] ${requestId} was accepted while ${email} is blocked or removed`,
+      );
+    }
     const life: Life = {
       requestId,
       accountId,

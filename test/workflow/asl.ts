@@ -18,9 +18,12 @@ export const LAMBDA_TRANSIENT_ERRORS = [
   'Runtime.ExitError',
 ];
 
+/** No concurrency is left in the account: nothing has failed, and minutes may pass before there is room. */
+export const THROTTLING = 'Lambda.TooManyRequestsException';
+
 /** How tasks retry `TransientError` and the transient errors of Lambda when nothing is lost by giving up. */
 export const TRANSIENT_RETRIER: Retrier = {
-  ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS],
+  ErrorEquals: ['TransientError', ...LAMBDA_TRANSIENT_ERRORS.filter((error) => error !== THROTTLING)],
   IntervalSeconds: 2,
   BackoffRate: 2,
   MaxDelaySeconds: 30,
@@ -33,6 +36,13 @@ export const TRANSIENT_RETRIER: Retrier = {
  * had their time to be stored. With full jitter a pause is 15 s on average.
  */
 export const LASTING_RETRIER: Retrier = { ...TRANSIENT_RETRIER, MaxAttempts: 450 };
+
+/** How tasks retry a throttled function: by itself, so that it uses up no attempts of others; for 15 min on average. */
+export const THROTTLING_RETRIER: Retrier = {
+  ...TRANSIENT_RETRIER,
+  ErrorEquals: [THROTTLING],
+  MaxAttempts: 60,
+};
 
 /** The names of all definition files. */
 export const definitionFiles = (): string[] => readdirSync(folder).toSorted();

@@ -13,6 +13,8 @@ import {
   readDefinition,
   type State,
   successorsOf,
+  THROTTLING,
+  THROTTLING_RETRIER,
   TRANSIENT_RETRIER,
 } from './asl.ts';
 
@@ -144,6 +146,13 @@ describe.each(TASKS)('$file: $name', ({ file, name, task }) => {
     );
 
     expect(retriers).toEqual([file === HOLDS_PAID_WORK ? LASTING_RETRIER : TRANSIENT_RETRIER]);
+  });
+
+  test('retries a throttled function by a retrier of its own, for minutes', () => {
+    const retriers = (task.Retry ?? []).filter(({ ErrorEquals }) => ErrorEquals.includes(THROTTLING));
+
+    const lasting = file === HOLDS_PAID_WORK ? { MaxAttempts: LASTING_RETRIER.MaxAttempts } : {};
+    expect(retriers).toEqual([{ ...THROTTLING_RETRIER, ...lasting }]);
   });
 
   test('retries transient errors only, each in one retrier', () => {

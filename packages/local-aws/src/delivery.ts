@@ -13,6 +13,8 @@ export interface StoredObject {
   contentType: string;
   contentLength: number;
   etag: string;
+  /** Other headers that were stored with the object, in lower case. */
+  headers?: Record<string, string>;
 }
 
 /** What the file route works with. */
@@ -57,7 +59,8 @@ const objectKeyOf = (path: string, originPath: string): string | undefined => {
 };
 
 const send = async (request: IncomingMessage, response: ServerResponse, object: StoredObject) => {
-  const { body, contentType, contentLength, etag } = object;
+  const { body, contentType, contentLength, etag, headers = {} } = object;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Accept-Ranges', 'bytes');
   response.setHeader('ETag', etag);
   if (matchesEtag(request.headers['if-none-match'], etag)) {
@@ -109,6 +112,9 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
   return async (request, response) => {
     const target = request.url ?? '/';
     const [path = ''] = target.split('?', 1);
+    for (const [name, value] of Object.entries(distribution.responseHeaders ?? {})) {
+      response.setHeader(name, value);
+    }
     try {
       if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 403, 'AccessDenied');
       const verdict = trustedKeys ? checkSignedUrl(base.origin + target, trustedKeys, now()) : 'valid';

@@ -10,6 +10,7 @@ import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime } from './functions/runtime.ts';
 import { startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
 import { readStack, type Stack } from './template.ts';
 
@@ -37,6 +38,10 @@ export interface LocalAwsOptions {
   beforeSchedules?: (run: LocalAws) => Promise<void>;
   /** A file of extra certificate authorities for the functions. */
   extraCaCertificates?: string;
+  /** Invocations of all functions at once, as the account's quota. More are throttled. Default: no limit. */
+  maxConcurrency?: number;
+  /** Executions that run at once, in all state machines. Default: 1,000,000, as for an account. */
+  maxOpenExecutions?: number;
   /** Called with the duration of each step of the start. */
   progress?: (step: string, milliseconds: number) => void;
   /** Aborts the start. */
@@ -153,6 +158,7 @@ export const startLocalAws = async (
         return initialValue === undefined ? secret : { ...secret, initialValue };
       }),
       dynamodbEndpoint: options.dynamodbEndpoint,
+      ...(options.maxOpenExecutions !== undefined && { maxOpenExecutions: options.maxOpenExecutions }),
     });
     started.endpoint = endpoint;
     endpoint.addPrincipals([
@@ -168,6 +174,7 @@ export const startLocalAws = async (
 
   try {
     if (options.dynamodbEndpoint === undefined) findDynoxide();
+    makePrivateDirectory(dataDir);
     mkdirSync(logDirectory, { recursive: true });
     const frontDoor = await step('front door', () => startFrontDoor(options.port));
     started.frontDoor = frontDoor;
@@ -182,6 +189,7 @@ export const startLocalAws = async (
       awsEndpointUrl: endpoint.url,
       logDirectory,
       ...(options.extraCaCertificates && { extraCaCertificates: options.extraCaCertificates }),
+      ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
     });
     started.runtime = runtime;
     const { invoke } = runtime;

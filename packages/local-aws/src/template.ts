@@ -1,3 +1,4 @@
+import { checkAlarmTopics } from './template/alarm-topics.ts';
 import { type ApiSpec, apiSpec } from './template/api.ts';
 import { type Assembly, loadAssembly } from './template/assembly.ts';
 import { bucketNames, secretSpecs, tableSpecs } from './template/data.ts';
@@ -37,6 +38,7 @@ export const readStack = (directory: string): Stack => {
   const customResources = new Map<string, CustomResourceState>();
   const resolver = createResolver(assembly.template, assembly.stackName, customResources);
   refuseUnknownKinds(resolver);
+  checkAlarmTopics(resolver);
   const roles = roleSpecs(resolver);
   return {
     name: assembly.stackName,

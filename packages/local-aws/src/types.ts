@@ -52,6 +52,17 @@ export interface AwsEvent {
 /** When a rule fires by itself: at a rate, or at the minutes of a cron expression. */
 export type Schedule = { everyMilliseconds: number } | { cron: string };
 
+/** A function that a rule invokes asynchronously. */
+export interface RuleTarget {
+  functionArn: string;
+  /** Replaces the event. */
+  input?: unknown;
+  /** How often Lambda runs the function again when it fails. Default: 2. */
+  retryAttempts?: number;
+  /** How long Lambda keeps an event that it cannot deliver. Default: 6 h. */
+  maxAgeMilliseconds?: number;
+}
+
 /** A rule of the template on the default event bus. */
 export interface RuleSpec {
   name: string;
@@ -59,8 +70,7 @@ export interface RuleSpec {
   schedule?: Schedule;
   /** Matching events go to the targets. */
   eventPattern?: Record<string, unknown>;
-  /** `input` replaces the event. */
-  targets: { functionArn: string; input?: unknown }[];
+  targets: RuleTarget[];
 }
 
 /** A table of the template. */

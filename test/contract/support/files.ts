@@ -4,6 +4,9 @@ import sharp from 'sharp';
 export interface FetchedFile {
   status: number;
   type: string | null;
+  /** `Content-Disposition` and `X-Content-Type-Options`. */
+  disposition: string | null;
+  typeOptions: string | null;
   bytes: Buffer;
 }
 
@@ -11,7 +14,14 @@ export interface FetchedFile {
 export const fetchFile = async (url: string | URL | undefined): Promise<FetchedFile> => {
   const response = await fetch(url ?? '');
   const bytes = Buffer.from(await response.arrayBuffer());
-  return { status: response.status, type: response.headers.get('content-type'), bytes };
+  const header = (name: string) => response.headers.get(name);
+  return {
+    status: response.status,
+    type: header('content-type'),
+    disposition: header('content-disposition'),
+    typeOptions: header('x-content-type-options'),
+    bytes,
+  };
 };
 
 /** Format and size of an image, from its bytes. */

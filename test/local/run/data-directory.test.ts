@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -24,6 +33,15 @@ describe('the data directory', () => {
 
     data.release();
     takeDataDirectory(path).release();
+  });
+
+  test('lets no other user in, new or old', () => {
+    takeDataDirectory(path).release();
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+
+    chmodSync(path, 0o755);
+    takeDataDirectory(path).release();
+    expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
   test.each(['run.lock', 'local.json'])('is taken over from a run that died: %s', (name) => {

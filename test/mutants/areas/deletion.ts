@@ -5,7 +5,7 @@ export const DELETION = bugs('deletion', [
   [
     'an interrupted deletion is never resumed',
     'core/requests/deleted-requests.ts',
-    '...openWorkListing(deletion.requestId, deletion.deletedAt),',
+    "...dueListing('LOOK', deletion.requestId, addSeconds(deletion.deletedAt, FINISH_WITHIN_SECONDS)),",
     '',
   ],
   [
@@ -39,10 +39,22 @@ export const DELETION = bugs('deletion', [
     'throw error;',
   ],
   [
-    'an end-user with unfinished requests is removed',
-    'core/end-users/end-users.ts',
-    'AND activeRequests = :none',
-    'AND activeRequests >= :none',
+    'a removal takes the requests of a later end-user with the address',
+    'core/end-users/removals.ts',
+    ': request.endUserId === endUserId',
+    ': request.endUserId !== undefined',
+  ],
+  [
+    'a removal ends before the index shows every request',
+    'core/end-users/removals.ts',
+    'addSeconds(removedAt, INDEX_SECONDS)',
+    'addSeconds(removedAt, 0)',
+  ],
+  [
+    'a removal whose call died is never resumed',
+    'core/end-users/removals.ts',
+    '{ ...endUserRemovalKey(removal), ...due, ...removal }',
+    '{ ...endUserRemovalKey(removal), ...removal }',
   ],
   [
     'an end-user creates while being removed',
@@ -53,7 +65,7 @@ export const DELETION = bugs('deletion', [
   [
     'requests of a removed end-user are left when one call cannot remove all',
     'core/deletion/delete-end-user.ts',
-    'if (!complete) {',
-    'if (!complete && deletions.size === 0) {',
+    'if (!complete) return undefined;',
+    '',
   ],
 ]);

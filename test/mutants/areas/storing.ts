@@ -10,9 +10,9 @@ export const STORING = bugs('storing', [
   ],
   [
     'a stored request is thrown away when its execution is lost',
-    'core/workflow/reconcile.ts',
-    'if (request.outputs)',
-    'if (!request.outputs)',
+    'core/workflow/fail-request.ts',
+    'isOpen && (request.outputs || kept)',
+    'isOpen && !(request.outputs || kept)',
   ],
   [
     'what is stored so far counts as everything',
@@ -29,8 +29,8 @@ export const STORING = bugs('storing', [
   [
     'every image is stored over the first',
     'core/workflow/store-outputs.ts',
-    'outputObjectKey(request.accountId, request.requestId, index, extension)',
-    'outputObjectKey(request.accountId, request.requestId, 0, extension)',
+    'outputObjectKey(request.requestId, index, extension)',
+    'outputObjectKey(request.requestId, 0, extension)',
   ],
   [
     'more images are delivered than were paid for',

@@ -21,10 +21,16 @@ export const WAITING = bugs('waiting', [
     'wait?.taskToken !== undefined && wait.calledBackAt === undefined',
   ],
   [
+    'work whose look died is forgotten for a day',
+    'core/workflow/reconcile-due.ts',
+    'relist(due, due.list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS))',
+    'relist(due, due.list, addSeconds(toInstant(clock.now()), 86_400))',
+  ],
+  [
     'a lost callback is never made up for',
-    'core/workflow/reconcile.ts',
-    'return lastAt <= addSeconds(',
-    'return lastAt > addSeconds(',
+    'core/workflow/reconcile-due.ts',
+    '|| newsAt > silentSince',
+    '|| newsAt <= silentSince',
   ],
   [
     'the deadline is counted anew from every query',

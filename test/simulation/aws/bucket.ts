@@ -106,8 +106,8 @@ const partsOf = ({ uploads }: World, { UploadId }: Input): Map<number, Uint8Arra
   return parts;
 };
 
-/** The request that a file is of: `outputs/<account>/<request>/<index>.<extension>`. */
-export const requestOf = (objectKey: string): string => objectKey.split('/')[2] ?? '';
+/** The request that a file is of: `outputs/<request>/<index>.<extension>`. */
+export const requestOf = (objectKey: string): string => objectKey.split('/')[1] ?? '';
 
 const bytesOf = (body: unknown): Uint8Array => {
   if (!(body instanceof Uint8Array)) throw new Error('An object is uploaded in buffers of known size.');

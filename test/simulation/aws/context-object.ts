@@ -1,14 +1,14 @@
 import type { Execution } from './execution.ts';
 
 /** What `$$` stands for in a definition. */
-export const makeContext = (execution: Execution, state: string, token = '') => ({
+export const makeContext = (execution: Execution, state: string, token = '', retries = 0) => ({
   Execution: {
     Id: executionArn(execution.machine, execution.name),
     Name: execution.name,
     Input: JSON.parse(execution.input) as unknown,
     StartTime: new Date(execution.startedAt).toISOString(),
   },
-  State: { Name: state, EnteredTime: new Date(execution.startedAt).toISOString(), RetryCount: 0 },
+  State: { Name: state, EnteredTime: new Date(execution.enteredAt).toISOString(), RetryCount: retries },
   StateMachine: { Id: machineArn(execution.machine), Name: execution.machine },
   Task: { Token: token },
 });

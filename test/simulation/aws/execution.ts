@@ -138,7 +138,9 @@ export class Execution {
     const retried = new Map<Retrier, number>();
     for (;;) {
       try {
-        const context = makeContext(this, name, `token ${this.machine} ${this.name} ${this.tokens++}`);
+        const token = `token ${this.machine} ${this.name} ${this.tokens++}`;
+        const retries = [...retried.values()].reduce((sum, times) => sum + times, 0);
+        const context = makeContext(this, name, token, retries);
         const result = await this.attempt(state, data, context);
         const selected = state.ResultSelector ? fill(state.ResultSelector, result, context) : result;
         return [place(state.ResultPath, data, selected), state.End ? undefined : state.Next];

@@ -6,7 +6,7 @@ import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
 
 /** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
-const UNTRANSACTED = /^(ATTEMPT#|WAIT|WEBHOOK)/;
+const UNTRANSACTED = /^(WAIT|WEBHOOK)/;
 
 type Input = Record<string, unknown>;
 

@@ -77,7 +77,7 @@ class Tries<T> {
     const { faults } = this.world;
     const fitting = CALL_FAULTS.filter((fault) => this.fits(fault));
     let lasting: CallFault | undefined;
-    let error = this.errorOf('lost');
+    let error: Error | undefined;
     for (let attempt = 1; attempt <= this.call.maxTries; attempt++) {
       if (attempt > 1) {
         this.world.disturb();
@@ -131,7 +131,8 @@ class Tries<T> {
       }
       return this.answered(this.arrive());
     }
-    if (error.name === this.errorOf('lost').name) this.call.unheard?.();
+    error ??= this.errorOf('lost');
+    if (error.name === this.nameOf('lost')) this.call.unheard?.();
     else this.call.givenUp?.();
     throw error;
   }
@@ -178,8 +179,12 @@ class Tries<T> {
     return milliseconds < answerMs;
   }
 
+  private nameOf(kind: keyof CallErrors): string {
+    return (this.call.errors ?? SDK_ERRORS)[kind];
+  }
+
   private errorOf(kind: keyof CallErrors): Error {
-    const name = (this.call.errors ?? SDK_ERRORS)[kind];
+    const name = this.nameOf(kind);
     const $metadata = { httpStatusCode: kind === 'refused' ? 500 : 400 };
     const message = `${name}, by the plan of faults and outages.`;
     return Object.assign(new Error(message), { name, code: name, $metadata });

@@ -71,7 +71,8 @@ export const LAYERS: Record<string, Layer> = {
   'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
   'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
-  'local/': { may: ['local/', 'packages/'] },
+  // A local run makes its first account by the operators' commands.
+  'local/': { may: ['local/', 'packages/', 'ops/'] },
 };
 
 const isPath = (to: string): boolean => to.endsWith('.ts') || to.includes('.json');

@@ -10,13 +10,14 @@ import {
   type VideoRequest,
 } from '../../../core/requests/request-rules.ts';
 import {
+  dueListing,
   endUserKey,
   endUserListing,
-  openWorkListing,
   requestKey,
   requestListing,
   requestStatusListing,
 } from '../../../core/table/keys.ts';
+import { addSeconds } from '../../../core/time.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
 import { NOW } from './clocks.ts';
 
@@ -104,7 +105,7 @@ export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoReque
 /** An output with a file. */
 export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = {}): StoredOutput => ({
   index,
-  objectKey: `outputs/${ACCOUNT_ID}/${REQUEST_ID}/${index}.png`,
+  objectKey: `outputs/${REQUEST_ID}/${index}.png`,
   contentType: 'image/png',
   sizeBytes: 1234,
   width: 1024,
@@ -115,7 +116,7 @@ export const aStoredOutput = (index: number, overrides: Partial<StoredOutput> = 
 /** The one output of a video, with its file. */
 export const aStoredVideo = (overrides: Partial<StoredOutput> = {}): StoredOutput => ({
   index: 0,
-  objectKey: `outputs/${ACCOUNT_ID}/${VIDEO_ID}/0.mp4`,
+  objectKey: `outputs/${VIDEO_ID}/0.mp4`,
   contentType: 'video/mp4',
   sizeBytes: 123_456,
   width: 1920,
@@ -148,15 +149,21 @@ export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {
   ...overrides,
 });
 
-/** A request's index attributes as the service writes them: listed as open work until it has ended. */
+/** A request's index attributes as the service writes them: due until it has ended. */
 export const listingOf = (request: StoredRequest) => {
-  const { requestId, accountId, endUserEmail, status, createdAt } = request;
+  const { accountId, endUserEmail, status } = request;
   return {
     ...requestListing(accountId, endUserEmail),
     ...requestStatusListing(accountId, endUserEmail, status),
-    ...(isTerminal(request) ? {} : openWorkListing(requestId, createdAt)),
+    ...(isTerminal(request) ? {} : dueOf(request)),
   };
 };
+
+/** When an unfinished request is due: a processing one is taken to have been accepted at its creation. */
+const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
+  status === 'queued'
+    ? dueListing('START', requestId, addSeconds(createdAt, 60))
+    : dueListing('LOOK', requestId, addSeconds(createdAt, 300));
 
 /** Puts a request into the table with its index attributes. */
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>

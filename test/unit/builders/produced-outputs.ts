@@ -5,7 +5,7 @@ import { table } from '../../../core/table/table.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
-import { ACCOUNT_ID, anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
+import { anAttempt, anImageRequest, REQUEST_ID } from './entities.ts';
 import { anImage } from './images.ts';
 
 type Answer = (response: ServerResponse, requestNumber: number) => void;
@@ -65,7 +65,7 @@ export class ProducedOutputs {
 }
 
 /** The object key of one of the request's outputs. */
-export const keyOf = (name: string): string => `outputs/${ACCOUNT_ID}/${REQUEST_ID}/${name}`;
+export const keyOf = (name: string): string => `outputs/${REQUEST_ID}/${name}`;
 
 /** Answers with these bytes. */
 export const file =

@@ -1,8 +1,8 @@
+import type { NewVideoRequest } from '../../../core/creation/create-video-rules.ts';
 import {
   imageSubmission,
   type ReceivedCreation,
   type Submission,
-  type VideoSubmission,
   videoSubmission,
 } from '../../../core/creation/submission.ts';
 import { routeText } from '../../../core/routes.ts';
@@ -28,5 +28,5 @@ export const anImageSubmission = (
 export const aVideoSubmission = (
   body: Record<string, unknown> = {},
   overrides: Overrides = {},
-): VideoSubmission =>
+): Submission<NewVideoRequest> =>
   videoSubmission(received(routeText('create-video'), aVideoBody(body), overrides), false);

@@ -23,7 +23,7 @@ describe('the clients of the service', () => {
     expect(clients).toEqual([
       ['core/creation/content-filter.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
-      ['core/files/bucket.ts', 'S3Client', 'upload'],
+      ['core/files/upload.ts', 'S3Client', 'upload'],
       ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
@@ -60,7 +60,7 @@ describe('the limits', () => {
 /** How much shorter the limits are here. */
 const SPEEDUP = 25;
 
-/** A TCP server that counts requests; `begin` is what it sends of an answer before it falls silent. */
+/** A TCP server that counts connections, one for each request; `begin` is what it sends of an answer before it falls silent. */
 class SilentServer {
   requests = 0;
   private readonly sockets = new Set<Socket>();
@@ -68,10 +68,10 @@ class SilentServer {
 
   constructor(begin: string) {
     this.server = createServer((socket) => {
+      this.requests += 1;
       this.sockets.add(socket);
       socket.on('error', () => undefined);
       socket.once('data', () => {
-        this.requests += 1;
         if (begin !== '') socket.write(begin);
       });
       socket.resume();

@@ -97,6 +97,6 @@ describe('a key', () => {
   });
 
   test('of an output file lies under its account and request', () => {
-    expect(outputObjectKey('acc_1', 'img_2', 3, 'png')).toBe('outputs/acc_1/img_2/3.png');
+    expect(outputObjectKey('img_2', 3, 'png')).toBe('outputs/img_2/3.png');
   });
 });

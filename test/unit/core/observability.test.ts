@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 process.env.POWERTOOLS_METRICS_DISABLED = 'false';
 // Metrics are then written with the console that a test can listen to.
 process.env.POWERTOOLS_DEV = 'true';
+process.env.STACK_NAME = 'SecondStack';
 const { countMetric, METRIC } = await import('../../../core/observability.ts');
 const { lost, refusal } = await import('../../../providers/failures.ts');
 
@@ -30,7 +31,7 @@ describe('a metric', () => {
             },
           ],
         },
-        service: 'generation-service',
+        service: 'SecondStack',
         model: 'xQI3Pro',
         OutputStorageFailed: 1,
       },

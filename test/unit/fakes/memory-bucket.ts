@@ -17,6 +17,7 @@ export interface StoredObject {
   bucket: string;
   bytes: Buffer;
   contentType: string;
+  contentDisposition: string | undefined;
   /** The sizes of its uploaded parts, in bytes. */
   parts: number[];
 }
@@ -34,7 +35,10 @@ export class MemoryBucket {
   readonly client = mockClient(S3Client);
   readonly objects = new Map<string, StoredObject>();
   readonly abortedUploads: string[] = [];
-  private readonly uploads = new Map<string, { contentType: string; parts: Map<number, Buffer> }>();
+  private readonly uploads = new Map<
+    string,
+    Omit<StoredObject, 'bucket' | 'bytes' | 'parts'> & { parts: Map<number, Buffer> }
+  >();
 
   constructor() {
     this.serve();
@@ -52,7 +56,8 @@ export class MemoryBucket {
   /** Stores an object whose content is its key. */
   put(key: string): void {
     const bytes = Buffer.from(key);
-    this.objects.set(key, { bucket: 'bucket', bytes, contentType: 'image/png', parts: [bytes.byteLength] });
+    const kept = { contentType: 'image/png', contentDisposition: undefined };
+    this.objects.set(key, { bucket: 'bucket', bytes, ...kept, parts: [bytes.byteLength] });
   }
 
   private serve(): void {
@@ -93,17 +98,19 @@ export class MemoryBucket {
       ],
       [
         PutObjectCommand,
-        async ({ Bucket, Key, Body, ContentType }) => {
+        async ({ Bucket, Key, Body, ContentType, ContentDisposition }) => {
           const bytes = bytesOf(Body);
-          const object = { bucket: Bucket, bytes, contentType: ContentType, parts: [bytes.byteLength] };
+          const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+          const object = { bucket: Bucket, bytes, ...kept, parts: [bytes.byteLength] };
           this.objects.set(Key, object);
           return {};
         },
       ],
       [
         CreateMultipartUploadCommand,
-        async ({ Key, ContentType }) => {
-          this.uploads.set(Key, { contentType: ContentType, parts: new Map() });
+        async ({ Key, ContentType, ContentDisposition }) => {
+          const kept = { contentType: ContentType, contentDisposition: ContentDisposition };
+          this.uploads.set(Key, { ...kept, parts: new Map() });
           return { UploadId: `upload of ${Key}` };
         },
       ],
@@ -131,6 +138,7 @@ export class MemoryBucket {
             bucket: Bucket,
             bytes: Buffer.concat(parts),
             contentType: upload.contentType,
+            contentDisposition: upload.contentDisposition,
             parts: parts.map(({ byteLength }) => byteLength),
           });
           return {};

@@ -111,7 +111,10 @@ export class MemoryExecutions {
           const start = Number(nextToken ?? 0);
           const end = start + this.pageSize;
           return {
-            executions: all.slice(start, end).map(({ name }) => ({ name })),
+            executions: all.slice(start, end).map(({ name }) => ({
+              name,
+              executionArn: stateMachineArn.replace(':stateMachine:', ':execution:').concat(`:${name}`),
+            })),
             ...(end < all.length ? { nextToken: String(end) } : {}),
           };
         },

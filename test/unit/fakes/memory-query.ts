@@ -41,6 +41,13 @@ const indexOf = ({ IndexName, ConsistentRead }: QueryCommandInput): Index => {
   return index;
 };
 
+/** The partition a query names. Every key condition begins with it, so the rest is judged for its items alone. */
+const partitionIn = ({ KeyConditionExpression = '', ExpressionAttributeValues = {} }: QueryCommandInput) => {
+  const name = /^\S+ = (:\w+)/.exec(KeyConditionExpression)?.[1];
+  if (name === undefined) throw new Error(`Not a key condition: ${KeyConditionExpression}`);
+  return ExpressionAttributeValues[name];
+};
+
 /** The attributes of an item that the index projects. */
 const projected = (item: Item, { partition, sort, attributes }: Index): Item => {
   if (!attributes) return structuredClone(item);
@@ -67,8 +74,9 @@ export const query = (
     return left === right ? 0 : (left < right ? -1 : 1) * direction;
   };
   const start = input.ExclusiveStartKey;
+  const partition = partitionIn(input);
   const matching = items
-    .filter((item) => item[index.partition] !== undefined && item[index.sort] !== undefined)
+    .filter((item) => item[index.partition] === partition && item[index.sort] !== undefined)
     .filter((item) => evaluate(item, { condition: input.KeyConditionExpression }, placeholders))
     .filter((item) => start === undefined || compare(item, start) > 0)
     .sort(compare);

@@ -56,6 +56,8 @@ export class MemoryTable {
   beforeCall: () => unknown = () => undefined;
   /** The most items a query returns, as its 1 MB limit would. */
   itemsPerQuery = Number.POSITIVE_INFINITY;
+  /** Partition keys of items that no index shows yet. */
+  readonly unindexed = new Set<string>();
   /** Runs after a transaction is committed; if it throws, the answer is lost. Attempts count from 1. */
   afterTransaction: (attempt: number) => void = () => undefined;
   private readonly items = new Map<string, Item>();
@@ -69,6 +71,7 @@ export class MemoryTable {
   reset(): void {
     this.items.clear();
     this.transactions.length = 0;
+    this.unindexed.clear();
     this.beforeTransaction = () => undefined;
     this.beforeCall = () => undefined;
     this.itemsPerQuery = Number.POSITIVE_INFINITY;
@@ -135,10 +138,16 @@ export class MemoryTable {
       [BatchWriteCommand, paced((input: BatchWriteCommandInput) => this.batchWrite(input))],
       [
         QueryCommand,
-        paced((input: QueryCommandInput) => query([...this.items.values()], input, this.itemsPerQuery)),
+        paced((input: QueryCommandInput) => query(this.shownTo(input), input, this.itemsPerQuery)),
       ],
       [TransactWriteCommand, paced((input: TransactWriteCommandInput) => this.transact(input))],
     ]);
+  }
+
+  /** The items a query can see: an index lags behind the table. */
+  private shownTo({ IndexName }: QueryCommandInput): Item[] {
+    const items = [...this.items.values()];
+    return IndexName === undefined ? items : items.filter(({ PK }) => !this.unindexed.has(String(PK)));
   }
 
   private batchGet({ RequestItems }: BatchGetCommandInput) {

@@ -26,7 +26,11 @@ const throwing = (error: unknown) =>
   respond(async () => {
     throw error;
   });
-const STANDARD = { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' };
+const STANDARD = {
+  'Content-Type': 'application/json',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Request-Id': 'http-request-1',
+};
 
 describe('a response', () => {
   test('carries the standard headers and its own', async () => {

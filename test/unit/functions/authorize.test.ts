@@ -1,7 +1,9 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { newKey } from '../../../core/accounts/api-key-text.ts';
 import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';
+import { logger } from '../../../core/observability.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
@@ -173,6 +175,28 @@ describe('refusals', () => {
     memory.client.rejects(new Error('no table'));
 
     expect(await call(headers)).toMatchObject({ status: 500, body: { error: { code: 'internal_error' } } });
+  });
+});
+
+describe('log lines', () => {
+  const named = jest.spyOn(logger, 'appendKeys');
+  beforeEach(() => {
+    named.mockClear();
+  });
+  const names = () => Object.assign({}, ...named.mock.calls.map(([keys]) => keys));
+
+  test('name the account and the key once they are verified, also when the caller is then refused', async () => {
+    const { headers, keyId } = await aCaller(memory, { scopes: [] });
+    await call(headers);
+
+    expect(names()).toMatchObject({ accountId: ACCOUNT_ID, keyId });
+  });
+
+  test('name neither for a forged key', async () => {
+    await aCaller(memory);
+    await call({ Authorization: `Bearer ${newKey(ACCOUNT_ID).text}` });
+
+    expect(Object.keys(names()).sort()).toEqual(['httpRequestId', 'route']);
   });
 });
 

@@ -14,6 +14,12 @@ describe('several checks of one request', () => {
     );
   });
 
+  test('report a field named __proto__ like any other', () => {
+    const fields = wrongFields(right, wrong('__proto__'), wrong('page'));
+
+    expect(Object.keys(fields)).toEqual(['__proto__', 'page']);
+  });
+
   test('pass when nothing is wrong', () => {
     expect(wrongFields(right, right)).toEqual({});
     expect(() => checkAll(right)).not.toThrow();

@@ -55,6 +55,7 @@ describe('POST /v1/generations', () => {
     });
     expect(headers).toStrictEqual({
       'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': 'http-request-1',
       Location: pollUrl,
       'Retry-After': '5',
@@ -62,7 +63,7 @@ describe('POST /v1/generations', () => {
     expect(memory.get(requestKey(body.requestId))).toMatchObject({ status: 'queued', images: 2 });
   });
 
-  test('takes three round trips: all reads together, the transaction, the start', async () => {
+  test('takes four round trips: caller, facts, the transaction, the start', async () => {
     await create(aGenerationBody());
 
     expect(memory.calls()).toEqual({

@@ -29,7 +29,9 @@ const run = (RequestType: CloudFormationCustomResourceEvent['RequestType']) =>
       StackId: 'stack-1',
       RequestId: 'request-1',
       LogicalResourceId: 'KeyPair',
-    } as CloudFormationCustomResourceEvent,
+      ResourceProperties: { ServiceToken: 'arn:function', SecretArn: 'arn:delivery-key' },
+      ...(RequestType === 'Create' ? {} : { PhysicalResourceId: 'arn:delivery-key' }),
+    } as unknown as CloudFormationCustomResourceEvent,
     aLambdaContext(),
   );
 const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
@@ -47,7 +49,7 @@ describe('the delivery key pair', () => {
       StackId: 'stack-1',
       RequestId: 'request-1',
       LogicalResourceId: 'KeyPair',
-      PhysicalResourceId: 'delivery-key-pair',
+      PhysicalResourceId: 'arn:delivery-key',
       Status: 'SUCCESS',
       Data: { PublicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString() },
     });
@@ -83,6 +85,17 @@ describe('the delivery key pair', () => {
     server.reset();
     server.respond = (_, response) => response.destroy();
     await expect(run('Create')).rejects.toThrow();
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('answers again when the answer was refused, and fails when no attempt was accepted', async () => {
+    server.respond = (_, response) => response.writeHead(server.requests.length < 3 ? 503 : 200).end();
+    await run('Create');
+    expect(server.requests).toHaveLength(3);
+
+    server.reset();
+    server.answer(403, '');
+    await expect(run('Create')).rejects.toThrow('refused with 403');
     expect(server.requests).toHaveLength(3);
   });
 

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, openWorkListing, requestKey } from '../../../core/table/keys.ts';
+import { dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import type { handler as getVideo } from '../../../functions/api/get-video.ts';
@@ -67,7 +67,7 @@ describe('POST /v1/videos', () => {
     });
     expect(headers).toMatchObject({ Location: pollUrl, 'Retry-After': '5' });
     expect(memory.get(requestKey(body.requestId))).toMatchObject({
-      ...openWorkListing(body.requestId, now.toISOString()),
+      ...dueListing('START', body.requestId, new Date(now.getTime() + 60_000).toISOString()),
       kind: 'video',
       status: 'queued',
       debitThousandths: 70_000,
@@ -75,7 +75,7 @@ describe('POST /v1/videos', () => {
     expect(executions.names('generation')).toEqual([body.requestId]);
   });
 
-  test('takes two round trips to the table', async () => {
+  test('takes three round trips to the table: caller, facts, the transaction', async () => {
     await create(aVideoBody());
 
     expect(memory.calls()).toEqual({
@@ -105,13 +105,25 @@ describe('POST /v1/videos', () => {
   });
 
   test('answers 400 for a reference video that cannot be fetched', async () => {
-    const { status, body } = await create(
-      aVideoBody({ referenceVideos: ['https://127.0.0.1/clip.mp4'], prompt: '' }),
-    );
+    const { status, body } = await create(aVideoBody({ referenceVideos: ['https://127.0.0.1/clip.mp4'] }));
 
     expect(status).toBe(400);
-    expect(Object.keys(body.error.fields).sort()).toEqual(['prompt', 'referenceVideos[0]']);
+    expect(Object.keys(body.error.fields)).toEqual(['referenceVideos[0]']);
     expect(memory.transactions).toEqual([]);
+  });
+
+  test.each([
+    [400, { prompt: '' }, {}],
+    [402, {}, { account: { balanceThousandths: 49_999 } }],
+  ])('answers %p without a fetch when that is refused anyway', async (status, wrong, caller) => {
+    const clip = { referenceVideos: [`${upstream.url}/clip.mp4`] };
+    const answer = await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
+      create(aVideoBody({ ...clip, ...wrong }), caller),
+    );
+
+    expect(answer.status).toBe(status);
+    expect(upstream.requests).toEqual([]);
+    expect(memory.calls().UpdateCommand).toBe(1);
   });
 
   test('answers 400 to a query and a malformed key, together with wrong fields of the body', async () => {

@@ -96,7 +96,7 @@ describe('GET /v1/generations', () => {
     );
   });
 
-  test('takes two round trips to the table: caller and index, then the records', async () => {
+  test('takes three round trips to the table: the caller, the index, then the records', async () => {
     given();
     await call(listGenerations);
 
@@ -113,6 +113,9 @@ describe('GET /v1/generations', () => {
     expect(await ids({ status: ['queued'], endUserEmail: [EMAIL] })).toEqual([first]);
     expect(await ids({ createdAfter: ['2026-11-20T09:59:59.999+01:00'] })).toEqual([third, second, first]);
     expect(await ids({ createdAfter: ['2026-11-20T09:00:00.000Z'] })).toEqual([]);
+    expect(await ids({ createdAfter: ['2026-11-20'] })).toEqual([third, second, first]);
+    expect(await ids({ createdAfter: ['2026-11-20T11:00+0200'] })).toEqual([]);
+    expect(await ids({ createdAfter: ['2026-11-21'] })).toEqual([]);
   });
 
   test.each([
@@ -121,9 +124,9 @@ describe('GET /v1/generations', () => {
     [{ status: ['queued', 'failed'] }, 'status'],
     [{ endUserEmail: ['ada'] }, 'endUserEmail'],
     [{ endUserEmail: [''] }, 'endUserEmail'],
-    [{ createdAfter: ['2026-11-20'] }, 'createdAfter'],
     [{ createdAfter: ['2026-11-20T09:00:00'] }, 'createdAfter'],
     [{ createdAfter: ['2026-02-30T09:00:00Z'] }, 'createdAfter'],
+    [{ createdAfter: ['2026-02-30'] }, 'createdAfter'],
     [{ createdAfter: ['2026-11-20T09:00:00.000 01:00'] }, 'createdAfter'],
     [{ createdAfter: ['1795165200000'] }, 'createdAfter'],
     [{ email: ['ada'] }, 'email'],

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, duePartition, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -22,6 +22,7 @@ import { MemoryTable } from '../fakes/memory-table.ts';
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
 const { handler } = await import('../../../functions/events/reconcile.ts');
+const { handler: lostHandler } = await import('../../../functions/events/reconcile-lost.ts');
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
@@ -50,10 +51,12 @@ const record = () => memory.get(requestKey(REQUEST_ID));
 
 describe('on a schedule', () => {
   const everySeconds = async (seconds: number): Promise<number[]> => {
-    executions.client.on(ListExecutionsCommand).callsFake(async () => {
+    // Each pass begins with this query.
+    const first = { ':partition': duePartition('START', 0) };
+    memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
       passes.push((Date.now() - NOW.getTime()) / 1000);
       jest.setSystemTime(Date.now() + passSeconds * 1000);
-      return { executions: [] };
+      return { Items: [] };
     });
     await run({ everySeconds: seconds });
     return passes;
@@ -88,7 +91,7 @@ describe('on a schedule', () => {
     const createdAt = new Date(NOW.getTime() - 100_000).toISOString();
     for (const requestId of ids) putRequest(memory, anImageRequest({ requestId, createdAt }));
     memory.beforeCall = () => {
-      jest.setSystemTime(Date.now() + 2_000);
+      jest.setSystemTime(Date.now() + 1_000);
     };
 
     await run({ everySeconds: 60 });
@@ -99,7 +102,7 @@ describe('on a schedule', () => {
   });
 
   test('starts an execution that never started', async () => {
-    putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 31_000).toISOString() }));
+    putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 61_000).toISOString() }));
 
     await run({ everySeconds: 60 });
 
@@ -116,6 +119,7 @@ describe('on a schedule', () => {
 });
 
 describe('on the event of a lost execution', () => {
+  const run = (event: unknown) => lostHandler(event, aLambdaContext());
   /** The event as EventBridge delivers it. */
   const lost = (machine: string, input: object | string = { requestId: REQUEST_ID }) => ({
     version: '0',
@@ -153,7 +157,7 @@ describe('on the event of a lost execution', () => {
   test('reads no other request', async () => {
     await run(lost('generation'));
 
-    expect(executions.client.commandCalls(ListExecutionsCommand)).toHaveLength(0);
+    expect(memory.client.commandCalls(QueryCommand)).toHaveLength(0);
   });
 
   test('replaces an expiry', async () => {

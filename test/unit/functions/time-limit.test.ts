@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../core/observability.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as reconcile } from '../../../functions/events/reconcile.ts';
+import { handler as reconcileLost } from '../../../functions/events/reconcile-lost.ts';
 import { handler as verifyLedger } from '../../../functions/events/verify-ledger.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
@@ -65,13 +66,27 @@ describe('a route that is not done 2 s before its time limit', () => {
 
     expect(read(await never(anApiEvent(), withLeft(2_010)))).toEqual({
       status: 500,
-      headers: { 'Content-Type': 'application/json', 'X-Request-Id': 'http-request-1' },
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Content-Type-Options': 'nosniff',
+        'X-Request-Id': 'http-request-1',
+      },
       body: {
         error: { code: 'internal_error', message: 'Something unexpected went wrong on our side.' },
       },
     });
     expect(logged.mock.calls).toEqual([[OUT_OF_TIME]]);
   });
+});
+
+test('the report of a lost execution is delivered again when its function is not done 1 s before its time limit', async () => {
+  const detail = {
+    status: 'FAILED',
+    stateMachineArn: 'any',
+    input: JSON.stringify({ requestId: REQUEST_ID }),
+  };
+
+  await expect(reconcileLost({ detail }, withLeft(1_010))).rejects.toThrow('The function ran out of time.');
 });
 
 describe('a function of an event that is not done 1 s before its time limit', () => {

@@ -28,7 +28,10 @@ describe('the daily verification', () => {
 
     await handler({}, aLambdaContext());
 
-    expect(counted()).toEqual([['LedgerVerified', {}]]);
+    expect(counted()).toEqual([
+      ['LedgerVerified', {}, 0],
+      ['LedgerVerified', {}],
+    ]);
     expect(error).not.toHaveBeenCalled();
   });
 
@@ -39,6 +42,7 @@ describe('the daily verification', () => {
     await handler({}, aLambdaContext());
 
     expect(counted()).toEqual([
+      ['LedgerVerified', {}, 0],
       ['LedgerProblem', {}],
       ['LedgerProblem', {}],
     ]);

@@ -164,7 +164,7 @@ describe('GET /v1/videos/{requestId}', () => {
 });
 
 describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
-  const token = createHmac('sha256', 'secret').update(VIDEO_ID).digest('hex');
+  const token = createHmac('sha256', 'secret').update(`modelstudio\n${VIDEO_ID}`).digest('hex');
   const receive = (pathParameters = {}, event = {}) =>
     call(receiveCallback, {
       headers: {},
@@ -176,7 +176,8 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     executions.wait('token-1');
 
-    for (const body of [undefined, '{', { id: 'cgt-1', status: 'succeeded' }]) {
+    for (const [index, body] of [undefined, '{', { id: 'cgt-1', status: 'succeeded' }].entries()) {
+      stopTime(new Date(now.getTime() + index * 2_000));
       expect(await receive({}, { body })).toMatchObject({ status: 200, body: {} });
     }
     expect(upstream.requests).toHaveLength(3);
@@ -189,6 +190,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     { token: token.slice(0, 63) },
     { requestId: REQUEST_ID },
     { provider: 'nobody' },
+    { provider: 'modelark' },
   ])('answers 404 to a forged one: %j', async (forged) => {
     request.given();
 

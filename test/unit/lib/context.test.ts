@@ -18,6 +18,7 @@ const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...req
 describe('the context', () => {
   test('has a default for every key but those of the providers', () => {
     expect(read()).toEqual({
+      stackName: 'GenerationService',
       outputTtlSeconds: 82_800,
       retentionDays: 90,
       pauseSeconds: 180,
@@ -27,12 +28,26 @@ describe('the context', () => {
       callbackWaitSeconds: 300,
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
+      reservedConcurrency: undefined,
       publicBaseUrl: undefined,
       deliveryBaseUrl: undefined,
+      signingKeys: [1],
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
+      apiDomainName: undefined,
+      apiCertificateArn: undefined,
+      filesDomainName: undefined,
+      filesCertificateArn: undefined,
+      apiRequestsPerSecond: 1_000,
+      apiBurst: 2_000,
+      accessLogs: true,
+      executionLogs: false,
+      tracing: false,
+      logRetentionDays: 30,
+      removalPolicy: 'keep',
+      wafRequestsPer5Minutes: undefined,
       ...required,
     });
   });

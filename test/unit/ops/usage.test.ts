@@ -25,6 +25,7 @@ const VERBS: string[][] = [
   ['requests', 'list', '--account', 'acc_1', '--status', 'failed', '--older-than', '10m'],
   ['requests', 'show', '--id', 'img_1'],
   ['requests', 'fail', '--id', 'img_1', '--note', 'why'],
+  ['executions', 'stop-all', '--state-machine', 'generation', '--confirm', 'stop-all'],
   ['ledger', 'verify', '--account', 'acc_1'],
 ];
 const NOUNS = [...new Set(VERBS.map(([noun = '']) => noun))];

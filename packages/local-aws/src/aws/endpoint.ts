@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-
+import { makePrivateDirectory } from '../private-directory.ts';
 import type {
   AwsEvent,
   InvokeFunction,
@@ -24,6 +23,9 @@ import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
 import { createStepFunctions } from './step-functions/step-functions.ts';
 
+/** https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html */
+const MAX_OPEN_EXECUTIONS = 1_000_000;
+
 /** How to start the endpoint. */
 export interface AwsEndpointOptions {
   dataDir: string;
@@ -36,12 +38,15 @@ export interface AwsEndpointOptions {
   secrets: SecretSpec[];
   /** A DynamoDB-compatible endpoint. Default: starts dynoxide on `<dataDir>/dynamodb.sqlite`. */
   dynamodbEndpoint?: string | undefined;
+  /** Executions that run at once. Default: 1,000,000, an account's limit. */
+  maxOpenExecutions?: number;
 }
 
 /** An open object. Read `body` to its end or destroy it. `etag` includes its quotes. */
 export interface OpenedObject {
   body: Readable;
   contentType: string;
+  headers: Record<string, string>;
   contentLength: number;
   etag: string;
 }
@@ -103,7 +108,7 @@ const closeServer = (server: Server): Promise<void> =>
 export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<AwsEndpoint> => {
   const { dataDir, region, accountId } = options;
   const place = { region, accountId };
-  mkdirSync(dataDir, { recursive: true });
+  makePrivateDirectory(dataDir);
 
   const engine =
     options.dynamodbEndpoint === undefined
@@ -126,6 +131,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const stepFunctions = createStepFunctions({
       place,
       directory: join(dataDir, 'executions'),
+      maxOpenExecutions: options.maxOpenExecutions ?? MAX_OPEN_EXECUTIONS,
       dynamodbPermissions,
       callDynamoDb: dynamodb.call,
       admit(call) {
@@ -155,14 +161,15 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       async readObject(bucket, key) {
         const object = await s3.store.find(bucket, key);
         const body = object && (await s3.store.open(bucket, key, 0, object.sizeBytes - 1));
-        return (
-          body && {
-            body,
-            contentType: object.headers['content-type'] ?? '',
-            contentLength: object.sizeBytes,
-            etag: `"${object.etag}"`,
-          }
-        );
+        if (!body) return undefined;
+        const { 'content-type': contentType = '', ...headers } = object.headers;
+        return {
+          body,
+          contentType,
+          headers,
+          contentLength: object.sizeBytes,
+          etag: `"${object.etag}"`,
+        };
       },
       readSecret(nameOrArn) {
         const secret = secrets.find(nameOrArn);

@@ -10,6 +10,7 @@ import type { DynamoDbClient } from './dynamodb/client.ts';
 import { AwsError, messageOf } from './errors.ts';
 import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
 import { applyAftermath, type Faults } from './faults.ts';
+import { isForeign } from './foreign-requests.ts';
 import { operationOf, parseJsonObject, readBody, sendJson, sendJsonError } from './json-protocol.ts';
 import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import { sendProtocolError } from './protocol-error.ts';
@@ -133,6 +134,8 @@ const identify = (services: Services, request: IncomingMessage, target: RequestT
   return { service, principal };
 };
 
+const FOREIGN = 'Only programs of this machine may call the local AWS, and by its own address.';
+
 /** Answers an error in the shape of the service. */
 const sendError = (request: IncomingMessage, response: ServerResponse, service: string, thrown: unknown) => {
   if (!(thrown instanceof AwsError)) console.error(`[aws] ${service}:`, thrown);
@@ -148,13 +151,16 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
   else sendProtocolError(request, response, error);
 };
 
-/** The request handler of the AWS endpoint: reads service and caller from the signature, then dispatches. Never throws. */
+/**
+ * The request handler of the AWS endpoint: refuses web pages, reads service and caller from the signature, then dispatches. Never throws.
+ */
 export const createRouter =
   (services: Services) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
     let service = readCredentialScope(request, target)?.service ?? '';
     try {
+      if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
       const caller = identify(services, request, target);
       service = caller.service;
       const answer = ANSWERS[service];

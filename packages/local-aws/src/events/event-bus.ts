@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { messageOf } from '../aws/errors.ts';
+import { messageOf, nameOf } from '../aws/errors.ts';
 import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
-import type { AwsEvent, InvokeFunction, RuleSpec } from '../types.ts';
+import type { AwsEvent, InvokeFunction, RuleSpec, RuleTarget } from '../types.ts';
 import { matchesEvent } from './pattern.ts';
 import { nextCronTime } from './schedule.ts';
 
@@ -25,6 +25,12 @@ export interface EventBusOptions {
 /** Lambda retries a failed asynchronous invocation after one and two minutes; here after much less. */
 const RETRY_PAUSES_MILLISECONDS = [500, 1_000];
 
+/** Lambda's default for how long it keeps an event for a function that is throttled. */
+const DEFAULT_MAX_AGE_MILLISECONDS = 6 * 3_600_000;
+
+/** Lambda waits 1 s, doubling up to 5 min, for a throttled function; here always the shortest. */
+const THROTTLED_PAUSE_MILLISECONDS = 1_000;
+
 const FIRST_RATE_MILLISECONDS = 100;
 
 /** The longest timer of Node.js. A longer wait takes several. */
@@ -42,7 +48,8 @@ const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
   detail: {},
 });
 
-/** A bus with the rules of a stack. Targets are functions, invoked asynchronously; an event that fails three times is logged and lost. */
+/** A bus with the rules of a stack. Targets are functions, invoked asynchronously; an event that fails too often, or is throttled for too long, is logged
+ * and lost. */
 export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => {
   const timers = new Set<NodeJS.Timeout>();
   let isClosed = false;
@@ -56,32 +63,46 @@ export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => 
     timers.add(timer);
   };
 
-  /** Why an invocation failed; undefined on success. */
-  const failureOf = async (functionArn: string, payload: unknown): Promise<string | undefined> => {
+  /** Why an invocation failed; undefined on success. Throttled, when the function did not start. */
+  const failureOf = async (functionArn: string, payload: unknown) => {
     try {
       const result = await invoke(functionArn, payload);
-      return result.functionError ? JSON.stringify(result.payload) : undefined;
+      return result.functionError && { isThrottled: false, message: JSON.stringify(result.payload) };
     } catch (error) {
-      return messageOf(error);
+      return { isThrottled: nameOf(error) === 'TooManyRequestsException', message: messageOf(error) };
     }
   };
 
-  const deliver = async (rule: RuleSpec, functionArn: string, payload: unknown, tries = 0): Promise<void> => {
-    const failure = await failureOf(functionArn, payload);
+  const deliver = async (
+    rule: RuleSpec,
+    target: RuleTarget,
+    payload: unknown,
+    { tries, receivedAt }: { tries: number; receivedAt: number },
+  ): Promise<void> => {
+    const failure = await failureOf(target.functionArn, payload);
     if (failure === undefined || isClosed) return;
-    const pause = RETRY_PAUSES_MILLISECONDS[tries];
-    if (pause !== undefined) after(pause, () => void deliver(rule, functionArn, payload, tries + 1));
-    else {
-      console.error(
-        `[events] rule ${rule.name}: ${functionArn} failed ${tries + 1} times, the event is lost: ${failure}`,
-      );
+    const again = (pause: number, tried: number) =>
+      after(pause, () => void deliver(rule, target, payload, { tries: tried, receivedAt }));
+    const lost = (reason: string) =>
+      console.error(`[events] rule ${rule.name}: ${target.functionArn} ${reason}: ${failure.message}`);
+
+    if (failure.isThrottled) {
+      const maxAge = target.maxAgeMilliseconds ?? DEFAULT_MAX_AGE_MILLISECONDS;
+      if (Date.now() + THROTTLED_PAUSE_MILLISECONDS > receivedAt + maxAge) {
+        lost('was throttled for too long, the event is lost');
+      } else again(THROTTLED_PAUSE_MILLISECONDS, tries);
+      return;
     }
+    const pause = RETRY_PAUSES_MILLISECONDS.slice(0, target.retryAttempts)[tries];
+    if (pause !== undefined) again(pause, tries + 1);
+    else lost(`failed ${tries + 1} times, the event is lost`);
   };
 
   const fire = (rule: RuleSpec, event: AwsEvent) => {
     if (isClosed) return;
     for (const target of rule.targets) {
-      void deliver(rule, target.functionArn, 'input' in target ? target.input : event);
+      const payload = 'input' in target ? target.input : event;
+      void deliver(rule, target, payload, { tries: 0, receivedAt: Date.now() });
     }
   };
 

@@ -5,6 +5,7 @@ import { ACCOUNT_ID, PARTITION, REGION } from '../template/attributes.ts';
 import type { FunctionSpec } from '../template/functions.ts';
 import { secretAccessKeyOf } from '../template/roles.ts';
 import type { InvokeFunction } from '../types.ts';
+import { createConcurrency } from './concurrency.ts';
 import { createPool, type PoolLimits, type WorkerPool } from './pool.ts';
 import { MAX_PAYLOAD_BYTES, startWorker } from './worker.ts';
 
@@ -18,11 +19,13 @@ export interface FunctionRuntimeOptions {
   /** A file of extra certificate authorities for the functions (`NODE_EXTRA_CA_CERTS`). */
   extraCaCertificates?: string;
   limits?: Partial<PoolLimits>;
+  /** Invocations of all functions at once; more are refused. Default: no limit but that of the workers. */
+  maxConcurrency?: number;
 }
 
 /** Runs the functions of a stack in worker threads. */
 export interface FunctionRuntime {
-  /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`. */
+  /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`, `TooManyRequestsException`. */
   invoke: InvokeFunction;
   /** Ends every worker and rejects running invocations. */
   close(): Promise<void>;
@@ -72,6 +75,15 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
     );
   const pools = new Map(options.functions.map((spec) => [spec.name, poolOf(spec)] as const));
 
+  const withConcurrency = createConcurrency({
+    account: options.maxConcurrency,
+    reserved: new Map(
+      options.functions.flatMap(({ name, reservedConcurrency }) =>
+        reservedConcurrency === undefined ? [] : [[name, reservedConcurrency] as const],
+      ),
+    ),
+  });
+
   const findPool = (nameOrArn: string): WorkerPool => {
     const pool = pools.get(FUNCTION_ARN.exec(nameOrArn)?.[1] ?? nameOrArn);
     if (!pool) throw namedError('ResourceNotFoundException', `Function not found: ${nameOrArn}`);
@@ -88,7 +100,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
           `Request must be smaller than ${MAX_PAYLOAD_BYTES} bytes for the InvokeFunction operation`,
         );
       }
-      return pool.invoke(text);
+      return withConcurrency(FUNCTION_ARN.exec(functionArn)?.[1] ?? functionArn, () => pool.invoke(text));
     },
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.close()));

@@ -18,10 +18,27 @@ const RESPONSE_TYPES = {
     message: 'Internal server error',
     errorType: 'InternalServerErrorException',
   },
+  // Lambda throttles the function. Templates change it as `INTEGRATION_FAILURE`.
+  INTEGRATION_THROTTLED: {
+    statusCode: 500,
+    message: 'Internal server error',
+    errorType: 'InternalServerErrorException',
+  },
   INTEGRATION_TIMEOUT: {
     statusCode: 504,
     message: 'Endpoint request timed out',
     errorType: 'InternalServerErrorException',
+  },
+  /** A header that is no signature of version 4. Templates cannot name this type, only `DEFAULT_4XX`. */
+  INCOMPLETE_SIGNATURE: {
+    statusCode: 403,
+    message: 'Invalid key=value pair (missing equal-sign) in Authorization header.',
+    errorType: 'IncompleteSignatureException',
+  },
+  INVALID_SIGNATURE: {
+    statusCode: 403,
+    message: 'The request signature we calculated does not match the signature you provided.',
+    errorType: 'InvalidSignatureException',
   },
   MISSING_AUTHENTICATION_TOKEN: {
     statusCode: 403,
@@ -52,10 +69,11 @@ export const gatewayResponse = (
   context: ExpressionContext,
 ): Answer => {
   const { statusCode, message, errorType } = RESPONSE_TYPES[type];
-  const custom = customized[type] ?? customized[statusCode < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX'];
+  const customType = type === 'INTEGRATION_THROTTLED' ? 'INTEGRATION_FAILURE' : type;
+  const custom = customized[customType] ?? customized[statusCode < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX'];
   const errorContext = {
     ...context,
-    error: { message, messageString: JSON.stringify(message), responseType: type },
+    error: { message, messageString: JSON.stringify(message), responseType: customType },
   };
   const templates = custom && Object.keys(custom.templates).length > 0 ? custom.templates : DEFAULT_TEMPLATES;
   const [contentType, template] = Object.entries(templates).find(

@@ -55,6 +55,18 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return sizeBytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 };
 
+/** Without a route the gateway takes a call for a signed one: it judges the header, and looks no further when there is none. */
+const withoutRoute = (authorization: string | undefined): GatewayResponseType => {
+  if (authorization === undefined || authorization === '') return 'MISSING_AUTHENTICATION_TOKEN';
+  return authorization.startsWith('AWS4-HMAC-SHA256 ') ? 'INVALID_SIGNATURE' : 'INCOMPLETE_SIGNATURE';
+};
+
+/** The gateway's answer to an invocation that Lambda refuses, by the error's name. */
+const REFUSED_INVOCATIONS: Record<string, GatewayResponseType> = {
+  RequestTooLargeException: 'REQUEST_TOO_LARGE',
+  TooManyRequestsException: 'INTEGRATION_THROTTLED',
+};
+
 const TIMED_OUT = Symbol('timed out');
 
 /** A REST API: turns HTTP requests into proxy events, and the functions' answers into HTTP, as API Gateway does. */
@@ -65,7 +77,7 @@ export const createGateway = ({
   log = () => undefined,
 }: GatewayOptions): HandleRequest => {
   checkExpressions(api);
-  const findRoute = createRouter(api.routes);
+  const findRoute = createRouter(api.routes, api.resourcePaths);
 
   const callFunction = async (
     integration: ProxyIntegration,
@@ -85,8 +97,7 @@ export const createGateway = ({
       return answer ?? 'INTEGRATION_FAILURE';
     } catch (error) {
       log(`${integration.functionArn} was not invoked: ${error}`);
-      const isTooLarge = (error as Error).name === 'RequestTooLargeException';
-      return isTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE';
+      return REFUSED_INVOCATIONS[(error as Error).name] ?? 'INTEGRATION_FAILURE';
     } finally {
       clearTimeout(timer);
     }
@@ -99,10 +110,10 @@ export const createGateway = ({
   ): Promise<Answer | GatewayResponseType> => {
     const body = await readBody(request);
     const match = findRoute(context.httpMethod, path);
-    if (!match) return 'MISSING_AUTHENTICATION_TOKEN';
+    const { rawHeaders } = request;
+    if (!match) return withoutRoute(headerOf(rawHeaders, 'authorization'));
     if (!body) return 'REQUEST_TOO_LARGE';
 
-    const { rawHeaders } = request;
     const { integration, resourcePath } = match.route;
     if (integration.type === 'MOCK') {
       const contentType = headerOf(rawHeaders, 'content-type');

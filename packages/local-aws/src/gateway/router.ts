@@ -52,9 +52,13 @@ const match = (segments: Segment[], parts: string[]): Record<string, string> | u
 
 /**
  * Routes as API Gateway does: the most specific resource wins, then its method, then its `ANY`. One trailing slash is ignored.
+ * A resource of `resourcePaths` without a method wins too, and has no route.
  */
-export const createRouter = (routes: RouteSpec[]): FindRoute => {
-  const resources = [...Map.groupBy(routes, ({ resourcePath }) => resourcePath)]
+export const createRouter = (routes: RouteSpec[], resourcePaths: string[] = []): FindRoute => {
+  const withoutMethods = resourcePaths.map((path) => [path, []] as [string, RouteSpec[]]);
+  const resources = [
+    ...new Map([...withoutMethods, ...Map.groupBy(routes, ({ resourcePath }) => resourcePath)]),
+  ]
     .map(([resourcePath, methods]) => ({ segments: segmentsOf(resourcePath), methods }))
     .sort((left, right) => bySpecificity(left.segments, right.segments));
 

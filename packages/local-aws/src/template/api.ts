@@ -51,6 +51,8 @@ export interface ApiSpec {
   stage: string;
   binaryMediaTypes: string[];
   routes: RouteSpec[];
+  /** Paths of all resources, also of those without a method: no less specific resource is called in their place. */
+  resourcePaths?: string[];
   /** By response type, e.g. `DEFAULT_4XX`. */
   gatewayResponses: Record<string, GatewayResponseSpec>;
 }
@@ -143,6 +145,7 @@ export const apiSpec = (resolver: Resolver): ApiSpec | undefined => {
       method: resolver.text(method.properties.HttpMethod).toUpperCase(),
       integration: integrationOf(resolver, method),
     })),
+    resourcePaths: [...resources.keys()].map(pathOf),
     gatewayResponses: Object.fromEntries(
       resolver.resources('AWS::ApiGateway::GatewayResponse').map(({ properties }) => {
         const { StatusCode, ResponseParameters, ResponseTemplates } = properties;

@@ -91,6 +91,14 @@ const RESOURCE_MODELS: Record<string, ResourceModel> = {
   'AWS::CloudFront::PublicKey': cloudFrontId('K'),
   'AWS::CloudFront::ResponseHeadersPolicy': cloudFrontId('R'),
   'AWS::CloudFront::CachePolicy': cloudFrontId('C'),
+  'AWS::ApiGateway::DomainName': {
+    nameProperty: 'DomainName',
+    attributes: {
+      RegionalDomainName: ({ name }) => `regional.${name}`,
+      RegionalHostedZoneId: () => 'Z0LOCAL',
+    },
+  },
+  'AWS::WAFv2::WebACL': { attributes: arnOf('wafv2', 'regional/webacl/') },
   'AWS::CloudWatch::Alarm': { nameProperty: 'AlarmName', attributes: arnOf('cloudwatch', 'alarm:') },
   'AWS::CloudWatch::CompositeAlarm': { nameProperty: 'AlarmName', attributes: arnOf('cloudwatch', 'alarm:') },
   'AWS::CloudWatch::Dashboard': { nameProperty: 'DashboardName' },

@@ -20,6 +20,8 @@ export interface FunctionSpec {
   memoryMegabytes: number;
   logGroupName: string;
   principal: Principal;
+  /** Most invocations at once, kept for this function. Undefined: the account's, shared with the others. */
+  reservedConcurrency?: number;
 }
 
 /** Lambda's defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html */
@@ -67,6 +69,9 @@ export const functionSpecs = (
       memoryMegabytes: Number(resolver.resolve(properties.MemorySize) ?? DEFAULT_MEMORY_MEGABYTES),
       logGroupName: logging?.LogGroup === undefined ? `/aws/lambda/${name}` : resolver.text(logging.LogGroup),
       principal: principalOf(logicalId, roles.get(resolver.text(properties.Role))),
+      ...(properties.ReservedConcurrentExecutions !== undefined && {
+        reservedConcurrency: Number(resolver.text(properties.ReservedConcurrentExecutions)),
+      }),
     };
   });
 

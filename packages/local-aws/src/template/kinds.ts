@@ -34,6 +34,8 @@ const EMULATED = new Set([
 
 /** Resource types without an effect here: no function's behaviour depends on them. */
 const WITHOUT_EFFECT = new Set([
+  'AWS::ApiGateway::BasePathMapping',
+  'AWS::ApiGateway::DomainName',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::CompositeAlarm',

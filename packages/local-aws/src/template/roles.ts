@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import type { PolicyStatement, Principal } from '../types.ts';
 import { TemplateError } from './assembly.ts';
-import { stableText } from './attributes.ts';
 import type { Resolver } from './resolver.ts';
 
 interface StatementDocument {
@@ -94,10 +93,12 @@ export const roleSpecs = (resolver: Resolver): Map<string, RoleSpec> => {
   return roles;
 };
 
-/** The caller with `role`; a role outside the template may do nothing. Calls are counted by `name`. */
+const KEY_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The caller with `role`, under a new access key; a role outside the template may do nothing. Calls are counted by `name`. */
 export const principalOf = (name: string, role: RoleSpec | undefined): Principal => ({
   name,
-  accessKeyId: `AKIA${stableText(`access key of ${name}`, 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`,
+  accessKeyId: `AKIA${Array.from({ length: 16 }, () => KEY_ALPHABET.charAt(randomInt(KEY_ALPHABET.length))).join('')}`,
   statements: role?.statements ?? [],
 });
 

@@ -1,7 +1,9 @@
+import { functionArn } from '../aws/arn.ts';
 import { checkPattern } from '../events/pattern.ts';
 import { readSchedule } from '../events/schedule.ts';
-import type { RuleSpec } from '../types.ts';
+import type { RuleSpec, RuleTarget } from '../types.ts';
 import { TemplateError } from './assembly.ts';
+import { ACCOUNT_ID, REGION } from './attributes.ts';
 import type { Resolver, StackResource } from './resolver.ts';
 
 interface TargetDocument {
@@ -15,19 +17,48 @@ interface TargetDocument {
 
 const KNOWN_TARGET_FIELDS = ['Id', 'Arn', 'Input', 'RetryPolicy', 'DeadLetterConfig'];
 
-const targetOf = (target: TargetDocument, functionArns: ReadonlySet<string>, owner: string) => {
+type AsyncSettings = Pick<RuleTarget, 'retryAttempts' | 'maxAgeMilliseconds'>;
+
+/** What `AWS::Lambda::EventInvokeConfig` says of asynchronous invocations, by function ARN. */
+const asyncSettings = (resolver: Resolver): Map<string, AsyncSettings> =>
+  new Map(
+    resolver.resources('AWS::Lambda::EventInvokeConfig').map(({ properties }) => {
+      const config = resolver.resolve(properties) as Record<string, unknown>;
+      const { FunctionName, MaximumRetryAttempts, MaximumEventAgeInSeconds } = config;
+      return [
+        functionArn({ region: REGION, accountId: ACCOUNT_ID }, String(FunctionName)),
+        {
+          ...(MaximumRetryAttempts !== undefined && { retryAttempts: Number(MaximumRetryAttempts) }),
+          ...(MaximumEventAgeInSeconds !== undefined && {
+            maxAgeMilliseconds: Number(MaximumEventAgeInSeconds) * 1_000,
+          }),
+        },
+      ] as const;
+    }),
+  );
+
+const targetOf = (
+  target: TargetDocument,
+  functionArns: ReadonlyMap<string, AsyncSettings>,
+  owner: string,
+): RuleTarget => {
   const unknown = Object.keys(target).find((field) => !KNOWN_TARGET_FIELDS.includes(field));
   if (unknown) throw new TemplateError(`${owner}: ${unknown} of a target is not supported`);
   if (!functionArns.has(target.Arn)) {
     throw new TemplateError(`${owner}: its target ${target.Arn} is not a function of this stack`);
   }
-  return { functionArn: target.Arn, ...(target.Input !== undefined && { input: JSON.parse(target.Input) }) };
+  const settings = functionArns.get(target.Arn);
+  return {
+    functionArn: target.Arn,
+    ...settings,
+    ...(target.Input !== undefined && { input: JSON.parse(target.Input) }),
+  };
 };
 
 const ruleOf = (
   resolver: Resolver,
   { logicalId, properties }: StackResource,
-  functionArns: ReadonlySet<string>,
+  functionArns: ReadonlyMap<string, AsyncSettings>,
 ): RuleSpec => {
   const { ScheduleExpression, EventPattern, EventBusName, Targets } = properties;
   if (EventBusName !== undefined && resolver.text(EventBusName) !== 'default') {
@@ -52,10 +83,12 @@ const ruleOf = (
 
 /** The stack's enabled rules. Throws `TemplateError` for one that would behave differently when deployed. */
 export const ruleSpecs = (resolver: Resolver): RuleSpec[] => {
-  const functionArns = new Set(
-    resolver
-      .resources('AWS::Lambda::Function')
-      .map(({ logicalId }) => String(resolver.attribute(logicalId, 'Arn'))),
+  const settings = asyncSettings(resolver);
+  const functionArns = new Map(
+    resolver.resources('AWS::Lambda::Function').map(({ logicalId }) => {
+      const arn = String(resolver.attribute(logicalId, 'Arn'));
+      return [arn, settings.get(arn) ?? {}] as const;
+    }),
   );
   return resolver
     .resources('AWS::Events::Rule')

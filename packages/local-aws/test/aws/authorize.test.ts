@@ -160,7 +160,12 @@ describe('the leading keys of a DynamoDB call', () => {
           { Update: { TableName: TABLE, Key: key('B') } },
         ],
       },
-      [['A'], ['B'], ['C']],
+      // Each action by all the keys of the transaction.
+      [
+        ['A', 'B', 'C'],
+        ['A', 'B', 'C'],
+        ['A', 'B', 'C'],
+      ],
     ],
     ['TransactGetItems', { TransactItems: [{ Get: { TableName: TABLE, Key: key('A') } }] }, [['A']]],
   ])('%s %j', (operation, body, expected) => {

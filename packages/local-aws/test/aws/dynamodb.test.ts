@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+import { startDynoxide } from '../../src/aws/dynamodb/dynoxide.ts';
 import type { AwsEndpoint } from '../../src/aws/endpoint.ts';
 import {
   allow,
@@ -42,6 +43,17 @@ const key = (PK: string, SK = 'x') => ({ PK, SK });
 const put = (Item: Record<string, unknown>) => ddb.send(new PutCommand({ TableName: TABLE, Item }));
 const get = async (Key: Record<string, string>) =>
   (await ddb.send(new GetCommand({ TableName: TABLE, Key, ConsistentRead: true }))).Item;
+
+test('the engine is at a random address of loopback, which the endpoint does not tell', async () => {
+  const engines = [await startDynoxide(':memory:'), await startDynoxide(':memory:')];
+  const hosts = engines.map(({ url }) => new URL(url).hostname);
+  await Promise.all(engines.map((engine) => engine.stop()));
+
+  expect(new Set([...hosts, '127.0.0.1']).size).toBe(3);
+  for (const host of hosts) expect(host).toMatch(/^127\.\d+\.\d+\.\d+$/);
+  expect(Object.keys(endpoint)).not.toContain('engine');
+  expect(new URL(endpoint.url).hostname).toBe('127.0.0.1');
+});
 
 describe('DynamoDB behind the endpoint', () => {
   test('an update computes, with defaults, and returns the new item', async () => {

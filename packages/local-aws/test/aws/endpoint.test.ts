@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 
 import {
@@ -81,6 +82,37 @@ describe('callers', () => {
       403,
       { __type: 'MissingAuthenticationTokenException', message: 'Missing Authentication Token' },
     ]);
+  });
+
+  /** The status of a request that a program, or a web page, sends to the endpoint. */
+  const statusOf = (headers: Record<string, string>, path = '/') =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const call = request(endpoint.url + path, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      call.on('error', reject).end('{}');
+    });
+  const SIGNED = {
+    authorization: 'AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/20260101/us-east-1/dynamodb/aws4_request',
+    'x-amz-target': 'DynamoDB_20120810.ListTables',
+    'content-type': 'application/x-amz-json-1.0',
+  };
+
+  test.each<[string, Record<string, string>]>([
+    ['names its origin', { origin: 'https://page.example' }],
+    ['names no origin it would share', { origin: 'null' }],
+    ['is another local page', { origin: 'http://127.0.0.1:3000' }],
+    ['is sent by a browser', { 'sec-fetch-site': 'cross-site' }],
+    ['is led here by its own name', { host: 'page.example' }],
+    ['is led here without the port', { host: '127.0.0.1' }],
+  ])('a web page that %s is refused, whatever it signs', async (_, headers) => {
+    const before = JSON.stringify(endpoint.calls());
+
+    expect(await statusOf({ ...SIGNED, ...headers })).toBe(403);
+    expect(await statusOf(headers, '/?X-Amz-Credential=AKIAOPERATOR/d/r/s3/aws4_request')).toBe(403);
+    expect(JSON.stringify(endpoint.calls())).toBe(before);
+    expect(await statusOf(SIGNED)).toBe(200);
   });
 
   test('calls are counted by caller and operation once they are allowed', async () => {
@@ -278,6 +310,18 @@ describe('starting and stopping', () => {
     await inner.close();
     await outer.close();
     for (const { dataDir } of [outerOptions, innerOptions]) removeDirectory(dataDir);
+  });
+
+  test('nobody else may enter the data directory, new or old', async () => {
+    const [fresh, old] = [endpointOptions(), endpointOptions()];
+    mkdirSync(old.dataDir, { recursive: true });
+    chmodSync(old.dataDir, 0o755);
+
+    for (const each of [fresh, old]) {
+      await (await startEndpoint(each)).close();
+      expect(statSync(each.dataDir).mode & 0o777).toBe(0o700);
+      removeDirectory(each.dataDir);
+    }
   });
 
   test('a start on a taken port fails and leaves nothing running', async () => {

@@ -47,6 +47,42 @@ const failure: InvocationResult = {
   functionError: 'Unhandled',
 };
 
+describe('an event for a function', () => {
+  const throttled = () =>
+    Promise.reject(Object.assign(new Error('full'), { name: 'TooManyRequestsException' }));
+  const send = async (changes: Partial<RuleSpec['targets'][number]>, milliseconds: number) => {
+    const rule = aRule({ eventPattern: { source: ['shop'] }, targets: [{ functionArn: SWEEP, ...changes }] });
+    busWith(rule).publish(anEvent());
+    await jest.advanceTimersByTimeAsync(milliseconds);
+    return invoke.mock.calls.length;
+  };
+
+  test.each([
+    [{}, 3],
+    [{ retryAttempts: 0 }, 1],
+    [{ retryAttempts: 1 }, 2],
+  ])('that fails, with %j, is delivered %i times in all', async (settings, times) => {
+    invoke.mockResolvedValue(failure);
+
+    expect(await send(settings, MINUTE)).toBe(times);
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  test('that is throttled is kept for as long as it may be old, and uses up no retries', async () => {
+    invoke.mockImplementation(throttled);
+
+    expect(await send({ retryAttempts: 0, maxAgeMilliseconds: MINUTE }, 2 * MINUTE)).toBe(61);
+    expect(logged).toHaveBeenCalledWith(expect.stringContaining('throttled for too long'));
+  });
+
+  test('that is throttled is delivered when there is room', async () => {
+    invoke.mockImplementationOnce(throttled);
+
+    expect(await send({ retryAttempts: 0 }, MINUTE)).toBe(2);
+    expect(logged).not.toHaveBeenCalled();
+  });
+});
+
 describe('a schedule', () => {
   test('with a rate fires soon after the start, and then at its rate', async () => {
     const timesCalled = () => invoke.mock.calls.length;

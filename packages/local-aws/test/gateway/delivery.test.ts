@@ -41,6 +41,7 @@ afterEach(async () => {
 const openDelivery = async ({
   now = new Date(EXPIRES_AT.getTime() - 1),
   originPath = '',
+  responseHeaders = {} as Record<string, string>,
   trustedKeys = new Map([
     ['KEC', elliptic.publicKey],
     ['KRSA', rsa.publicKey],
@@ -51,7 +52,7 @@ const openDelivery = async ({
   const door = await startFrontDoor(0);
   doors.push(door);
   const handle = createDelivery({
-    distribution: { bucketName: 'outputs', originPath, ...(trustedKeys && { trustedKeys }) },
+    distribution: { bucketName: 'outputs', originPath, responseHeaders, ...(trustedKeys && { trustedKeys }) },
     deliveryBaseUrl: `${door.baseUrl}/files`,
     readObject,
     now: () => now,
@@ -72,6 +73,23 @@ const sign = (baseUrl: string, path = PATH, overrides: Partial<Parameters<typeof
     algorithm: 'SHA256',
     ...overrides,
   } as Parameters<typeof getSignedUrl>[0]).slice(baseUrl.length);
+
+test('a file has the headers stored with it, and every answer those of the distribution', async () => {
+  const headers = { 'content-disposition': 'inline; filename="img_1_0.png"' };
+  const baseUrl = await openDelivery({
+    readObject: async () => ({ ...anObject(), headers }),
+    responseHeaders: { 'X-Content-Type-Options': 'nosniff' },
+  });
+
+  const answer = await send(baseUrl, sign(baseUrl));
+  const refused = await send(baseUrl, PATH);
+
+  expect(answer).toMatchObject({
+    statusCode: 200,
+    headers: { ...headers, 'x-content-type-options': 'nosniff' },
+  });
+  expect(refused).toMatchObject({ statusCode: 403, headers: { 'x-content-type-options': 'nosniff' } });
+});
 
 describe('a signed URL', () => {
   test.each([

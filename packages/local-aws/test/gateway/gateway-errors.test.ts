@@ -46,6 +46,21 @@ describe("the gateway's own errors", () => {
     expect(door.events).toEqual([]);
   });
 
+  test.each([
+    ['Bearer abc', 'IncompleteSignatureException'],
+    ['AWS4-HMAC-SHA256 Credential=x, SignedHeaders=host, Signature=y', 'InvalidSignatureException'],
+  ])('judge the Authorization header of an unknown route: %s', async (authorization, errorType) => {
+    const door = await open(anApi({ routes, gatewayResponses }), ok);
+
+    for (const path of ['/v2', '/v1/things/1/more']) {
+      const answer = await send(door.baseUrl, path, { headers: { authorization } });
+
+      expect([answer.statusCode, answer.headers['x-amzn-errortype']]).toEqual([403, errorType]);
+      expect(JSON.parse(answer.body.toString()).error.code).toBe('bad');
+    }
+    expect((await send(door.baseUrl, '/v1/things', { headers: { authorization } })).statusCode).toBe(200);
+  });
+
   test('fall back to DEFAULT_4XX or DEFAULT_5XX, with their own status and message', async () => {
     const door = await open(anApi({ routes, gatewayResponses }), answering('malformed'));
 
@@ -104,6 +119,7 @@ describe("the gateway's own errors", () => {
   test.each([
     ['RequestTooLargeException', 413],
     ['ResourceNotFoundException', 502],
+    ['TooManyRequestsException', 500],
   ])('include a refused invocation: %s', async (name, expected) => {
     const door = await open(anApi({ routes }), () => Promise.reject(Object.assign(new Error(), { name })));
 

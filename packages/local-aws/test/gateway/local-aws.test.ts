@@ -52,6 +52,7 @@ const createFakes = (storedSecret?: string) => {
             contentType: 'image/png',
             contentLength: bucket.length,
             etag: '"e"',
+            headers: {},
           }
         : undefined,
     readSecret: (name) =>

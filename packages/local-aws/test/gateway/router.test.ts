@@ -39,6 +39,14 @@ describe('a router', () => {
     if (expected) expect(match?.pathParameters).toEqual(pathParameters);
   });
 
+  test('has no route for a resource without a method, though a less specific one has one', () => {
+    const router = createRouter([aRoute('ANY', '/{proxy+}')], ['/v1', '/v1/generations', '/{proxy+}']);
+
+    expect(router('GET', '/v1')).toBeUndefined();
+    expect(router('GET', '/v1/generations/')).toBeUndefined();
+    expect(router('GET', '/v1/other')?.route.resourcePath).toBe('/{proxy+}');
+  });
+
   test.each(['/v1//generations', '//', '/v2', '/v1/generations/a/b'])('has no route for %s', (path) => {
     const router = createRouter([
       aRoute('GET', '/v1/generations/{requestId}'),

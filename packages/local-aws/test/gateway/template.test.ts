@@ -78,7 +78,7 @@ describe('a stack that the CDK wrote', () => {
         name: expect.stringMatching(/^Sweep/),
         arn: expect.stringMatching(/^arn:aws:events:us-east-1:000000000000:rule\/Sweep/),
         schedule: { everyMilliseconds: 60_000 },
-        targets: [{ functionArn: arn, input: { sweep: true } }],
+        targets: [{ functionArn: arn, retryAttempts: 2, input: { sweep: true } }],
       },
       {
         name: expect.stringMatching(/^ExecutionEnded/),
@@ -91,7 +91,7 @@ describe('a stack that the CDK wrote', () => {
             stateMachineArn: [stack.output('GenerationStateMachineArn')],
           },
         },
-        targets: [{ functionArn: arn }],
+        targets: [{ functionArn: arn, retryAttempts: 2 }],
       },
     ]);
   });

@@ -1,5 +1,9 @@
 import '../../builders/environment.ts';
 import { expect, jest, test } from '@jest/globals';
+import { table } from '../../../../core/table/table.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
 
 const loaded = jest.fn();
 jest.unstable_mockModule('@aws-sdk/client-bedrock-runtime', () => {
@@ -10,11 +14,12 @@ jest.unstable_mockModule('@aws-sdk/client-bedrock-runtime', () => {
 test('the client of the content filter is loaded only when a guardrail is configured', async () => {
   const { screenPrompt } = await import('../../../../core/creation/content-filter.ts');
 
-  await screenPrompt('anything');
+  await screenPrompt('acc_1', 'anything');
   expect(loaded).not.toHaveBeenCalled();
+  expect(memory.calls()).toEqual({});
 
   process.env.GUARDRAIL_ID = 'guardrail';
   process.env.GUARDRAIL_VERSION = '1';
-  await expect(screenPrompt('anything')).rejects.toThrow('The client is loaded.');
+  await expect(screenPrompt('acc_1', 'anything')).rejects.toThrow('The client is loaded.');
   expect(loaded).toHaveBeenCalledTimes(1);
 });

@@ -6,17 +6,23 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { screenPrompt } from '../../../../core/creation/content-filter.ts';
+import { FILTER_PLACES, screenPrompt } from '../../../../core/creation/content-filter.ts';
 import { ServiceError } from '../../../../core/errors.ts';
+import { table } from '../../../../core/table/table.ts';
+import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
 
+const memory = new MemoryTable(table);
 const bedrock = mockClient(BedrockRuntimeClient);
 beforeEach(() => {
+  memory.reset();
   bedrock.reset();
 });
 
+const CONFIGURED = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '3' };
 const screen = (prompt = 'a lighthouse') =>
-  withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '3' }, () => screenPrompt(prompt));
+  withEnvironment(CONFIGURED, () => screenPrompt(ACCOUNT_ID, prompt));
 const answering = (answer: object) =>
   bedrock.on(ApplyGuardrailCommand).resolves(answer as ApplyGuardrailCommandOutput);
 const INTERVENED = 'GUARDRAIL_INTERVENED';
@@ -107,9 +113,38 @@ describe('the content filter', () => {
     },
   );
 
+  test('judges few prompts of an account at once, and tells the others when to come back', async () => {
+    const held: (() => void)[] = [];
+    bedrock
+      .on(ApplyGuardrailCommand)
+      .callsFake(
+        () => new Promise((resolve) => held.push(() => resolve({ action: 'NONE', assessments: [] }))),
+      );
+    const judge = () => screenPrompt(ACCOUNT_ID, 'a lighthouse');
+    await withEnvironment(CONFIGURED, async () => {
+      const judged = Array.from({ length: FILTER_PLACES }, judge);
+      while (held.length < FILTER_PLACES) await new Promise(setImmediate);
+
+      await expect(judge()).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+      expect(bedrock.calls()).toHaveLength(FILTER_PLACES);
+      for (const answer of held) answer();
+      await Promise.all(judged);
+    });
+
+    answering({ action: 'NONE', assessments: [] });
+    await expect(screen()).resolves.toBeUndefined();
+  });
+
+  test('that fails frees its place', async () => {
+    bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
+    for (let call = 0; call < FILTER_PLACES + 5; call++) {
+      await expect(screen()).rejects.toThrow('no guardrail');
+    }
+  });
+
   test('that is not configured calls nothing', async () => {
-    await expect(screenPrompt('anything')).resolves.toBeUndefined();
-    await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt('anything'));
+    await expect(screenPrompt(ACCOUNT_ID, 'anything')).resolves.toBeUndefined();
+    await withEnvironment({ GUARDRAIL_ID: '' }, () => screenPrompt(ACCOUNT_ID, 'anything'));
 
     expect(bedrock.calls()).toHaveLength(0);
   });

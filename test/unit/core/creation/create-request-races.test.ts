@@ -1,6 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createRequest } from '../../../../core/creation/create-request.ts';
+import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import {
   AccountBlockedError,
   ConflictError,
@@ -9,10 +10,10 @@ import {
   RateLimitedError,
 } from '../../../../core/errors.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
-import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
+import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
+import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -28,10 +29,10 @@ beforeEach(() => {
 });
 
 /** Creates one image of 6 xTokens for an account as it was read. */
-const create = (seen = anAccount()) => {
+const create = (seen = anAccount(), seenEndUser?: EndUser) => {
   const credentials = new Set<ProviderId>(['modelstudio']);
   const facts = {
-    endUser: undefined,
+    endUser: seenEndUser,
     settings: undefined,
     credentials,
     pausedSeconds: undefined,
@@ -88,6 +89,37 @@ describe('a creation that races another process', () => {
     await expect(create()).rejects.toThrow(refusal);
     nothingKept(anEndUser().totalRequests);
     expect(account()).toMatchObject({ balanceThousandths: 100_000, ledgerEntries: 3 });
+  });
+
+  describe('with its end-user', () => {
+    const requestOf = async (seen?: EndUser) =>
+      memory.get(requestKey((await create(anAccount(), seen)).request.requestId));
+    const later = new Date(NOW.getTime() + 250).toISOString();
+    const own = anEndUser({ endUserId: 'own' });
+
+    test('builds on the end-user it finds, whose last activity only gets later', async () => {
+      meanwhile(() => putEndUser(memory, { ...own, lastActiveAt: later }));
+
+      expect(await requestOf()).toMatchObject({ endUserId: 'own' });
+      expect(endUser()).toMatchObject({ lastActiveAt: later, totalRequests: own.totalRequests + 1 });
+    });
+
+    test('is of another end-user when the one it saw was removed', async () => {
+      const request = await requestOf(own);
+
+      expect(request).toMatchObject({ endUserId: request?.requestId });
+      expect(endUser()).toMatchObject({ endUserId: request?.requestId, totalRequests: 1 });
+    });
+
+    test('gives an end-user from before there were ids one', async () => {
+      putEndUser(memory, anEndUser());
+
+      const request = await requestOf(anEndUser());
+
+      expect(request).toMatchObject({ endUserId: request?.requestId });
+      expect(endUser()).toMatchObject({ endUserId: request?.requestId, totalRequests: 3 });
+      expect(memory.transactions).toHaveLength(1);
+    });
   });
 
   test('is refused when its account was blocked', async () => {

@@ -5,10 +5,16 @@ import type { CreationFacts } from '../../../../core/creation/creation-facts.ts'
 import { ForbiddenError, PaymentRequiredError } from '../../../../core/errors.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
-import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  ledgerPartition,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { references } from '../../builders/bodies.ts';
-import { NOW } from '../../builders/clocks.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -72,6 +78,7 @@ describe('an accepted creation', () => {
       unitPriceThousandths: 6_000,
       debitThousandths: 12_000,
       createdAt: NOW.toISOString(),
+      retentionDays: 90,
       status: 'queued',
     });
     expect(memory.transactions).toHaveLength(1);
@@ -92,11 +99,14 @@ describe('an accepted creation', () => {
       amountThousandths: 12_000,
       balanceAfterThousandths: 88_000,
       reference: request.requestId,
+      retentionDays: 90,
     });
     expect(endUserWrite?.Update).toMatchObject({
       Key: endUserKey(ACCOUNT_ID, EMAIL),
-      ConditionExpression: 'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt)',
-      ExpressionAttributeValues: { ':price': 12_000, ':one': 1 },
+      ConditionExpression: expect.stringMatching(
+        /^attribute_not_exists\(blockedAt\) AND attribute_not_exists\(deletingAt\) AND /,
+      ),
+      ExpressionAttributeValues: { ':id': request.requestId, ':price': 12_000, ':one': 1 },
     });
     expect(requestWrite).toStrictEqual({
       Put: {
@@ -104,12 +114,12 @@ describe('an accepted creation', () => {
         Item: {
           PK: `REQUEST#${request.requestId}`,
           SK: 'REQUEST',
-          GSI1PK: expect.stringMatching(/^OPEN_WORK#[0-7]$/),
-          GSI1SK: NOW.toISOString(),
+          ...dueListing('START', request.requestId, atSeconds(60).toISOString()),
           GSI2PK: ACCOUNT_ID,
           GSI3PK: `${ACCOUNT_ID}#queued`,
           GSI4PK: `${ACCOUNT_ID}#${EMAIL}`,
           GSI5PK: `${ACCOUNT_ID}#${EMAIL}#queued`,
+          endUserId: request.requestId,
           ...request,
         },
         ConditionExpression: 'attribute_not_exists(PK)',
@@ -235,7 +245,7 @@ describe('a creation is refused', () => {
 });
 
 describe('a creation whose execution cannot be started', () => {
-  test('is accepted and debited anyway, and stays listed as unfinished', async () => {
+  test('is accepted and debited anyway, and is due for a start', async () => {
     executions.refuseStarts(new Error('no state machine'));
 
     const request = await create();
@@ -245,7 +255,7 @@ describe('a creation whose execution cannot be started', () => {
     expect(account()).toMatchObject({ balanceThousandths: 94_000, ledgerEntries: 4 });
     expect(memory.get(requestKey(request.requestId))).toMatchObject({
       status: 'queued',
-      GSI1PK: expect.stringMatching(/^OPEN_WORK#/),
+      GSI1PK: expect.stringMatching(/^DUE#START#/),
     });
     expect(endUser()).toMatchObject({ totalRequests: 1, activeRequests: 1 });
     expect(logged.mock.calls).toEqual([

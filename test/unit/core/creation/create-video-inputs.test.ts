@@ -5,12 +5,12 @@ import type { FieldErrors } from '../../../../core/errors.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const { parsed } = parseVideoRequest(aVideoBody(overrides), false);
+  const parsed = parseVideoRequest(aVideoBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
 const refused = (body: Record<string, unknown>, allowPrivate = false): FieldErrors => {
-  const { parsed } = parseVideoRequest(body, allowPrivate);
+  const parsed = parseVideoRequest(body, allowPrivate);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
 /** The wrong fields of the minimal body with these fields set. */
@@ -117,40 +117,5 @@ describe('references', () => {
 
     expect(problems(local)).toEqual({ 'referenceVideos[0]': 'must be an absolute https URL' });
     expect(problems(local, true)).toEqual({});
-  });
-});
-
-describe('the clips to measure', () => {
-  const clipsOf = (overrides: Record<string, unknown>) =>
-    parseVideoRequest(aVideoBody(overrides), false).clips;
-  const referenceVideos = urlsOf('mp4', 2);
-
-  test('are the reference videos, with the length of the output', () => {
-    expect(clipsOf({ referenceVideos })).toMatchObject({ urls: referenceVideos, durationSec: 5 });
-    expect(clipsOf({ referenceVideos, durationSec: 12 })).toMatchObject({ durationSec: 12 });
-    expect(clipsOf({ referenceVideos })?.model.id).toBe('xW3.0s');
-  });
-
-  test.each<[string, Record<string, unknown>]>([
-    ['without any', {}],
-    ['with an empty list', { referenceVideos: [] }],
-    ['with one whose URL is wrong', { referenceVideos: [...referenceVideos, 'http://a.example/c.mp4'] }],
-    ['with too many', { referenceVideos: urlsOf('mp4', 6) }],
-    ['beside a frame', { referenceVideos, image: IMAGE }],
-    ['of a model that takes none', { ...least('xW2.7S'), referenceVideos }],
-    ['of an unknown model', { model: 'none', referenceVideos }],
-    ['of an image model', { model: 'xQI3Pro', referenceVideos }],
-  ])('are none %s', (_, overrides) => {
-    expect(clipsOf(overrides)).toBeUndefined();
-  });
-
-  test('are present even if another field is wrong, so that everything is reported at once', () => {
-    const { parsed, clips } = parseVideoRequest(
-      aVideoBody({ referenceVideos, prompt: '', durationSec: 99 }),
-      false,
-    );
-
-    expect(parsed.ok).toBe(false);
-    expect(clips).toMatchObject({ urls: referenceVideos, durationSec: undefined });
   });
 });

@@ -7,12 +7,12 @@ import { CATALOG } from '../../../../core/models/catalog.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 
 const accepted = (overrides: Record<string, unknown>): NewVideoRequest => {
-  const { parsed } = parseVideoRequest(aVideoBody(overrides), false);
+  const parsed = parseVideoRequest(aVideoBody(overrides), false);
   if (!parsed.ok) throw parsed.error;
   return parsed.creation;
 };
 const refused = (body: Record<string, unknown>): FieldErrors => {
-  const { parsed } = parseVideoRequest(body, false);
+  const parsed = parseVideoRequest(body, false);
   return parsed.ok ? {} : { ...parsed.error.fields };
 };
 /** The wrong fields of the minimal body with these fields set. */
@@ -173,10 +173,7 @@ describe('a creation of a video', () => {
   );
 
   test('that is refused still carries its model and end-user', () => {
-    const { parsed } = parseVideoRequest(
-      aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }),
-      false,
-    );
+    const parsed = parseVideoRequest(aVideoBody({ endUserEmail: ' Ada@Example.com', durationSec: 0 }), false);
 
     expect(parsed).toMatchObject({ ok: false, model: 'xW3.0s', endUserEmail: 'ada@example.com' });
   });
@@ -190,7 +187,7 @@ describe('a creation of a video', () => {
 
     fc.assert(
       fc.property(body, (fields) => {
-        const { parsed } = parseVideoRequest(aVideoBody(Object.fromEntries(fields)), false);
+        const parsed = parseVideoRequest(aVideoBody(Object.fromEntries(fields)), false);
         outcomes[parsed.ok ? 'accepted' : 'refused']++;
         if (!parsed.ok) expect(Object.keys(parsed.error.fields).length).toBeGreaterThan(0);
       }),

@@ -1,6 +1,8 @@
 import '../../builders/environment.ts';
+import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createVideo } from '../../../../core/creation/create-video.ts';
+import { mockClient } from 'aws-sdk-client-mock';
+import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
 import type { ClipMeasure } from '../../../../core/creation/create-video-rules.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
@@ -10,12 +12,14 @@ import { table } from '../../../../core/table/table.ts';
 import { aVideoBody, urlsOf } from '../../builders/bodies.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, aVideoRequest, EMAIL } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { aVideoSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
+const bedrock = mockClient(BedrockRuntimeClient);
 beforeEach(() => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
@@ -81,6 +85,7 @@ describe('an accepted video', () => {
       unitPriceThousandths: 3_000,
       debitThousandths: 21_000,
       createdAt: NOW.toISOString(),
+      retentionDays: 90,
       status: 'queued',
     });
     expect(memory.get(requestKey(request.requestId))).toMatchObject(request);
@@ -134,13 +139,10 @@ describe('a video from reference videos', () => {
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ billedSeconds: 12 });
   });
 
-  test('is refused when one cannot be measured, along with other wrong fields, and writes nothing', async () => {
-    await expect(create({ ...body, ratio: '21:9' }, measuring(3, 'has no duration'))).rejects.toMatchObject({
+  test('is refused when one cannot be measured, and writes nothing', async () => {
+    await expect(create(body, measuring(3, 'has no duration'))).rejects.toMatchObject({
       code: 'validation_error',
-      fields: {
-        ratio: 'must be one of adaptive, 16:9, 4:3, 1:1, 3:4, 9:16',
-        'referenceVideos[1]': 'has no duration',
-      },
+      fields: { 'referenceVideos[1]': 'has no duration' },
     });
     nothingWritten();
   });
@@ -155,25 +157,41 @@ describe('a video from reference videos', () => {
     nothingWritten();
   });
 
-  test('is refused for a model that cannot be dispatched and for wrong clips together', async () => {
-    const facts = { credentials: new Set<ProviderId>() };
+  test.each<[string, string, Parameters<typeof create>[2], Record<string, unknown>?]>([
+    ['a wrong field', 'validation_error', {}, { ratio: '21:9' }],
+    ['its model', 'validation_error', { facts: { credentials: new Set() } }],
+    ['its key', 'conflict', { facts: { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } } }],
+    ['its end-user', 'forbidden', { facts: { endUser: anEndUser({ blockedAt: 'x' }) } }],
+    ['a pause', 'temporarily_unavailable', { facts: { pausedSeconds: 9 } }],
+    ['the price of its output alone', 'payment_required', { account: { balanceThousandths: 14_999 } }],
+  ])('is refused for %s before anything is measured', async (_, code, situation, wrong = {}) => {
+    const measure = measuring(3, 'is no video');
 
-    await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({
-      fields: { model: 'cannot be dispatched now', 'referenceVideos[1]': 'is no video' },
-    });
+    await expect(create({ ...body, ...wrong }, measure, situation)).rejects.toMatchObject({ code });
+    expect(measure).not.toHaveBeenCalled();
+    nothingWritten();
   });
 
-  test('is refused for them before its end-user and its price', async () => {
-    const others = { facts: { endUser: anEndUser({ blockedAt: 'x' }) }, account: POOR };
+  test('is refused for its clips before the price of their seconds', async () => {
+    const account = { balanceThousandths: 15_000 };
 
-    await expect(create(body, measuring(3, 'is no video'), others)).rejects.toMatchObject({
+    await expect(create(body, measuring(3, 'is no video'), { account })).rejects.toMatchObject({
       code: 'validation_error',
     });
-    await expect(create(body, measuring(3, 3), others)).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(create(body, measuring(3, 3), { account: POOR })).rejects.toMatchObject({
+    await expect(create(body, measuring(3, 3), { account })).rejects.toMatchObject({
       code: 'payment_required',
     });
     nothingWritten();
+  });
+
+  test('is judged by the content filter before anything is measured', async () => {
+    const measure = measuring(3, 3);
+    bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED', assessments: [] } as never);
+
+    await withEnvironment({ GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1' }, async () => {
+      await expect(create(body, measure)).rejects.toMatchObject({ code: 'content_policy' });
+    });
+    expect(measure).not.toHaveBeenCalled();
   });
 
   test('is answered with the first one when repeated, without measuring', async () => {
@@ -187,14 +205,62 @@ describe('a video from reference videos', () => {
     expect(measure).not.toHaveBeenCalled();
     nothingWritten();
   });
+});
 
-  test('whose key was used with another body is measured, then a conflict', async () => {
-    const facts = { idempotencyRecord: { requestId: 'vid_1', fingerprint: 'another' } };
+describe('clips that are being measured', () => {
+  /** Measures that end when told to. */
+  const holding = () => {
+    const ends: (() => void)[] = [];
+    const measure = jest.fn(
+      (urls: readonly string[]) =>
+        new Promise<ClipMeasure[]>((resolve) =>
+          ends.push(() => resolve(urls.map(() => ({ durationMs: 1_000 })))),
+        ),
+    );
+    return { measure, ends };
+  };
+  const clipsOn = (host: string) => ({ referenceVideos: [`https://${host}/a.mp4`, `https://${host}/b.mp4`] });
+  const attempt = (accountId: string, host: string, measure: ReturnType<typeof holding>['measure']) => {
+    const account = anAccount({ accountId });
+    memory.put(accountKey(accountId), account);
+    return createVideo(account, aVideoSubmission(clipsOn(host)), theFacts(), measure).catch((error) => error);
+  };
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) await new Promise(setImmediate);
+  };
 
-    await expect(create(body, measuring(3, 3), { facts })).rejects.toMatchObject({ code: 'conflict' });
-    await expect(create(body, measuring(3, 'is no video'), { facts })).rejects.toMatchObject({
-      code: 'validation_error',
-    });
-    nothingWritten();
+  test('are few of an account: a further creation is 429, and nothing of it is fetched or written', async () => {
+    const { measure, ends } = holding();
+    const first = Array.from({ length: CLIP_PLACES.account }, (_, index) =>
+      attempt(ACCOUNT_ID, `host-${index}.example.com`, measure),
+    );
+    await until(() => ends.length === CLIP_PLACES.account);
+
+    const refused = await attempt(ACCOUNT_ID, 'another.example.com', measure);
+
+    expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+    expect(measure).toHaveBeenCalledTimes(CLIP_PLACES.account);
+    expect(memory.transactions).toEqual([]);
+    for (const end of ends) end();
+    await Promise.all(first);
+    const next = attempt(ACCOUNT_ID, 'another.example.com', measure);
+    await until(() => ends.length === CLIP_PLACES.account + 1);
+    ends.at(-1)?.();
+    await next;
+  });
+
+  test('are few of a host, whoever asks, and a refused creation holds no place of its account', async () => {
+    const { measure, ends } = holding();
+    const accounts = Array.from({ length: CLIP_PLACES.host }, (_, index) => `acc_${index}`);
+    const first = accounts.map((accountId) => attempt(accountId, 'Slow.example.com', measure));
+    await until(() => ends.length === CLIP_PLACES.host);
+
+    for (let repeat = 0; repeat <= CLIP_PLACES.account; repeat++) {
+      expect(await attempt('acc_late', 'slow.example.com.', measure)).toMatchObject({ code: 'rate_limited' });
+    }
+    const elsewhere = attempt('acc_late', 'fast.example.com', measure);
+    await until(() => ends.length === CLIP_PLACES.host + 1);
+    for (const end of ends) end();
+    await Promise.all([...first, elsewhere]);
   });
 });

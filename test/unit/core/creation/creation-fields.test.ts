@@ -96,7 +96,7 @@ describe('the URLs of a body', () => {
     expect(problemsOf({ webhookUrl })).toEqual({ webhookUrl: 'must lead to a public address' });
   });
 
-  test.each(['http://localhost:9/hook', 'https://127.0.0.1/hook', 'https://10.1.2.3/hook'])(
+  test.each(['http://localhost:3001/hook', 'https://127.0.0.1/hook', 'https://10.1.2.3/hook'])(
     'of webhooks may lead to private addresses where the deployment allows them: %s',
     (webhookUrl) => {
       expect(problemsOf({ webhookUrl }, [], true)).toEqual({});

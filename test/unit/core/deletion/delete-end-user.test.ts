@@ -6,7 +6,7 @@ import {
   type DeleteCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { ConflictError, NotFoundError } from '../../../../core/errors.ts';
 import { CATALOG } from '../../../../core/models/catalog.ts';
@@ -125,7 +125,10 @@ describe('removing an end-user', () => {
 
     await remove();
 
-    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([pauseKey(other).SK]);
+    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([
+      pauseKey(other).SK,
+      expect.stringMatching(/^REMOVAL#/),
+    ]);
     expect(memory.client.commandCalls(BatchWriteCommand)).toHaveLength(1);
   });
 
@@ -181,6 +184,18 @@ describe('a cascade too large for one call', () => {
     // Deletions in progress when the time is up are finished.
     expect(gone).toBeLessThanOrEqual(20 + 16);
     expect(endUser()).toMatchObject({ deletingAt: NOW.toISOString() });
+  });
+
+  test('asks to be repeated after 24 s when S3 is silent', async () => {
+    many(3);
+    bucket.client.on(DeleteObjectsCommand).callsFake(() => new Promise(() => undefined));
+    jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+
+    const refused = expect(remove()).rejects.toMatchObject(refusal);
+    await jest.advanceTimersByTimeAsync(24_000);
+    await refused;
+
+    jest.useRealTimers();
   });
 
   test('continues where it stopped, and the last call counts its own part', async () => {

@@ -7,7 +7,7 @@ import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import {
   deletedRequestKey,
-  openWorkListing,
+  dueListing,
   outputObjectKey,
   providerAttemptKey,
   providerWaitKey,
@@ -108,9 +108,9 @@ describe('deleting a request', () => {
   });
 
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
-  const open = openWorkListing(REQUEST_ID, atSeconds(5).toISOString());
+  const open = dueListing('LOOK', REQUEST_ID, atSeconds(65).toISOString());
 
-  test('leaves a mark for the ledger entries that name it, and no open work', async () => {
+  test('leaves a mark for the ledger entries that name it, and nothing due', async () => {
     given();
     await remove(atSeconds(5));
 
@@ -122,7 +122,7 @@ describe('deleting a request', () => {
     });
   });
 
-  test('whose files cannot be removed keeps their names and stays open work', async () => {
+  test('whose files cannot be removed keeps their names and stays due', async () => {
     given();
     bucket.client.on(DeleteObjectsCommand).rejects(new Error('no bucket'));
 
@@ -151,7 +151,7 @@ describe('deleting a request', () => {
 
   test('removes files that were not recorded, and counts them', async () => {
     given();
-    bucket.put(outputObjectKey(ACCOUNT_ID, REQUEST_ID, 7, 'png'));
+    bucket.put(outputObjectKey(REQUEST_ID, 7, 'png'));
 
     expect(await remove()).toEqual({ outcome: 'deleted', removedObjects: 3 });
     expect(bucket.objects.size).toBe(0);

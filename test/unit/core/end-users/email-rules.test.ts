@@ -20,6 +20,13 @@ describe('an email address', () => {
     ["o'brien_1%x@mail.example.co.uk", "o'brien_1%x@mail.example.co.uk"],
     ['ÄDA@BÜCHER.example', 'äda@bücher.example'],
     ['用户@例子.广告', '用户@例子.广告'],
+    ['ａｄａ＠ｅｘａｍｐｌｅ．ｃｏｍ', 'ada@example.com'],
+    ['ada\uFE6Bexample\u2024com', 'ada@example.com'],
+    ['\u3000ada@example.com\u00A0', 'ada@example.com'],
+    ['rene\u0301@example.com', 'ren\u00e9@example.com'],
+    ['\u{1D41A}da@example.com', 'ada@example.com'],
+    ['\uFB01@example.com', 'fi@example.com'],
+    ['\u212Aelvin@example.com', 'kelvin@example.com'],
   ])('%j identifies the end-user %s', (given, identity) => {
     const parsed = parseImageRequest(aGenerationBody({ endUserEmail: given }), false);
 
@@ -52,6 +59,20 @@ describe('an email address', () => {
     'ada\u0000@example.com',
     'ada\u200b@example.com',
     'ada\ud800@example.com',
+    'ada\u00ad@example.com',
+    'ada\u034f@example.com',
+    'ada\u115f@example.com',
+    'ada\u17b4@example.com',
+    'ada\u180b@example.com',
+    'ada\u2060@example.com',
+    'ada\u3164@example.com',
+    'ada\ufe0f@example.com',
+    'ada\uffa0@example.com',
+    'ada\u{e0100}@example.com',
+    'ada@exam\u3164ple.com',
+    'ada@exam\ufe0fple.com',
+    `${' '.repeat(2_000)}ada@example.com`,
+    `${'\ufdfa'.repeat(100_000)}@example.com`,
   ])('%j is not one', (given) => {
     expect(isEmail(normalizeEmail(given))).toBe(false);
   });
@@ -61,6 +82,20 @@ describe('an email address', () => {
     expect(isEmail(email(64, domain(189)))).toBe(true);
     expect(isEmail(email(64, domain(190)))).toBe(false);
     expect(isEmail(email(65, domain(20)))).toBe(false);
+  });
+
+  test('is the same however Unicode spells it, and normalizing once is enough', () => {
+    const spelled = fc.string({ unit: 'grapheme', maxLength: 20 });
+    fc.assert(
+      fc.property(spelled, (local) => {
+        const identity = normalizeEmail(`${local}@example.com`);
+
+        expect(normalizeEmail(identity)).toBe(identity);
+        for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD'] as const) {
+          expect(normalizeEmail(`${local}@example.com`.normalize(form))).toBe(identity);
+        }
+      }),
+    );
   });
 
   test('has one identity in any spelling, and normalizing is idempotent', () => {

@@ -1,13 +1,12 @@
 import '../../builders/environment.ts';
-import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   blockEndUser,
-  claimForRemoval,
   countCreationWrite,
   countSettlementWrite,
+  type EndUser,
   getEndUser,
-  removeClaimedEndUser,
   renderEndUser,
   toEndUser,
   unblockEndUser,
@@ -16,7 +15,14 @@ import { NotFoundError } from '../../../../core/errors.ts';
 import { endUserKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putEndUser,
+  REQUEST_ID,
+} from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -64,7 +70,6 @@ describe('an end-user', () => {
     ['read', () => getEndUser(id)],
     ['blocked', () => blockEndUser(id, NOW)],
     ['unblocked', () => unblockEndUser(id)],
-    ['claimed for removal', () => claimForRemoval(id, NOW)],
   ])('that does not exist cannot be %s, and is not inserted by the attempt', async (_, act) => {
     putEndUser(memory, anEndUser({ email: 'other@example.com' }));
 
@@ -74,8 +79,7 @@ describe('an end-user', () => {
 
   test.each<[string, () => Promise<unknown>]>([
     ['blocking', () => blockEndUser(id, NOW)],
-    ['claiming', () => claimForRemoval(id, NOW)],
-    ['removing', () => removeClaimedEndUser(id)],
+    ['unblocking', () => unblockEndUser(id)],
   ])('%s lets errors of the table through', async (_, act) => {
     memory.client.rejects(new Error('no table'));
 
@@ -121,90 +125,50 @@ describe('blocking an end-user', () => {
   });
 });
 
-describe('claiming an end-user for removal', () => {
-  test('is one update on the condition that nothing of theirs is under way', async () => {
-    putEndUser(memory, anEndUser({ activeRequests: 0 }));
-
-    expect(await claimForRemoval(id, NOW)).toBe(NOW.toISOString());
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: key,
-      UpdateExpression: 'SET deletingAt = if_not_exists(deletingAt, :now)',
-      ConditionExpression: 'attribute_exists(PK) AND activeRequests = :none',
-      ExpressionAttributeValues: { ':now': NOW.toISOString(), ':none': 0 },
-      ReturnValues: 'ALL_NEW',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
-    expect(stored()).toMatchObject({ deletingAt: NOW.toISOString() });
-  });
-
-  test('again holds, from the first instant on', async () => {
-    putEndUser(memory, anEndUser({ activeRequests: 0 }));
-    await claimForRemoval(id, NOW);
-
-    expect(await claimForRemoval(id, atSeconds(5))).toBe(NOW.toISOString());
-    expect(stored()).toMatchObject({ deletingAt: NOW.toISOString() });
-  });
-
-  test('holds from their last creation on, when the clock that stamped it was ahead', async () => {
-    const lastActiveAt = atSeconds(0.25).toISOString();
-    putEndUser(memory, anEndUser({ activeRequests: 0, lastActiveAt }));
-
-    expect(await claimForRemoval(id, NOW)).toBe(lastActiveAt);
-  });
-
-  test.each([1, 2, 40])('with %p of their requests under way changes nothing', async (activeRequests) => {
-    putEndUser(memory, anEndUser({ activeRequests }));
-
-    expect(await claimForRemoval(id, NOW)).toBeUndefined();
-    expect(stored()).not.toHaveProperty('deletingAt');
-  });
-});
-
-describe('removing a claimed end-user', () => {
-  test('is one conditional deletion, which only one caller makes', async () => {
-    putEndUser(memory, anEndUser({ deletingAt: NOW.toISOString() }));
-
-    const removals = await Promise.all([1, 2, 3].map(() => removeClaimedEndUser(id)));
-
-    expect(removals.filter(Boolean)).toHaveLength(1);
-    expect(stored()).toBeUndefined();
-    expect(memory.client.commandCalls(DeleteCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      Key: key,
-      ConditionExpression: 'attribute_exists(deletingAt)',
-    });
-  });
-
-  test('leaves an end-user who was inserted again', async () => {
-    putEndUser(memory, anEndUser());
-
-    expect(await removeClaimedEndUser(id)).toBe(false);
-    expect(stored()).toBeDefined();
-  });
-});
-
 describe('the counters of an end-user', () => {
+  const write = (found?: EndUser) => countCreationWrite(anImageRequest(), found).Update;
+  const expected = {
+    TableName: 'table',
+    Key: key,
+    UpdateExpression:
+      'SET accountId = :account, email = :email, endUserId = :id, ' +
+      'createdAt = if_not_exists(createdAt, :now), GSI1PK = :listing, ' +
+      'GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :last ' +
+      'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
+    ConditionExpression:
+      'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt) AND ' +
+      'attribute_not_exists(endUserId) AND (attribute_not_exists(lastActiveAt) OR lastActiveAt <= :last)',
+    ExpressionAttributeValues: {
+      ':account': ACCOUNT_ID,
+      ':email': EMAIL,
+      ':id': REQUEST_ID,
+      ':now': NOW.toISOString(),
+      ':last': NOW.toISOString(),
+      ':listing': `END_USERS#${ACCOUNT_ID}`,
+      ':place': NOW.toISOString(),
+      ':one': 1,
+      ':price': 4_000,
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+
   test('count a creation, which creates the end-user on first use, and not while blocked or being removed', () => {
-    expect(countCreationWrite(id, 4_000, NOW.toISOString())).toStrictEqual({
-      Update: {
-        TableName: 'table',
-        Key: key,
-        UpdateExpression:
-          'SET accountId = :account, email = :email, createdAt = if_not_exists(createdAt, :now), ' +
-          'GSI1PK = :listing, GSI1SK = if_not_exists(GSI1SK, :place), lastActiveAt = :now ' +
-          'ADD totalRequests :one, activeRequests :one, spentThousandths :price',
-        ConditionExpression: 'attribute_not_exists(blockedAt) AND attribute_not_exists(deletingAt)',
-        ExpressionAttributeValues: {
-          ':account': ACCOUNT_ID,
-          ':email': EMAIL,
-          ':now': NOW.toISOString(),
-          ':listing': `END_USERS#${ACCOUNT_ID}`,
-          ':place': NOW.toISOString(),
-          ':one': 1,
-          ':price': 4_000,
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    expect(write()).toStrictEqual(expected);
+  });
+
+  test('count a creation with the end-user that was found, whose last activity only gets later', () => {
+    const lastActiveAt = atSeconds(1).toISOString();
+
+    expect(write(anEndUser({ endUserId: 'own', lastActiveAt }))).toStrictEqual({
+      ...expected,
+      ConditionExpression: expected.ConditionExpression.replace(
+        'attribute_not_exists(endUserId)',
+        'endUserId = :id',
+      ),
+      ExpressionAttributeValues: {
+        ...expected.ExpressionAttributeValues,
+        ':id': 'own',
+        ':last': lastActiveAt,
       },
     });
   });

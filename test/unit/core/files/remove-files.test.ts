@@ -3,7 +3,7 @@ import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { removeFilesOf, removeObjects } from '../../../../core/files/remove-files.ts';
 import { logger } from '../../../../core/observability.ts';
-import { ACCOUNT_ID, REQUEST_ID } from '../../builders/entities.ts';
+import { REQUEST_ID } from '../../builders/entities.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 
 const bucket = new MemoryBucket();
@@ -41,9 +41,8 @@ describe('removing files', () => {
 });
 
 describe('removing every file of a request', () => {
-  const remove = (recorded: string[] = []) =>
-    removeFilesOf({ accountId: ACCOUNT_ID, requestId: REQUEST_ID }, recorded);
-  const prefix = `outputs/${ACCOUNT_ID}/${REQUEST_ID}/`;
+  const remove = (recorded: string[] = []) => removeFilesOf({ requestId: REQUEST_ID }, recorded);
+  const prefix = `outputs/${REQUEST_ID}/`;
   const left = () => [...bucket.objects.keys()];
   const warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
   beforeEach(() => {
@@ -51,7 +50,7 @@ describe('removing every file of a request', () => {
   });
 
   test('takes what its record names and what nobody recorded, and nothing beside it', async () => {
-    const others = [`outputs/${ACCOUNT_ID}/${REQUEST_ID}0/0.png`, `outputs/acc_other/${REQUEST_ID}/0.png`];
+    const others = [`outputs/${REQUEST_ID}0/0.png`, `outputs/${REQUEST_ID}.png`];
     for (const key of [`${prefix}0.png`, `${prefix}1.webp`, ...others]) bucket.put(key);
 
     expect(await remove([`${prefix}0.png`])).toEqual({ removed: 2, complete: true });

@@ -9,7 +9,7 @@ import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 
 const secrets = new MemorySecrets();
 const KEY_ARN = 'arn:delivery-key';
-const OBJECT_KEY = 'outputs/acc_1/img_2/0.png';
+const OBJECT_KEY = 'outputs/img_2/0.png';
 let publicKey: KeyObject;
 let signUrl: SignUrl;
 beforeEach(async () => {
@@ -84,8 +84,8 @@ describe('a delivery URL', () => {
   });
 
   test.each<[string, (url: URL) => void]>([
-    ['for another file', (url) => (url.pathname = '/outputs/acc_1/img_2/1.png')],
-    ["for another account's file", (url) => (url.pathname = '/outputs/acc_9/img_2/0.png')],
+    ['for another file', (url) => (url.pathname = '/outputs/img_2/1.png')],
+    ["for another request's file", (url) => (url.pathname = '/outputs/img_9/0.png')],
     ['for another host', (url) => (url.host = 'other.example.com')],
     ['for longer', (url) => url.searchParams.set('Expires', '4102444800')],
     ['with another signature', (url) => url.searchParams.set('Signature', 'AAAA')],

@@ -8,6 +8,7 @@ import {
   type LedgerProblem,
   type LedgerProblemKind,
   newLedgerTally,
+  type RequestJudging,
   requestProblems,
 } from '../../../../core/ledger/ledger-rules.ts';
 import { addSeconds } from '../../../../core/time.ts';
@@ -17,12 +18,12 @@ import { LEDGER_CORRUPTIONS } from '../../builders/ledger-corruptions.ts';
 import { accountAfter, aHistory, chained, type LedgerHistory } from '../../builders/ledger-histories.ts';
 
 /** No request of a history is so old that it may have been swept. */
-const NONE_SWEPT = '';
-const ALL_SWEPT = addSeconds(NOW.toISOString(), 1e6);
+const NONE_SWEPT = { now: NOW.toISOString(), retentionDays: 90 };
+const ALL_SWEPT = { now: addSeconds(NOW.toISOString(), 1e6), retentionDays: 1 };
 
 const problemsOf = (
   { account, entries, fates }: LedgerHistory,
-  sweptBefore: string = NONE_SWEPT,
+  judging: RequestJudging = NONE_SWEPT,
 ): LedgerProblem[] => {
   const tally = newLedgerTally(ACCOUNT_ID);
   for (const entry of entries) addEntry(tally, entry);
@@ -32,7 +33,7 @@ const problemsOf = (
     ...accountProblems(tally, account),
     ...[...named].flatMap((id) => {
       const fate = fates.get(id) ?? { state: 'absent' };
-      return requestProblems(ACCOUNT_ID, id, tally.requests.get(id), fate, sweptBefore);
+      return requestProblems(ACCOUNT_ID, id, tally.requests.get(id), fate, judging);
     }),
   ];
 };

@@ -21,6 +21,7 @@ import {
   aStoredOutput,
   putEndUser,
 } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -47,10 +48,11 @@ const topUp = (amountThousandths = 1_000_000) =>
   changeBalance(ACCOUNT_ID, { amountThousandths, reason: 'topup', reference: 'invoice' }, NOW);
 
 /** Accepts a request for two images as the service does. */
-const create = async (number: number): Promise<ImageRequest> => {
-  const request = anImageRequest({ requestId: idOf(number), images: 2, status: 'processing' });
-  const amountThousandths = -request.debitThousandths;
-  const change = { amountThousandths, reason: 'generation', reference: request.requestId } as const;
+const create = async (number: number, overrides: Partial<ImageRequest> = {}): Promise<ImageRequest> => {
+  const request = anImageRequest({ requestId: idOf(number), images: 2, status: 'processing', ...overrides });
+  const { debitThousandths, requestId: reference, retentionDays } = request;
+  const amountThousandths = -debitThousandths;
+  const change = { amountThousandths, reason: 'generation', reference, retentionDays } as const;
   await transact(async () => [
     ...balanceChangeWrites(await getAccount(ACCOUNT_ID), change, NOW).writes,
     insertRequestWrite(request),
@@ -155,6 +157,22 @@ describe('verifying a ledger', () => {
 
     expect(await problems(atSeconds(90 * DAY - 3700))).toEqual([['debit_without_request', idOf(3)]]);
     expect(await problems(atSeconds(90 * DAY))).toEqual([]);
+  });
+
+  test.each([
+    ['raised', 1, '90'],
+    ['lowered', 90, '1'],
+  ])('judges an absent request by the retention it was created under: %s since', async (_, days, now) => {
+    await topUp();
+    await create(1, { retentionDays: days });
+    await fail(1);
+    expect(memory.get(requestKey(idOf(1)))?.ttl).toBe(NOW.getTime() / 1000 + days * DAY);
+    memory.remove(requestKey(idOf(1)));
+
+    await withEnvironment({ RETENTION_DAYS: now }, async () => {
+      expect(await problems(atSeconds(days * DAY - 3700))).toEqual([['debit_without_request', idOf(1)]]);
+      expect(await problems(atSeconds(days * DAY))).toEqual([]);
+    });
   });
 
   test('refuses an account that does not exist', async () => {

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   type AttemptOutcome,
   claimAttempts,
@@ -189,6 +189,17 @@ describe('the outcome of a call', () => {
     expect(await recordOutcome(anAttempt({ call: 1, attempt: 0 }), FAILED, NOW)).toStrictEqual(
       anAttempt({ call: 1, attempt: 0, outcome: DONE }),
     );
+  });
+
+  test('is recorded though a transaction holds the attempt', async () => {
+    const send = jest.spyOn(table, 'send');
+    send.mockRejectedValueOnce(tableError('TransactionConflictException') as never);
+
+    await recordOutcome(anAttempt(), DONE, atSeconds(3));
+
+    expect(stored()).toMatchObject({ outcome: DONE });
+    expect(send).toHaveBeenCalledTimes(2);
+    send.mockRestore();
   });
 
   test('is not recorded for an attempt that was not claimed', async () => {

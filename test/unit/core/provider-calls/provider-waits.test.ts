@@ -2,10 +2,10 @@ import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  claimCallbackQuery,
   claimQuery,
   findProviderWait,
   keepTaskToken,
-  noteCallback,
   noteQuery,
   queriedWithin,
 } from '../../../../core/provider-calls/provider-waits.ts';
@@ -47,13 +47,13 @@ describe('the wait of a request', () => {
   });
 
   test('collects events in any order, and every write returns the whole item', async () => {
-    expect(await noteCallback(VIDEO_ID, atSeconds(1))).toEqual({ requestId: VIDEO_ID, calledBackAt: at(1) });
+    const noted = { requestId: VIDEO_ID, calledBackAt: at(1), callbackQueryAt: at(1) };
+    expect(await claimCallbackQuery(VIDEO_ID, 2, atSeconds(1))).toEqual(noted);
     await noteQuery(VIDEO_ID, atSeconds(2));
     const all = await keepTaskToken(VIDEO_ID, 'token-1', entered(3), atSeconds(3));
 
     expect(all).toEqual({
-      requestId: VIDEO_ID,
-      calledBackAt: at(1),
+      ...noted,
       queriedAt: at(2),
       taskToken: 'token-1',
       tokenOrder: `${at(3)}#0000`,
@@ -72,10 +72,10 @@ describe('the wait of a request', () => {
     expect(await findProviderWait(VIDEO_ID)).toMatchObject({ taskToken: 'newer', waitingSince: at(0) });
   });
 
-  test('keeps a token again when the first answer was lost', async () => {
-    await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
+  test('keeps a token again without a new wait, when the answer was lost or the function ran twice', async () => {
+    const kept = await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
 
-    expect(await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW)).toMatchObject({ taskToken: 'token-1' });
+    expect(await keepTaskToken(VIDEO_ID, 'token-1', entered(0), atSeconds(45))).toEqual(kept);
   });
 
   test('keeps the last token only', async () => {
@@ -83,6 +83,33 @@ describe('the wait of a request', () => {
     await keepTaskToken(VIDEO_ID, 'token-2', entered(300), atSeconds(300));
 
     expect(await findProviderWait(VIDEO_ID)).toMatchObject({ taskToken: 'token-2', waitingSince: at(300) });
+  });
+});
+
+describe('claiming the query of a callback', () => {
+  const claim = async (seconds: number) =>
+    (await claimCallbackQuery(VIDEO_ID, 2, atSeconds(seconds)))?.callbackQueryAt;
+
+  test('is for now when no callback caused one lately, whatever else was queried', async () => {
+    await noteQuery(VIDEO_ID, atSeconds(0));
+
+    expect(await claim(0)).toBe(at(0));
+    expect(await claim(2)).toBe(at(2));
+    expect(await claim(9)).toBe(at(9));
+  });
+
+  test('is for the end of the interval within it, once: that query serves the callbacks until then', async () => {
+    expect(await claim(0)).toBe(at(0));
+    expect(await claim(0.1)).toBe(at(2));
+    expect(await claim(0.2)).toBeUndefined();
+    expect(await claim(1.999)).toBeUndefined();
+    expect(await claim(2)).toBe(at(4));
+  });
+
+  test('is given to two of any number at once: for now and for the end of the interval', async () => {
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(5)));
+
+    expect(claims.filter((each) => each !== undefined).sort()).toEqual([at(5), at(7)]);
   });
 });
 

@@ -5,10 +5,10 @@ import { newRequestId } from '../../../../core/ids.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
 import { closeWork, markExpired, removeRequest } from '../../../../core/requests/requests.ts';
 import {
+  DUE_SHARDS,
   deletedRequestKey,
-  OPEN_WORK_SHARDS,
-  openWorkListing,
-  openWorkPartition,
+  dueListing,
+  duePartition,
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -67,7 +67,7 @@ describe('removing a request', () => {
               Item: {
                 PK: `LEDGER#${ACCOUNT_ID}`,
                 SK: `DELETED#${REQUEST_ID}`,
-                ...openWorkListing(REQUEST_ID, NOW.toISOString()),
+                ...dueListing('LOOK', REQUEST_ID, atSeconds(60).toISOString()),
                 ...MARK,
               },
             },
@@ -168,14 +168,8 @@ describe('marking a request as expired', () => {
   });
 });
 
-describe('the open work', () => {
-  test.each(['queued', 'processing'] as const)('has a request that is %s, by its age', async (status) => {
-    given({ status });
-
-    expect(stored()).toMatchObject(openWorkListing(REQUEST_ID, NOW.toISOString()));
-  });
-
-  test('is left by a request whose work is closed, which changes nothing else', async () => {
+describe('the due lists', () => {
+  test('are left by a request that is closed, which changes nothing else', async () => {
     given({ status: 'processing' });
     const { GSI1PK: _, GSI1SK: __, ...rest } = stored() ?? {};
 
@@ -184,19 +178,19 @@ describe('the open work', () => {
     expect(await closeWork(REQUEST_ID)).toBe(false);
   });
 
-  test('does not list an absent request', async () => {
+  test('never list an absent request', async () => {
     expect(await closeWork(REQUEST_ID)).toBe(false);
     expect(stored()).toBeUndefined();
   });
 
-  test('lies spread over all of its partitions', () => {
+  test.each(['START', 'LOOK'] as const)('are spread over all of their partitions: %s', (list) => {
     const partitions = Array.from(
-      { length: 1000 },
-      () => openWorkListing(newRequestId('image', NOW), NOW.toISOString()).GSI1PK,
+      { length: 2000 },
+      () => dueListing(list, newRequestId('image', NOW), NOW.toISOString()).GSI1PK,
     );
 
-    expect([...new Set(partitions)].sort()).toEqual(
-      Array.from({ length: OPEN_WORK_SHARDS }, (_, shard) => openWorkPartition(shard)),
+    expect(new Set(partitions)).toEqual(
+      new Set(Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition(list, shard))),
     );
   });
 });

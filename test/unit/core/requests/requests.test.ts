@@ -10,9 +10,9 @@ import {
   recordOutputs,
   toRequest,
 } from '../../../../core/requests/requests.ts';
-import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { NOW } from '../../builders/clocks.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anImageRequest,
@@ -37,7 +37,7 @@ describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
     given({ references: ['https://images.example.com/0.png'] });
 
-    const { GSI1PK } = openWorkListing(REQUEST_ID, NOW.toISOString());
+    const { GSI1PK } = dueListing('START', REQUEST_ID, NOW.toISOString());
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
       anImageRequest({ references: ['https://images.example.com/0.png'], GSI1PK }),
     );
@@ -104,7 +104,21 @@ describe('marking a request as processing', () => {
       },
     });
     const processing = anImageRequest({ status: 'processing' });
-    expect(stored()).toEqual({ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) });
+    expect(stored()).toEqual({
+      ...{ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) },
+      ...dueListing('START', REQUEST_ID, atSeconds(60).toISOString()),
+    });
+  });
+
+  test('says when to look at it next, in the same update', async () => {
+    given({});
+    await markProcessing(anImageRequest(), atSeconds(300).toISOString());
+
+    expect(stored()).toMatchObject({
+      status: 'processing',
+      ...dueListing('LOOK', REQUEST_ID, atSeconds(300).toISOString()),
+    });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
   });
 
   test.each(['processing', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {

@@ -216,11 +216,11 @@ describe('a failure below HTTP is recorded by its class, and attempted again:', 
   });
 });
 
-describe('a refused target ends the delivery without a connection', () => {
+describe('a refused target is a failed attempt like any other, without a connection', () => {
   const publicly = (run: () => Promise<void>) => withEnvironment({ ALLOW_PRIVATE_TARGETS: 'false' }, run);
   const { port } = receiver;
   const expectRefused = async (url: string) => {
-    expect(await deliverTo(url)).toEqual({ next: 'give-up', reason: 'refused' });
+    expect(await deliverTo(url)).toEqual(ATTEMPT_AGAIN);
     expect(await made()).toEqual(['target_refused']);
     expect(receiver.connections).toBe(0);
   };
@@ -249,7 +249,9 @@ describe('a refused target ends the delivery without a connection', () => {
     expect(resolve).toHaveBeenCalledTimes(1);
   });
 
-  test('which is made when the name leads to an allowed receiver', async () => {
+  test('and the next attempt is made when the name leads to an allowed receiver by then', async () => {
+    leadTo('169.254.169.254');
+    expect(await deliverTo(`http://receiver.example:${port}/hook`)).toEqual(ATTEMPT_AGAIN);
     leadTo('127.0.0.1');
 
     expect(await deliverTo(`http://receiver.example:${port}/hook`)).toEqual({ next: 'stop' });

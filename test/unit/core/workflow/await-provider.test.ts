@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { noteCallback } from '../../../../core/provider-calls/provider-waits.ts';
+import { claimCallbackQuery } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
@@ -93,7 +93,7 @@ test('an execution that begins to wait during a query that finds the task finish
       executions.wait('token-1');
       request.given();
       memory.beforeCall = () => scheduler.schedule(Promise.resolve());
-      const learned = noteCallback(VIDEO_ID, atSeconds(4)).then((wait) =>
+      const learned = claimCallbackQuery(VIDEO_ID, 2, atSeconds(4)).then((wait = { requestId: '' }) =>
         catchUp(aVideoRequest(), wait, leadingTo(answering(aDone('a'))), clockAt(4), 1000),
       );
       const waiting = awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(WAITING)), clockAt(5));

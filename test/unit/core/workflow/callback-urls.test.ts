@@ -12,7 +12,8 @@ beforeEach(() => {
   secrets.set('arn:callback-secret', 'a secret of the deployment');
 });
 
-const token = (): string => createHmac('sha256', 'a secret of the deployment').update(VIDEO_ID).digest('hex');
+const token = (): string =>
+  createHmac('sha256', 'a secret of the deployment').update(`modelark\n${VIDEO_ID}`).digest('hex');
 
 describe('the URL given to a provider', () => {
   test('names provider and request, and ends in a token of this deployment', async () => {
@@ -26,6 +27,13 @@ describe('the URL given to a provider', () => {
     const [one, other] = [await callbackUrl('modelark', VIDEO_ID), await callbackUrl('modelark', REQUEST_ID)];
 
     expect(one.split('/').at(-1)).not.toBe(other.split('/').at(-1));
+  });
+
+  test('has another token for each provider', async () => {
+    const other = await callbackUrl('modelstudio', VIDEO_ID);
+
+    expect(other.split('/').at(-1)).toMatch(/^[0-9a-f]{64}$/);
+    expect(other.split('/').at(-1)).not.toBe(token());
   });
 
   test('has another token under another secret', async () => {

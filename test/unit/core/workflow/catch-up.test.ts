@@ -53,19 +53,19 @@ describe('catching up with the provider', () => {
   ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
     // A task that is not known is believed lost 30 s after the call.
     request.withAttempt({ ...accepted(), startedAt: at(-60) });
-    expect(await run(answering(answer))).toEqual({ answered: true });
+    expect(await run(answering(answer))).toEqual({ answered: true, attended: true });
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
     expect(executions.heartbeats).toEqual([]);
   });
 
   test('sends the execution a heartbeat while the task is unfinished', async () => {
-    expect(await run(answering(WAITING))).toEqual({ answered: true });
+    expect(await run(answering(WAITING))).toEqual({ answered: true, attended: true });
     expect(executions.heartbeats).toEqual(['token-1']);
     expect(executions.woken).toEqual([]);
   });
 
   test('sends nothing when the provider did not answer', async () => {
-    expect(await run(answering(BUSY))).toEqual({ answered: false });
+    expect(await run(answering(BUSY))).toEqual({ answered: false, attended: false });
     expect(executions.client.calls()).toHaveLength(0);
   });
 
@@ -86,17 +86,17 @@ describe('catching up with the provider', () => {
   test('wakes nothing while a call is being made', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
 
-    expect(await run(answering(aDone('a')))).toEqual({ answered: true });
+    expect(await run(answering(aDone('a')))).toEqual({ answered: true, attended: false });
     expect(executions.client.calls()).toHaveLength(0);
   });
 
   test.each<[string, ProviderAnswer]>([
     ['wake', aDone('a')],
     ['keep waiting', WAITING],
-  ])('does nothing when there is no execution left to %s', async (_, answer) => {
+  ])('reports that there is no execution left to %s', async (_, answer) => {
     executions.reset();
 
-    expect(await run(answering(answer))).toEqual({ answered: true });
+    expect(await run(answering(answer))).toEqual({ answered: true, attended: false });
   });
 
   test('wakes an execution that began to wait during the query', async () => {

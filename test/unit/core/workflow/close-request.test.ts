@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
-import { openWorkListing, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { closeRequest } from '../../../../core/workflow/close-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -17,10 +17,10 @@ beforeEach(() => {
 });
 
 const expiresAt = atSeconds(82_800).toISOString();
-/** Puts a request that is open work; returns its id. */
+/** Puts a request that is in a due list; returns its id. */
 const given = (request: StoredRequest): string => {
   putRequest(memory, request);
-  memory.patch(requestKey(request.requestId), openWorkListing(request.requestId, request.createdAt));
+  memory.patch(requestKey(request.requestId), dueListing('LOOK', request.requestId, request.createdAt));
   return request.requestId;
 };
 const isOpen = (requestId: string): boolean => memory.get(requestKey(requestId))?.GSI1PK !== undefined;
@@ -62,7 +62,7 @@ describe('closing a request', () => {
     },
   );
 
-  test('that failed starts nothing and takes it off the open work', async () => {
+  test('that failed starts nothing and takes it off the due list', async () => {
     const requestId = given(anImageRequest({ status: 'failed' }));
 
     await closeRequest(requestId);
@@ -104,7 +104,7 @@ describe('closing a request', () => {
     expect(memory.calls()).toEqual({ GetCommand: 1 });
   });
 
-  test('that cannot be closed stays open work, and the next run closes it', async () => {
+  test('that cannot be closed stays due, and the next run closes it', async () => {
     const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
     executions.refuseStarts(new Error('throttled'));
 

@@ -1,10 +1,9 @@
 import '../../builders/environment.ts';
-import { DescribeExecutionCommand, ListExecutionsCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   executionArnOf,
   findWorkflowStatus,
-  listRunningWorkflows,
   startExpiry,
   startWebhookDelivery,
   startWorkflow,
@@ -100,6 +99,15 @@ describe('the status of the execution of a request', () => {
     },
   );
 
+  test('is the reported end while it is described as running or not at all, unless it was redriven', async () => {
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
+    executions.put('generation', 'img_1', 'RUNNING');
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('ABORTED');
+
+    executions.client.on(DescribeExecutionCommand).resolves({ status: 'RUNNING', redriveCount: 1 });
+    expect(await findWorkflowStatus('img_1', 'ABORTED')).toBe('RUNNING');
+  });
+
   test('is undefined when there never was one', async () => {
     executions.put('expiry', 'img_1', 'RUNNING');
 
@@ -120,26 +128,5 @@ describe('the status of the execution of a request', () => {
     ],
   ])('is read by the execution’s ARN under %s', (machine, arn) => {
     expect(executionArnOf(machine, 'img_1')).toBe(arn);
-  });
-});
-
-describe('the running executions', () => {
-  test('are listed to the last page, 1,000 a call, and no others are', async () => {
-    const names = Array.from({ length: 5 }, (_, index) => `img_${index}`);
-    for (const name of names) executions.put('generation', name, 'RUNNING');
-    executions.put('generation', 'img_over', 'FAILED');
-    executions.put('expiry', 'img_expiry', 'RUNNING');
-    executions.pageSize = 2;
-
-    expect(await listRunningWorkflows()).toEqual(new Set(names));
-    const pages = executions.client.commandCalls(ListExecutionsCommand).map(({ args }) => args[0].input);
-    expect(pages).toHaveLength(3);
-    for (const page of pages) {
-      expect(page).toMatchObject({ stateMachineArn: GENERATION, statusFilter: 'RUNNING', maxResults: 1000 });
-    }
-  });
-
-  test('may be none', async () => {
-    expect(await listRunningWorkflows()).toEqual(new Set());
   });
 });

@@ -3,10 +3,10 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { closeStoredRequest } from '../../../../core/workflow/close-stored-request.ts';
-import { failStoredRequest } from '../../../../core/workflow/fail-request.ts';
+import { failRequest, failStoredRequest } from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -42,9 +42,30 @@ beforeEach(() => {
 });
 const request = () => memory.get(requestKey(REQUEST_ID));
 
+describe('failing a request that has no files', () => {
+  test.each<[string, Partial<ImageRequest>, object]>([
+    ['no webhook takes it off the due lists', {}, {}],
+    [
+      'a webhook leaves it due until the delivery is started',
+      { webhookUrl: 'https://hooks.example.com/' },
+      dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString()),
+    ],
+  ])('and %s, in the transaction that ends it', async (_, overrides, expected) => {
+    given(overrides);
+    memory.afterTransaction = () => {
+      throw new Error('the function died');
+    };
+
+    await expect(failRequest(REQUEST_ID, FAILURE, clock)).rejects.toThrow('the function died');
+
+    const { status, GSI1PK, GSI1SK } = request() ?? {};
+    expect({ status, GSI1PK, GSI1SK }).toEqual({ status: 'failed', ...expected });
+  });
+});
+
 describe('failing a request that may have files', () => {
   const fail = (requestId = REQUEST_ID) => failStoredRequest(requestId, FAILURE, clock);
-  const filesOf = (requestId: string) => `outputs/${ACCOUNT_ID}/${requestId}/`;
+  const filesOf = (requestId: string) => `outputs/${requestId}/`;
   const keys = () => [...bucket.objects.keys()];
 
   test('removes its files, recorded or not, and no other request’s', async () => {
@@ -82,7 +103,7 @@ describe('failing a request that may have files', () => {
     expect(keys()).toHaveLength(1);
   });
 
-  test('leaves it open work while files may be left, and closes it once they are removed', async () => {
+  test('leaves it due while files may be left, and closes it once they are removed', async () => {
     bucket.put(`${filesOf(REQUEST_ID)}0.png`);
     bucket.client
       .on(ListObjectsV2Command)

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
@@ -24,18 +24,21 @@ beforeEach(() => {
   secrets.reset();
   secrets.set('arn:callback-secret', 'a secret of the deployment');
   request.given();
+  pause.mockClear();
 });
 
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 const WAITING: ProviderAnswer = { kind: 'waiting' };
-const token = (requestId = VIDEO_ID): string =>
-  createHmac('sha256', 'a secret of the deployment').update(requestId).digest('hex');
+const token = (requestId = VIDEO_ID, provider = 'modelark'): string =>
+  createHmac('sha256', 'a secret of the deployment').update(`${provider}\n${requestId}`).digest('hex');
+const pause = jest.fn(async (_milliseconds: number) => undefined);
 const receive = (provider: Provider, callback: Record<string, string> = {}, seconds = 60) =>
   receiveCallback(
     { provider: 'modelark', requestId: VIDEO_ID, token: token(), ...callback },
     leadingTo(provider),
     clockAt(seconds),
+    pause,
   );
 const THROTTLED = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
 const NOT_FOUND = { code: 'not_found', message: 'There is nothing here.' };
@@ -80,6 +83,8 @@ describe('a callback', () => {
     ['has a token of another length', { token: token().slice(1) }],
     ['has a token in capitals', { token: token().toUpperCase() }],
     ['has an empty token', { token: '' }],
+    ['has the token of another provider', { token: token(VIDEO_ID, 'modelstudio') }],
+    ['names another provider than its token', { provider: 'modelstudio' }],
     ['names an unknown provider', { provider: 'nobody' }],
     ['names a property of every object', { provider: 'constructor' }],
   ])('that %s is not found, and nothing is read', async (_, callback) => {
@@ -92,12 +97,40 @@ describe('a callback', () => {
     expect(request.wait()).toBeUndefined();
   });
 
-  test('under another provider’s name queries the request’s own provider', async () => {
+  test('queries the provider that has the task, whichever provider calls back', async () => {
     const provider = answering(aDone('a'));
-    await receive(provider, { provider: 'modelstudio' });
+    await receive(provider, { provider: 'modelstudio', token: token(VIDEO_ID, 'modelstudio') });
 
     expect(provider.query).toHaveBeenCalledTimes(1);
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
+  });
+
+  test('that is repeated for an unfinished task causes a query per interval, and the last is not lost', async () => {
+    const provider = answering(WAITING);
+    await Promise.all(Array.from({ length: 30 }, () => receive(provider)));
+
+    expect(provider.query).toHaveBeenCalledTimes(2);
+    expect(pause.mock.calls).toEqual([[2_000]]);
+
+    await receive(provider, {}, 61.5);
+    expect(provider.query).toHaveBeenCalledTimes(2);
+
+    executions.wait('token-1');
+    request.waiting({ ...(request.wait() as object), taskToken: 'token-1', waitingSince: at(0) });
+    await receive(answering(aDone('a')), {}, 62.5);
+    expect(pause.mock.calls).toEqual([[2_000], [1_500]]);
+    expect(executions.woken).toHaveLength(1);
+  });
+
+  test('that waits for the interval to end asks nothing when the request has ended meanwhile', async () => {
+    await receive(answering(WAITING));
+    const provider = answering(aDone('a'));
+    pause.mockImplementationOnce(async () => {
+      request.given({ status: 'failed' });
+    });
+    await receive(provider);
+
+    expect(provider.query).not.toHaveBeenCalled();
   });
 
   test.each(['succeeded', 'failed'] as const)('for a request that %s changes nothing', async (status) => {

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import {
   accountKey,
+  dueListing,
   endUserKey,
   ledgerPartition,
-  openWorkListing,
   outputObjectKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
@@ -49,8 +49,8 @@ const ended: Partial<VideoRequest> = {
   costThousandths: 50_000,
   finishedAt: at(0),
 };
-/** Puts the request back on the open work, as before it is closed. */
-const stillOpen = () => memory.patch(requestKey(VIDEO_ID), openWorkListing(VIDEO_ID, NOW.toISOString()));
+/** Puts the request back in a due list, as before it is closed. */
+const stillOpen = () => memory.patch(requestKey(VIDEO_ID), dueListing('LOOK', VIDEO_ID, NOW.toISOString()));
 
 describe('a request whose execution never started', () => {
   test.each(['queued', 'processing'] as const)('gets one, and is not changed: %s', async (status) => {
@@ -97,7 +97,7 @@ describe.each(OVER)('an unfinished request whose execution stopped (%s)', (statu
 
   test('loses files that were not recorded', async () => {
     request.given();
-    bucket.put(outputObjectKey(ACCOUNT_ID, VIDEO_ID, 0, 'mp4'));
+    bucket.put(outputObjectKey(VIDEO_ID, 0, 'mp4'));
     bucket.put('outputs/another');
 
     await reconcile();

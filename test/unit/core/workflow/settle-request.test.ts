@@ -3,8 +3,15 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
-import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  ledgerPartition,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { addSeconds } from '../../../../core/time.ts';
 import { failRequest } from '../../../../core/workflow/fail-request.ts';
 import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
@@ -84,7 +91,7 @@ describe('settling a request', () => {
         UpdateExpression:
           'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
           '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
-          '#GSI3PK = :GSI3PK, #GSI5PK = :GSI5PK',
+          '#GSI3PK = :GSI3PK, #GSI5PK = :GSI5PK, #GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
         ConditionExpression: '#status IN (:queued, :processing)',
         ExpressionAttributeNames: {
           '#status': 'status',
@@ -93,6 +100,8 @@ describe('settling a request', () => {
           '#ttl': 'ttl',
           '#GSI3PK': 'GSI3PK',
           '#GSI5PK': 'GSI5PK',
+          '#GSI1PK': 'GSI1PK',
+          '#GSI1SK': 'GSI1SK',
           '#costThousandths': 'costThousandths',
           '#expiresAt': 'expiresAt',
         },
@@ -103,6 +112,8 @@ describe('settling a request', () => {
           ':ttl': ttl,
           ':GSI3PK': `${ACCOUNT_ID}#succeeded`,
           ':GSI5PK': `${ACCOUNT_ID}#${EMAIL}#succeeded`,
+          ':GSI1PK': expect.stringMatching(/^DUE#LOOK#/),
+          ':GSI1SK': atSeconds(90).toISOString(),
           ':costThousandths': 4_000,
           ':expiresAt': atSeconds(30 + 82_800).toISOString(),
           ':queued': 'queued',
@@ -160,12 +171,15 @@ describe('settling a request', () => {
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 8_000 }]);
   });
 
-  test('leaves a failed request open: another run may have stored files', async () => {
-    given({ outputs: [{ index: 0 }], GSI1PK: 'OPEN_WORK#0' });
+  test('leaves a failed request due: another run may have stored files', async () => {
+    given({ outputs: [{ index: 0 }], GSI1PK: 'DUE#START#0' });
 
     await settleRequest(REQUEST_ID, clock);
 
-    expect(request()).toMatchObject({ status: 'failed', GSI1PK: 'OPEN_WORK#0' });
+    expect(request()).toMatchObject({
+      status: 'failed',
+      ...dueListing('LOOK', REQUEST_ID, addSeconds(String(request()?.finishedAt), 60)),
+    });
   });
 
   test('keeps debit = cost + refund, with at most one refund, whatever was delivered', async () => {

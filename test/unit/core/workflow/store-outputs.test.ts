@@ -59,6 +59,8 @@ describe('storing outputs', () => {
       bucket: 'bucket',
       bytes: jpeg,
       contentType: 'image/jpeg',
+      // The item's id, as the record shows it; nothing of the account.
+      contentDisposition: `inline; filename="${REQUEST_ID}_1.jpg"`,
       parts: [jpeg.byteLength],
     });
     expect([...bucket.objects.keys()].sort()).toEqual(['0.png', '1.jpg', '2.webp'].map(keyOf));

@@ -48,6 +48,7 @@ describe('storing a video', () => {
       bucket: 'bucket',
       bytes: file,
       contentType,
+      contentDisposition: `inline; filename="${objectKey.split('/').slice(-2).join('_')}"`,
       parts: [file.byteLength],
     });
   });
@@ -163,7 +164,13 @@ describe('uploading a file', () => {
 describe('measuring a stored video', () => {
   test('reads nothing beyond its end', async () => {
     const file = await aVideo({ seconds: 3 });
-    bucket.objects.set('k', { bucket: 'bucket', bytes: file, contentType: 'video/mp4', parts: [] });
+    bucket.objects.set('k', {
+      bucket: 'bucket',
+      bytes: file,
+      contentDisposition: undefined,
+      contentType: 'video/mp4',
+      parts: [],
+    });
 
     expect(await measureStoredVideo('k', file.byteLength)).toMatchObject({ durationSec: 3 });
     expect(ranges()).toEqual([`bytes=0-${file.byteLength - 1}`]);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { accessSync, chmodSync, constants } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
@@ -10,7 +11,10 @@ import { messageOf } from '../errors.ts';
 
 /** A running DynamoDB engine. */
 export interface DynamoDbEngine {
-  /** `http://127.0.0.1:port` */
+  /**
+   * `http://127.a.b.c:port`. The engine answers every host, origin and signature, so the address is random and must not be told to
+   * anybody: others call it through the AWS endpoint, which checks them.
+   */
   url: string;
   /** Stops the engine; resolves when it has exited, within about a second. */
   stop(): Promise<void>;
@@ -54,10 +58,13 @@ export const findDynoxide = (): string => {
   return binary;
 };
 
-const findFreePort = async (): Promise<number> => {
+/** An address of loopback that no web page can guess: Linux answers on all of 127.0.0.0/8. */
+const randomLoopback = (): string => ['127', randomInt(1, 255), randomInt(256), randomInt(1, 255)].join('.');
+
+const findFreePort = async (host: string): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    server.once('error', reject).listen(0, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
@@ -87,10 +94,12 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 };
 
 const tryStart = async (binary: string, file: string): Promise<DynamoDbEngine> => {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
+  const host = randomLoopback();
+  const port = await findFreePort(host);
+  const url = `http://${host}:${port}`;
   // Its own process group: Ctrl-C must not stop the engine before the functions that still write to it.
-  const child = spawn('sh', ['-c', GUARD, 'sh', binary, 'serve', '-p', String(port), '--db-path', file], {
+  const serve = ['serve', '--host', host, '-p', String(port), '--db-path', file];
+  const child = spawn('sh', ['-c', GUARD, 'sh', binary, ...serve], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   });

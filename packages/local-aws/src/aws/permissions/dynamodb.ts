@@ -50,6 +50,24 @@ export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): Dy
     return { action, resource: index ? `${table}/index/${index}` : table };
   };
 
+  /** Every action by all the keys of its table: AWS does not say whether it looks at each item alone. */
+  const ofTransaction = (parts: [part: string, request: unknown][]): Permission[] => {
+    const items = parts.map(([part, request]) =>
+      onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
+    );
+    return distinct(
+      items.map(({ action, resource }) => ({
+        action,
+        resource,
+        leadingKeys: [
+          ...new Set(
+            items.filter((item) => item.resource === resource).flatMap(({ leadingKeys: keys = [] }) => keys),
+          ),
+        ],
+      })),
+    );
+  };
+
   return (operation, body) => {
     const action = `dynamodb:${operation}`;
     switch (operation) {
@@ -60,13 +78,7 @@ export const createDynamoDbPermissions = (place: Place, tables: TableSpec[]): Dy
         );
       case 'TransactGetItems':
       case 'TransactWriteItems':
-        return distinct(
-          asList(body.TransactItems).flatMap((item) =>
-            Object.entries(asObject(item)).map(([part, request]) =>
-              onItem(TRANSACT_ACTIONS[part] ?? `dynamodb:${part}`, asObject(request)),
-            ),
-          ),
-        );
+        return ofTransaction(asList(body.TransactItems).flatMap((item) => Object.entries(asObject(item))));
       case 'Query':
         return [{ ...onRange(action, body), leadingKeys: leadingKeys.ofQuery(body) }];
       case 'Scan':

@@ -27,6 +27,9 @@ export type CallIntegration = (
   parameters: unknown,
 ) => Promise<unknown>;
 
+/** Refusals of Lambda that Step Functions passes on under their own names. */
+const REFUSED_INVOCATIONS = ['ResourceNotFoundException', 'TooManyRequestsException'];
+
 const asJson = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
@@ -65,11 +68,9 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
       },
       () =>
         services.invoke(withoutQualifier(arn), payload).catch((error: unknown) => {
-          const isMissing = nameOf(error) === 'ResourceNotFoundException';
-          throw new TaskError(
-            isMissing ? 'Lambda.ResourceNotFoundException' : 'Lambda.ServiceException',
-            messageOf(error),
-          );
+          const name = nameOf(error);
+          const isKnown = REFUSED_INVOCATIONS.includes(name);
+          throw new TaskError(isKnown ? `Lambda.${name}` : 'Lambda.ServiceException', messageOf(error));
         }),
     );
     const output = copyJson(result.payload);

@@ -25,6 +25,8 @@ export interface LocalStateMachine {
    */
   start(name: string | undefined, input: string): { executionArn: string; startDate: number };
   running(name: string): RunningExecution | undefined;
+  /** How many executions run. */
+  openCount(): number;
   /** Restarts executions that an earlier process left running: first state, same name, input and start date, new history. */
   resume(): void;
   close(): void;
@@ -100,6 +102,7 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
       return { executionArn: arnOf(name), startDate };
     },
     running: (name) => running.get(name),
+    openCount: () => running.size,
     resume() {
       for (const { name, status } of store.list()) {
         if (status !== 'RUNNING' || running.has(name)) continue;

@@ -29,6 +29,8 @@ export interface StepFunctions {
 export interface StepFunctionsServices extends Omit<IntegrationServices, 'invoke' | 'startExecution'> {
   /** Holds the executions, in a directory per machine. */
   directory: string;
+  /** Executions that run at once, in all machines. */
+  maxOpenExecutions: number;
 }
 
 const INVALID_INPUT = { code: 'InvalidExecutionInput', label: 'Invalid State Machine Execution Input' };
@@ -60,7 +62,16 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
   const startExecution = (body: Json) => {
     const name = executionName(body);
     const input = jsonText(body, 'input', INVALID_INPUT);
-    return findMachine(requiredText(body, 'stateMachineArn')).start(name, input);
+    const machine = findMachine(requiredText(body, 'stateMachineArn'));
+    const open = [...machines.values()].reduce((sum, { openCount }) => sum + openCount(), 0);
+    // A repeated start of a running execution opens none.
+    if (open >= services.maxOpenExecutions && (name === undefined || !machine.running(name))) {
+      throw new AwsError(
+        'ExecutionLimitExceeded',
+        `Execution Limit Exceeded: '${services.maxOpenExecutions} executions are running'`,
+      );
+    }
+    return machine.start(name, input);
   };
 
   const stopExecution = (body: Json) => {

@@ -1,0 +1,38 @@
+import { type EndUserRemoval, isOfRemoved } from '../end-users/removals.ts';
+import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { deleteRequests } from './delete-requests.ts';
+
+/** How much a call removed. */
+export interface RemovedRequests {
+  removedRequests: number;
+  removedObjects: number;
+}
+
+/**
+ * Deletes the requests of a claimed end-user that the index lists, until `keepGoing` returns false. Returns
+ * how many this call removed, and whether it took all.
+ */
+export const removeRequestsOf = async (
+  removal: EndUserRemoval,
+  now: Date,
+  keepGoing: () => boolean,
+): Promise<{ removed: RemovedRequests; complete: boolean }> => {
+  const { accountId, email } = removal;
+  const requestIds = listRequestIdsOfEndUser(accountId, email);
+  const isTheirs = (request: StoredRequest): boolean => isOfRemoved(removal, request);
+  const ignore = (): void => undefined;
+  const { deletions, complete } = await deleteRequests(
+    accountId,
+    requestIds,
+    now,
+    keepGoing,
+    ignore,
+    isTheirs,
+  );
+  const done = [...deletions.values()].flatMap((deletion) =>
+    deletion.outcome === 'deleted' ? [deletion] : [],
+  );
+  const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);
+  return { removed: { removedRequests: done.length, removedObjects }, complete };
+};

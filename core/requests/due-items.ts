@@ -1,0 +1,108 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { setAll } from '../table/expressions.ts';
+import {
+  accountPartition,
+  DELETED_REQUEST_PREFIX,
+  DUE_SHARDS,
+  type DueList,
+  dueListing,
+  duePartition,
+  END_USER_REMOVAL_PREFIX,
+  type ItemKey,
+  LISTING_INDEX,
+  ledgerPartition,
+  requestPartition,
+} from '../table/keys.ts';
+import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeItem } from '../table/transactions.ts';
+import type { Instant } from '../time.ts';
+
+/** What a due item is about: a request, the deletion of one, or the removal of an end-user. */
+export type DueWork =
+  | { kind: 'request'; requestId: string }
+  | { kind: 'deletion'; accountId: string; requestId: string }
+  | { kind: 'removal'; accountId: string; removalId: string };
+
+/** An item in a due list, as a query found it. */
+export interface DueItem {
+  list: DueList;
+  work: DueWork;
+  key: ItemKey;
+  /** Its place in the index. A write that depends on the item being there names it. */
+  place: { GSI1PK: string; GSI1SK: Instant };
+}
+
+const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI1SK: z.string() });
+
+const workOf = ({ PK, SK }: ItemKey): DueWork => {
+  if (SK.startsWith(DELETED_REQUEST_PREFIX)) {
+    const accountId = PK.slice(ledgerPartition('').length);
+    return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
+  }
+  if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {
+    const accountId = PK.slice(accountPartition('').length);
+    return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
+  }
+  return { kind: 'request', requestId: PK.slice(requestPartition('').length) };
+};
+
+const toDueItem = (list: DueList, item: StoredItem): DueItem => {
+  const { PK, SK, ...place } = Entry.parse(item);
+  return { list, work: workOf({ PK, SK }), key: { PK, SK }, place };
+};
+
+/** Most items of a partition in one call: with 16 partitions, more than a run of a minute gets through. */
+const ITEMS_PER_PARTITION = 1000;
+
+/**
+ * Access pattern 28: what is due in a list at `now`, longest due first: one query for each partition, in
+ * parallel, at most 1,000 items of each. Eventually consistent.
+ */
+export const listDue = async (list: DueList, now: Instant): Promise<DueItem[]> => {
+  const partitions = Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition(list, shard));
+  const pages = await Promise.all(
+    partitions.map((partition) =>
+      table.send(
+        new QueryCommand({
+          TableName: tableName(),
+          IndexName: LISTING_INDEX.name,
+          KeyConditionExpression: '#partition = :partition AND #dueAt <= :now',
+          ExpressionAttributeNames: { '#partition': LISTING_INDEX.partition, '#dueAt': LISTING_INDEX.sort },
+          ExpressionAttributeValues: { ':partition': partition, ':now': now },
+          Limit: ITEMS_PER_PARTITION,
+        }),
+      ),
+    ),
+  );
+  const found = pages.flatMap(({ Items = [] }) => Items.map((item) => toDueItem(list, item)));
+  return found.sort((a, b) => (a.place.GSI1SK < b.place.GSI1SK ? -1 : 1));
+};
+
+/**
+ * Access pattern 67: lists an item by another time, or in another list. Returns it at its new place, with what
+ * is stored; undefined, with nothing changed, when it is no longer at the place where it was found.
+ */
+export const relist = async (
+  { key, place, work }: DueItem,
+  list: DueList,
+  dueAt: Instant,
+): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
+  const next = dueListing(list, work.kind === 'removal' ? work.removalId : work.requestId, dueAt);
+  try {
+    const { Attributes = {} } = await writeItem(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: key,
+        ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
+        ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    return { due: { list, work, key, place: next }, item: Attributes };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,37 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import * as z from 'zod/mini';
+import { systemClock } from '../../core/clock.ts';
+import { requiredEnv } from '../../core/environment.ts';
+import { logger } from '../../core/observability.ts';
+import { reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { endsEarly } from '../time-limit.ts';
+
+/** The fields used of a "Step Functions Execution Status Change" event. */
+const ExecutionEnded = z.object({
+  detail: z.object({
+    status: z.enum(['FAILED', 'TIMED_OUT', 'ABORTED']),
+    stateMachineArn: z.string(),
+    input: z.string(),
+  }),
+});
+const ExecutionInput = z.object({ requestId: z.string() });
+
+/**
+ * Repairs one request when its execution failed, timed out or was stopped. Throws when it cannot, or its time runs
+ * out: Lambda then delivers the event again.
+ */
+export const handler = middy<unknown, void>(
+  endsEarly(1_000, () => {
+    throw new Error('The function ran out of time.');
+  }),
+)
+  .use(injectLambdaContext(logger, { resetKeys: true }))
+  .handler(async (event) => {
+    const { stateMachineArn, input, status } = ExecutionEnded.parse(event).detail;
+    const { requestId } = ExecutionInput.parse(JSON.parse(input));
+    logger.appendKeys({ requestId });
+    if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN'))
+      return reconcileExpiry(requestId, status);
+    await reconcileRequest(requestId, systemClock, status);
+  });

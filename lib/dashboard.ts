@@ -1,0 +1,127 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import {
+  Dashboard as CloudWatchDashboard,
+  GraphWidget,
+  type IMetric,
+  Metric,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { Construct } from 'constructs';
+import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
+import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
+import type { ServiceFunction } from './service-function.ts';
+
+/** What the dashboard shows. */
+export interface DashboardProps {
+  api: RestApi;
+  table: Table;
+  stateMachines: Record<string, StateMachine>;
+  /** Their logs are queried. */
+  functions: readonly ServiceFunction[];
+}
+
+/** Saved queries of CloudWatch Logs Insights, by name. `docs/operating.md` shows the same. */
+export const LOG_QUERIES = {
+  errors:
+    'fields @timestamp, message, requestId, errorName, cause | filter level = "ERROR" | sort @timestamp desc',
+  'provider refusals':
+    'fields @timestamp, requestId, provider, errorClass, upstreamCode | filter message = "provider refused" | sort @timestamp desc',
+  'refused calls': 'filter message = "request refused" | stats count() by code, route',
+} as const;
+
+const PERIOD = Duration.minutes(5);
+
+/** One page with the state of the service, and saved queries of its logs. */
+export class Dashboard extends Construct {
+  constructor(scope: Construct, id: string, { api, table, stateMachines, functions }: DashboardProps) {
+    super(scope, id);
+    const { stackName, region } = Stack.of(this);
+    const sum = { period: PERIOD, statistic: 'Sum' };
+    const own = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+      new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName,
+        dimensionsMap: { [STACK_DIMENSION]: stackName, ...dimensions },
+        ...sum,
+      });
+    const ofLambda = (metricName: string, statistic: string): Metric =>
+      new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
+    const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
+      new GraphWidget({ title, left, right, width: 12 });
+    const executions = (of: (machine: StateMachine) => Metric): Metric[] =>
+      Object.entries(stateMachines).map(([label, machine]) => of(machine).with({ label }));
+
+    new CloudWatchDashboard(this, 'Dashboard', {
+      // Dashboards have no region.
+      dashboardName: `${stackName}-${region}`,
+      widgets: [
+        [
+          graph('Calls and errors', [
+            api.metricCount(sum),
+            api.metricClientError(sum),
+            api.metricServerError(sum),
+          ]),
+          graph('Latency', [
+            api.metricLatency({ period: PERIOD, statistic: 'p50' }),
+            api.metricLatency({ period: PERIOD, statistic: 'p99' }),
+          ]),
+        ],
+        [
+          graph(
+            'Executions started',
+            executions((machine) => machine.metricStarted(sum)),
+          ),
+          graph('Executions that failed or timed out', [
+            ...executions((machine) => machine.metricFailed(sum)),
+            ...executions((machine) => machine.metricTimedOut(sum)),
+          ]),
+        ],
+        [
+          graph(
+            'Time of executions',
+            executions((machine) => machine.metricTime({ period: PERIOD, statistic: 'p90' })),
+          ),
+          graph(
+            'Providers',
+            PROVIDER_IDS.flatMap((provider) => [
+              own(METRIC.providerAccessRefused, { provider }),
+              own(METRIC.providerCallLost, { provider }),
+              own(METRIC.unknownProviderState, { provider }),
+            ]),
+          ),
+        ],
+        [
+          graph(
+            'Concurrency of all functions of the account, and throttled calls',
+            [ofLambda('ConcurrentExecutions', 'Maximum')],
+            [ofLambda('Throttles', 'Sum')],
+          ),
+          graph('Webhooks given up, executions lost, ledger problems', [
+            own(METRIC.webhookGivenUp),
+            own(METRIC.executionLost),
+            own(METRIC.reconcileFailed),
+            own(METRIC.ledgerProblem),
+          ]),
+        ],
+        [
+          graph(
+            'Table: capacity and throttled calls',
+            [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)],
+            [table.metric('ThrottledRequests', sum)],
+          ),
+        ],
+      ],
+    });
+    const logGroupNames = functions.map(({ lambda }) => lambda.logGroup.logGroupName);
+    for (const [name, queryString] of Object.entries(LOG_QUERIES)) {
+      new CfnQueryDefinition(this, `Query ${name}`, {
+        name: `${stackName}/${name}`,
+        queryString,
+        logGroupNames,
+      });
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import type { EndpointName } from '../core/routes.ts';
+import type { PartitionKind } from '../core/table/keys.ts';
+
+/** Operations that read the table. */
+export type ReadOperation = 'GetItem' | 'BatchGetItem' | 'Query';
+/** Operations that write it, also as parts of a transaction. A condition check is one of a transaction's. */
+export type WriteOperation =
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem'
+  | 'BatchWriteItem';
+
+/** Which items a function may touch: the kinds of their partitions, and the operations. */
+export interface ItemAccess {
+  reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
+  /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
+  writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+}
+
+/** A function with access to the table, by the stem of its file. */
+export type TableUser =
+  | EndpointName
+  | 'dispatch-request'
+  | 'await-provider'
+  | 'query-provider'
+  | 'store-outputs'
+  | 'settle-request'
+  | 'fail-request'
+  | 'expire-request'
+  | 'deliver-webhook'
+  | 'reconcile'
+  | 'reconcile-lost'
+  | 'verify-ledger';
+
+/** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
+const KEY = ['apiKeys'] as const;
+const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], writes: [KEY, 'UpdateItem'] };
+const BLOCK: ItemAccess = {
+  reads: [['accounts'], 'GetItem'],
+  writes: [['apiKeys', 'accounts'], 'UpdateItem'],
+};
+const CREATE: ItemAccess = {
+  reads: [['accounts', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
+  writes: [['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter'], 'PutItem', 'UpdateItem'],
+};
+const DELETE: ItemAccess = {
+  reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
+  writes: [['apiKeys', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+};
+/** What calls providers, or reads what they made, reaches nothing but requests: no account, key or ledger. */
+const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
+/** What ends a request refunds it. */
+const END: ItemAccess = {
+  reads: [['requests', 'accounts'], 'GetItem'],
+  writes: [['requests', 'accounts', 'ledgers'], 'PutItem', 'UpdateItem'],
+};
+
+/** The items that each function may touch. */
+export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
+  'create-generation': CREATE,
+  'create-video': {
+    ...CREATE,
+    writes: [
+      ['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter', 'inFlightClips'],
+      'PutItem',
+      'UpdateItem',
+    ],
+  },
+  'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
+  'get-video': {
+    reads: [['accounts', 'requests'], 'GetItem', 'Query'],
+    writes: [['apiKeys', 'requests'], 'UpdateItem'],
+  },
+  'list-generations': { ...ACCOUNT, reads: [['accounts', 'requests'], 'BatchGetItem', 'GetItem'] },
+  'delete-generation': DELETE,
+  'bulk-delete-generations': DELETE,
+  'delete-end-user': {
+    ...DELETE,
+    writes: [
+      ['apiKeys', 'accounts', 'requests', 'ledgers'],
+      'BatchWriteItem',
+      'DeleteItem',
+      'PutItem',
+      'UpdateItem',
+    ],
+  },
+  'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
+  'list-end-users': { ...ACCOUNT, reads: [['accounts'], 'BatchGetItem', 'GetItem'] },
+  'block-end-user': BLOCK,
+  'unblock-end-user': BLOCK,
+  'get-balance': ACCOUNT,
+  'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
+  'receive-callback': TASK,
+  'dispatch-request': { ...TASK, writes: [['requests'], 'ConditionCheckItem', 'PutItem', 'UpdateItem'] },
+  'await-provider': TASK,
+  'query-provider': TASK,
+  'store-outputs': TASK,
+  'settle-request': END,
+  'fail-request': END,
+  'expire-request': { ...TASK, reads: [['requests'], 'GetItem'] },
+  'deliver-webhook': {
+    reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
+    writes: [['requests', 'webhookHosts', 'inFlightWebhooks'], 'PutItem', 'UpdateItem'],
+  },
+  reconcile: {
+    reads: [['requests', 'accounts', 'ledgers'], 'GetItem', 'Query'],
+    writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+  },
+  'reconcile-lost': END,
+  'verify-ledger': {
+    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+  },
+};

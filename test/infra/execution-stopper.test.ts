@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  ofType,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+
+let service: ServiceTemplate;
+let stoppers: Map<string, [string, Resource]>;
+beforeAll(async () => {
+  service = await synthesizeService();
+  stoppers = new Map(
+    ofType(service.resources, 'Custom::RunningExecutions').map((entry) => [
+      render(entry[1].Properties.StateMachineArn),
+      entry,
+    ]),
+  );
+});
+
+/** Everything that CloudFormation creates before a resource, and so deletes after it. */
+const createdBefore = (logicalId: string): Set<string> => {
+  const found = new Set<string>();
+  const visit = (id: string): void => {
+    const resource = service.resources[id];
+    if (!resource) return;
+    const text = JSON.stringify(resource.Properties ?? {});
+    const references = [
+      ...[...text.matchAll(/"Ref":"(\w+)"/g)].map(([, name = '']) => name),
+      ...[...text.matchAll(/"Fn::GetAtt":\["(\w+)"/g)].map(([, name = '']) => name),
+      ...[resource.DependsOn ?? []].flat(),
+    ];
+    for (const name of references) {
+      if (found.has(name)) continue;
+      found.add(name);
+      visit(name);
+    }
+  };
+  visit(logicalId);
+  return found;
+};
+const machines = () => ofType(service.resources, 'AWS::StepFunctions::StateMachine').map(([id]) => id);
+
+describe('before a state machine is deleted, its executions are stopped', () => {
+  test('by a resource for each, which goes before it, with a limit to its time', () => {
+    expect([...stoppers.keys()].toSorted()).toEqual(
+      machines()
+        .map((Ref) => render({ Ref }))
+        .toSorted(),
+    );
+    for (const [, [logicalId, { Properties }]] of stoppers) {
+      expect(createdBefore(logicalId).has(Properties.StateMachineArn.Ref)).toBe(true);
+      expect(Number(Properties.ServiceTimeout)).toBe(2400);
+    }
+  });
+
+  test('while its function still has its permissions', () => {
+    const role = service.functions['events/stop-executions']?.properties.Role['Fn::GetAtt'][0];
+    const [policyId] = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([id, { Properties }]) =>
+      Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role) ? [id] : [],
+    );
+
+    for (const [, [logicalId]] of stoppers) expect(createdBefore(logicalId).has(policyId ?? '')).toBe(true);
+  });
+
+  test('those of generation first, because they start the others', () => {
+    const order = (name: string) => stoppers.get(name)?.[0] ?? '';
+    const before = createdBefore(order('GenerationWorkflowMachineStateMachine'));
+
+    expect(before.has(order('WebhookWorkflowMachineStateMachine'))).toBe(true);
+    expect(before.has(order('ExpiryWorkflowMachineStateMachine'))).toBe(true);
+  });
+
+  test('after everything is gone that starts executions by itself: the stage, and the rules of the reconciler', () => {
+    const reconcilers = ['events/reconcile', 'events/reconcile-lost'].map(
+      (name) => service.functions[name]?.logicalId,
+    );
+    const rules = ofType(service.resources, 'AWS::Events::Rule').filter(([, { Properties }]) =>
+      reconcilers.includes(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+    );
+    const starting = [...rules, ...ofType(service.resources, 'AWS::ApiGateway::Stage')].map(([id]) => id);
+
+    expect(starting).toHaveLength(4);
+    for (const logicalId of starting) {
+      const before = createdBefore(logicalId);
+      for (const [, [stopper]] of stoppers)
+        expect([logicalId, before.has(stopper)]).toEqual([logicalId, true]);
+    }
+  });
+});

@@ -1,0 +1,23 @@
+/** A certificate in the stack's region. */
+export const API_CERTIFICATE = 'arn:aws:acm:eu-west-1:111122223333:certificate/1a2b';
+/** A certificate for CloudFront. */
+export const FILES_CERTIFICATE = 'arn:aws:acm:us-east-1:111122223333:certificate/3c4d';
+/** Context for custom domains. */
+export const DOMAINS = {
+  apiDomainName: 'api.example.com',
+  apiCertificateArn: API_CERTIFICATE,
+  filesDomainName: 'files.example.com',
+  filesCertificateArn: FILES_CERTIFICATE,
+};
+/** Every option that changes the template, as a production stack may have them. */
+export const PRODUCTION = {
+  ...DOMAINS,
+  wafRequestsPer5Minutes: '3000',
+  executionLogs: 'true',
+  tracing: 'true',
+  logRetentionDays: '365',
+  apiRequestsPerSecond: '5000',
+  apiBurst: '5000',
+};
+/** Context of a stack that may go without a trace. */
+export const DEVELOPMENT = { removalPolicy: 'destroy', logRetentionDays: '7', accessLogs: 'false' };

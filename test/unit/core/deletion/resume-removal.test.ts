@@ -1,0 +1,176 @@
+import '../../builders/environment.ts';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
+import { ServiceError } from '../../../../core/errors.ts';
+import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { accountPartition, endUserKey, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  EMAIL,
+  putEndUser,
+  putRequest,
+} from '../../builders/entities.ts';
+import { leadingTo } from '../../builders/providers.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { answering } from '../../builders/waiting-request.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const bucket = new MemoryBucket();
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => {
+  memory.reset();
+  bucket.reset();
+  putEndUser(memory, anEndUser({ activeRequests: 0, endUserId: 'own' }));
+});
+
+const id = { accountId: ACCOUNT_ID, email: EMAIL };
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const remove = (seconds = 0) => deleteEndUser(id, new StoppedClock(atSeconds(seconds)));
+const reconcileAt = (seconds: number, keepGoing = () => true) =>
+  reconcileDue(leadingTo(answering({ kind: 'waiting' })), keepGoing, new StoppedClock(atSeconds(seconds)));
+/** Puts a failed request of the end-user; returns its id. */
+const given = (overrides: Partial<ImageRequest> = {}, createdAt = NOW): string => {
+  const requestId = aRequestId(createdAt);
+  const request = anImageRequest({ requestId, status: 'failed', endUserId: 'own', ...overrides });
+  putRequest(memory, request);
+  return requestId;
+};
+const isThere = (requestId: string): boolean => memory.get(requestKey(requestId)) !== undefined;
+const hide = (requestId: string) => memory.unindexed.add(requestKey(requestId).PK);
+const removals = () =>
+  memory
+    .partition(accountPartition(ACCOUNT_ID))
+    .filter(({ SK }) => String(SK).startsWith(removalPrefix(EMAIL)));
+
+describe('after an end-user was removed', () => {
+  test('a second pass removes what the index did not list, then closes the removal', async () => {
+    const late = given();
+    hide(late);
+
+    expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
+    expect(isThere(late)).toBe(true);
+    memory.unindexed.clear();
+    await reconcileAt(59.999);
+    expect(isThere(late)).toBe(true);
+    await reconcileAt(60);
+
+    expect(isThere(late)).toBe(false);
+    expect(removals()).toEqual([]);
+  });
+
+  test('a request by a clock that runs ahead is removed, too', async () => {
+    const ahead = given({}, atSeconds(40));
+    hide(ahead);
+
+    await remove();
+    memory.unindexed.clear();
+    await reconcileAt(60);
+
+    expect(isThere(ahead)).toBe(false);
+  });
+
+  test('requests of the next one with the address stay, even by a clock that runs behind', async () => {
+    await remove();
+    putEndUser(memory, anEndUser({ endUserId: 'next' }));
+    const theirs = [-40, 10].map((seconds) => given({ endUserId: 'next' }, atSeconds(seconds)));
+
+    await reconcileAt(60);
+
+    expect(theirs.filter(isThere)).toEqual(theirs);
+    expect(endUser()).toMatchObject({ endUserId: 'next' });
+    expect(removals()).toEqual([]);
+  });
+
+  test('one that is removed twice within a minute gets both second passes', async () => {
+    const first = given();
+    hide(first);
+    await remove();
+    putEndUser(memory, anEndUser({ activeRequests: 0, endUserId: 'next' }));
+    const second = given({ endUserId: 'next' });
+    hide(second);
+    await remove(5);
+    expect(removals()).toHaveLength(2);
+    memory.unindexed.clear();
+
+    await reconcileAt(60);
+    expect([first, second].filter(isThere)).toEqual([second]);
+    await reconcileAt(65);
+
+    expect(isThere(second)).toBe(false);
+    expect(removals()).toEqual([]);
+  });
+});
+
+describe('a removal whose call died', () => {
+  const dying = async () => {
+    memory.client.on(BatchWriteCommand).rejectsOnce(new Error('the function died')).resolves({});
+    await expect(remove()).rejects.toThrow('the function died');
+  };
+
+  test('is finished by the reconciler, then closed', async () => {
+    const ids = [given(), given()];
+    await dying();
+    expect(endUser()).toHaveProperty('deletingAt');
+
+    await reconcileAt(29.999);
+    expect(endUser()).toBeDefined();
+    await reconcileAt(30);
+    expect(endUser()).toBeUndefined();
+    expect(ids.filter(isThere)).toEqual([]);
+    await reconcileAt(90);
+
+    expect(removals()).toEqual([]);
+  });
+
+  test('is answered 200 when it is repeated after the reconciler finished it', async () => {
+    await dying();
+    await reconcileAt(30);
+
+    expect(await remove(31)).toEqual({ removedRequests: 0, removedObjects: 0 });
+  });
+
+  test('is answered 200 with its counts when the reconciler finishes it meanwhile', async () => {
+    given();
+    await dying();
+    given();
+    const isPausesRemoval = (RequestItems: object = {}) => JSON.stringify(RequestItems).includes('PAUSE#');
+    let reconciled = false;
+    memory.client.on(BatchWriteCommand).callsFake(async ({ RequestItems }) => {
+      if (!reconciled && isPausesRemoval(RequestItems)) {
+        reconciled = true;
+        await reconcileAt(30);
+      }
+      return {};
+    });
+
+    expect(await remove(20)).toEqual({ removedRequests: 1, removedObjects: 0 });
+    expect(endUser()).toBeUndefined();
+  });
+
+  test('goes on in the next run when one run is too short', async () => {
+    const ids = Array.from({ length: 40 }, () => given());
+    const ticking = { now: () => atSeconds(0) };
+    let reads = 0;
+    const slow = { now: () => (++reads > 20 ? atSeconds(21) : ticking.now()) };
+    await expect(deleteEndUser(id, slow)).rejects.toThrow(ServiceError);
+    const left = ids.filter(isThere).length;
+    expect(left).toBeGreaterThan(0);
+
+    let asked = 0;
+    await reconcileAt(60, () => ++asked <= 12);
+    expect(ids.filter(isThere).length).toBeLessThan(left);
+    expect(endUser()).toBeDefined();
+    await reconcileAt(180);
+
+    expect(ids.filter(isThere)).toEqual([]);
+    expect(endUser()).toBeUndefined();
+  });
+});

@@ -1,0 +1,179 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  claimForRemoval,
+  closeRemoval,
+  type EndUserRemoval,
+  findRemoval,
+  isOfRemoved,
+  listRemovals,
+  RECONCILER,
+  removeClaimedEndUser,
+} from '../../../../core/end-users/removals.ts';
+import { NotFoundError } from '../../../../core/errors.ts';
+import { dueListing, endUserKey, endUserRemovalKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const id = { accountId: ACCOUNT_ID, email: EMAIL };
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
+const mark = (removal: EndUserRemoval) => memory.get(endUserRemovalKey(removal));
+/** Loses the answer of the transaction of this number, which was committed. */
+const losingAnswer = (number: number): void => {
+  memory.afterTransaction = (attempt) => {
+    if (attempt === number)
+      throw Object.assign(new Error('lost'), { name: 'TransactionInProgressException' });
+  };
+};
+const claimed = async (overrides = {}): Promise<EndUserRemoval> => {
+  putEndUser(memory, anEndUser({ activeRequests: 0, endUserId: 'own', ...overrides }));
+  return (await claimForRemoval(id, NOW)) as EndUserRemoval;
+};
+
+describe('claiming an end-user for removal', () => {
+  test('records the removal in the same transaction, due when the call must have ended', async () => {
+    const removal = await claimed();
+
+    expect(removal).toEqual({
+      ...id,
+      removalId: expect.stringMatching(/^rmv_/),
+      endUserId: 'own',
+      createdUntil: at(0),
+    });
+    expect(endUser()).toMatchObject({ deletingAt: at(0), removalId: removal.removalId });
+    expect(mark(removal)).toEqual({
+      ...{ ...endUserRemovalKey(removal), ...removal },
+      ...dueListing('LOOK', removal.removalId, at(30)),
+    });
+    expect(memory.transactions).toHaveLength(1);
+  });
+
+  test('again, or by several at once, is the same removal', async () => {
+    const first = await claimed();
+
+    const others = await Promise.all([1, 2, 3].map(() => claimForRemoval(id, atSeconds(5))));
+
+    for (const other of others) expect(other).toEqual(first);
+    expect(endUser()).toMatchObject({ deletingAt: at(0) });
+    expect(await listRemovals(id)).toEqual([first]);
+  });
+
+  test('is recognized when its own answer was lost', async () => {
+    losingAnswer(1);
+
+    const removal = await claimed();
+
+    expect(removal.removalId).toBe(endUser()?.removalId);
+    expect(await listRemovals(id)).toEqual([removal]);
+  });
+
+  test('holds from their last creation on, when the clock that stamped it was ahead', async () => {
+    expect(await claimed({ lastActiveAt: at(0.25) })).toMatchObject({ createdUntil: at(0.25) });
+  });
+
+  test('takes over a claim from before removals were recorded', async () => {
+    const removal = await claimed({ deletingAt: at(-9), endUserId: undefined });
+
+    expect(removal).toMatchObject({ createdUntil: at(-9) });
+    expect(removal).not.toHaveProperty('endUserId');
+    expect(mark(removal)).toBeDefined();
+  });
+
+  test.each([1, 2, 40])('with %p of their requests under way changes nothing', async (activeRequests) => {
+    expect(await claimed({ activeRequests })).toBeUndefined();
+    expect(endUser()).not.toHaveProperty('deletingAt');
+    expect(memory.transactions).toEqual([]);
+  });
+
+  test('is refused by a creation that comes first', async () => {
+    memory.beforeTransaction = () =>
+      memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { activeRequests: 1, lastActiveAt: at(1) });
+
+    expect(await claimed()).toBeUndefined();
+    expect(endUser()).not.toHaveProperty('deletingAt');
+  });
+
+  test('judges a creation that came first and has ended already', async () => {
+    memory.beforeTransaction = () => memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { lastActiveAt: at(1) });
+
+    expect(await claimed()).toMatchObject({ createdUntil: at(1) });
+  });
+
+  test('who does not exist is not found', async () => {
+    await expect(claimForRemoval(id, NOW)).rejects.toThrow(NotFoundError);
+  });
+});
+
+describe('removing a claimed end-user', () => {
+  test('is one transaction, which lists the removal for a second pass', async () => {
+    const removal = await claimed();
+
+    expect(await removeClaimedEndUser(removal, 'call', atSeconds(5))).toBe('call');
+
+    expect(endUser()).toBeUndefined();
+    expect(mark(removal)).toMatchObject({
+      removedAt: at(5),
+      removedBy: 'call',
+      ...dueListing('LOOK', removal.removalId, at(65)),
+    });
+    expect(memory.transactions).toHaveLength(2);
+  });
+
+  test('tells several callers who did it', async () => {
+    const removal = await claimed();
+
+    const by = await Promise.all(
+      ['a', 'b', RECONCILER].map((caller) => removeClaimedEndUser(removal, caller, NOW)),
+    );
+
+    expect(new Set(by).size).toBe(1);
+    expect(mark(removal)?.removedBy).toBe(by[0]);
+  });
+
+  test('is recognized when its own answer was lost', async () => {
+    const removal = await claimed();
+    losingAnswer(2);
+
+    expect(await removeClaimedEndUser(removal, 'call', NOW)).toBe('call');
+  });
+
+  test('leaves an end-user who was inserted again', async () => {
+    const removal = await claimed();
+    await removeClaimedEndUser(removal, 'call', NOW);
+    putEndUser(memory, anEndUser());
+
+    expect(await removeClaimedEndUser(removal, 'other', NOW)).toBe('call');
+    expect(endUser()).toBeDefined();
+  });
+});
+
+test('the removals of an address are its own, until they are closed', async () => {
+  const removal = await claimed();
+  memory.put(endUserRemovalKey({ ...removal, email: `x#${EMAIL}` }), removal);
+
+  expect(await listRemovals(id)).toEqual([removal]);
+  expect(await findRemoval(removal)).toEqual(removal);
+  await closeRemoval(removal);
+  await closeRemoval(removal);
+  expect(await listRemovals(id)).toEqual([]);
+  expect(await findRemoval(removal)).toBeUndefined();
+});
+
+test.each<[string, number, string | undefined, string | undefined, boolean]>([
+  ['the same end-user', 9, 'own', 'own', true],
+  ['another with the same address, by a clock that is behind', -9, 'other', 'own', false],
+  ['a later one, of whose predecessor no id is known', -9, 'other', undefined, false],
+  ['one from before there were ids, created before the claim', 0, undefined, 'own', true],
+  ['one from before there were ids, created after the claim', 0.001, undefined, undefined, false],
+])('a request is removed with %s', (_, seconds, own, endUserId, expected) => {
+  const request = { requestId: aRequestId(atSeconds(seconds)), ...(own ? { endUserId: own } : {}) };
+
+  expect(isOfRemoved({ createdUntil: at(0), ...(endUserId ? { endUserId } : {}) }, request)).toBe(expected);
+});

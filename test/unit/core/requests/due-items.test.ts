@@ -1,0 +1,153 @@
+import '../../builders/environment.ts';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';
+import { type DueItem, listDue, relist } from '../../../../core/requests/due-items.ts';
+import { closeWork, markProcessing } from '../../../../core/requests/requests.ts';
+import {
+  type DueList,
+  deletedRequestKey,
+  dueListing,
+  duePartition,
+  requestKey,
+} from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { aCaller } from '../../builders/callers.ts';
+import { atSeconds } from '../../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  aVideoRequest,
+  putEndUser,
+  putRequest,
+} from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+const at = (seconds: number): string => atSeconds(seconds).toISOString();
+/** Puts a queued request created at this second, due 60 s later; returns its id. */
+const given = (seconds: number, prefix: 'img' | 'vid' = 'img'): string => {
+  const createdAt = atSeconds(seconds);
+  const requestId = aRequestId(createdAt, prefix);
+  const own = { requestId, createdAt: createdAt.toISOString() };
+  putRequest(memory, prefix === 'img' ? anImageRequest(own) : aVideoRequest(own));
+  return requestId;
+};
+const due = (seconds: number, list: DueList = 'START') => listDue(list, at(seconds));
+const ids = (items: DueItem[]): string[] =>
+  items.map(({ work }) => (work.kind === 'removal' ? work.removalId : work.requestId));
+const stored = (requestId: string) => memory.get(requestKey(requestId));
+
+describe('what is due', () => {
+  test('is every request listed until now, of either kind and any account, longest due first', async () => {
+    const expected = [given(-2), given(-1, 'vid'), given(0)];
+    given(0.001);
+    await aCaller(memory);
+    putEndUser(memory, anEndUser());
+    putRequest(memory, anImageRequest({ requestId: aRequestId(atSeconds(-9)), status: 'failed' }));
+
+    expect(ids(await due(60))).toEqual(expected);
+    expect(await due(57.999)).toEqual([]);
+  });
+
+  test('is in one list at a time', async () => {
+    const requestId = given(0);
+    await markProcessing(anImageRequest({ requestId }), at(300));
+
+    expect(await due(9999)).toEqual([]);
+    expect(ids(await due(300, 'LOOK'))).toEqual([requestId]);
+  });
+
+  test('is merged from all partitions by time', async () => {
+    const expected = Array.from({ length: 100 }, (_, index) => given(99 - index)).reverse();
+
+    expect(ids(await due(1000))).toEqual(expected);
+  });
+
+  test('has requests that ended until what follows is done', async () => {
+    const requestId = given(0);
+    memory.patch(requestKey(requestId), { status: 'succeeded' });
+    expect(ids(await due(60))).toEqual([requestId]);
+
+    await closeWork(requestId);
+    expect(await due(60)).toEqual([]);
+  });
+
+  test('has deletions with work left', async () => {
+    const requestId = aRequestId(atSeconds(-1000));
+    const mark = { accountId: ACCOUNT_ID, requestId, deletedAt: at(0) };
+    const place = dueListing('LOOK', requestId, at(60));
+    memory.put(deletedRequestKey(ACCOUNT_ID, requestId), { ...place, ...mark });
+
+    expect(await due(59.999, 'LOOK')).toEqual([]);
+    expect(await due(60, 'LOOK')).toEqual([
+      {
+        list: 'LOOK',
+        work: { kind: 'deletion', accountId: ACCOUNT_ID, requestId },
+        key: deletedRequestKey(ACCOUNT_ID, requestId),
+        place,
+      },
+    ]);
+
+    await closeDeletion(mark);
+    expect(await due(60, 'LOOK')).toEqual([]);
+  });
+
+  test('costs one query a partition, whatever is listed for later', async () => {
+    for (let count = 0; count < 200; count++) given(1000);
+
+    await due(0, 'LOOK');
+
+    const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
+    expect(queries).toHaveLength(16);
+    for (const query of queries) expect(query).toMatchObject({ IndexName: 'GSI1', Limit: 1000 });
+    expect(queries.map((query) => query.ExpressionAttributeValues?.[':partition'])).toEqual(
+      Array.from({ length: 16 }, (_, shard) => duePartition('LOOK', shard)),
+    );
+  });
+});
+
+describe('listing a due item for later', () => {
+  const found = async () => {
+    const requestId = given(0);
+    const [item] = await due(60);
+    return { requestId, item: item as DueItem };
+  };
+
+  test('returns it at its new place, with what is stored', async () => {
+    const { requestId, item } = await found();
+
+    const place = dueListing('LOOK', requestId, at(360));
+    expect(await relist(item, 'LOOK', at(360))).toEqual({
+      due: { ...item, list: 'LOOK', place },
+      item: { ...stored(requestId) },
+    });
+    expect(stored(requestId)).toMatchObject(place);
+  });
+
+  test('gives it to one of several', async () => {
+    const { item } = await found();
+
+    const taken = await Promise.all([1, 2, 3].map(() => relist(item, 'START', at(180))));
+
+    expect(taken.filter((each) => each !== undefined)).toHaveLength(1);
+  });
+
+  test.each<[string, (requestId: string) => unknown]>([
+    ['was listed by another time', (id) => memory.patch(requestKey(id), { GSI1SK: at(61) })],
+    ['was listed elsewhere', (id) => markProcessing(anImageRequest({ requestId: id }), at(60))],
+    ['was taken off', (id) => closeWork(id)],
+    ['was removed', (id) => memory.remove(requestKey(id))],
+  ])('changes nothing when it %s', async (_, change) => {
+    const { requestId, item } = await found();
+    await change(requestId);
+    const before = structuredClone(stored(requestId));
+
+    expect(await relist(item, 'START', at(180))).toBeUndefined();
+    expect(stored(requestId)).toEqual(before);
+  });
+});

@@ -1,0 +1,206 @@
+import '../../builders/environment.ts';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { accountLimit, hostLimit, takePlace } from '../../../../core/outbound/in-flight.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { deliverWebhook, WEBHOOK_PLACES } from '../../../../core/webhooks/deliver-webhook.ts';
+import { listWebhookAttempts } from '../../../../core/webhooks/webhook-attempts.ts';
+import { findHostBackOff } from '../../../../core/webhooks/webhook-hosts.ts';
+import { backOffSeconds, isHanging, stepWhenPostponed } from '../../../../core/webhooks/webhook-rules.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
+import { aSigningKey } from '../../builders/signing-key.ts';
+import { MemorySecrets } from '../../fakes/memory-secrets.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { answering, WebhookReceiver } from '../../servers/webhook-receiver.ts';
+
+Object.assign(process.env, {
+  ALLOW_PRIVATE_TARGETS: 'true',
+  WEBHOOK_RETRY_SECONDS: '5,300,1800,7200,18000,36000,50400,72000,86400',
+});
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const receiver = await new WebhookReceiver().start();
+afterAll(() => receiver.close());
+const signingKey = aSigningKey().privateKeyPem;
+let clock: StoppedClock;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  secrets.reset();
+  secrets.set('arn:delivery-key', signingKey);
+  receiver.reset();
+  clock = new StoppedClock();
+});
+
+/** A failed request of its own; returns its next attempt. */
+const aDelivery = () => {
+  const requestId = aRequestId(NOW);
+  const error = { code: 'content_policy', message: 'Refused.' } as const;
+  putRequest(
+    memory,
+    anImageRequest({
+      requestId,
+      ...{ status: 'failed', finishedAt: NOW.toISOString(), error, webhookUrl: receiver.url },
+    }),
+  );
+  const attempts = async () => (await listWebhookAttempts(requestId)).length;
+  return { deliver: () => deliverWebhook(requestId, requestId, clock, () => 0), attempts };
+};
+/** The receiver takes this long for its answer. */
+const slowly = (seconds: number) => {
+  receiver.respond = (webhook, response) => {
+    clock.advance(seconds);
+    answering(200)(webhook, response);
+  };
+};
+const LEASE = { leaseSeconds: 30 };
+const OF_ACCOUNT = accountLimit('webhooks', ACCOUNT_ID, { ...LEASE, places: WEBHOOK_PLACES.account });
+const ofHost = () => hostLimit('webhooks', receiver.url, { ...LEASE, places: WEBHOOK_PLACES.host });
+const fill = async (limit: typeof OF_ACCOUNT) => {
+  let taken = 0;
+  while (await takePlace(limit, clock.now())) taken += 1;
+  return taken;
+};
+
+describe('webhooks under way', () => {
+  test.each([
+    ['account', () => OF_ACCOUNT, WEBHOOK_PLACES.account],
+    ['host', ofHost, WEBHOOK_PLACES.host],
+  ])('are few of an %s: a further attempt is put off, neither made nor counted', async (_, limit, most) => {
+    expect(await fill(limit())).toBe(most);
+    const { deliver, attempts } = aDelivery();
+
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 5 });
+    expect([receiver.received.length, await attempts()]).toEqual([0, 0]);
+
+    clock.advance(30);
+    expect(await deliver()).toEqual({ next: 'stop' });
+    expect([receiver.received.length, await attempts()]).toEqual([1, 1]);
+  });
+
+  test('hold a place of account and host while the receiver has them, and none afterwards', async () => {
+    const left: number[] = [];
+    receiver.respond = async (webhook, response) => {
+      left.push(await fill(OF_ACCOUNT), await fill(ofHost()));
+      answering(204)(webhook, response);
+    };
+    await aDelivery().deliver();
+
+    expect(left).toEqual([WEBHOOK_PLACES.account - 1, WEBHOOK_PLACES.host - 1]);
+    expect([await fill(OF_ACCOUNT), await fill(ofHost())]).toEqual([1, 1]);
+  });
+});
+
+describe('a host that hangs', () => {
+  test('is left alone for 30 s, and then for twice as long each time it hangs again', async () => {
+    slowly(10);
+    await aDelivery().deliver();
+    const { deliver, attempts } = aDelivery();
+    expect(await deliver()).toEqual({ next: 'wait', waitSeconds: 35 });
+    expect(await attempts()).toBe(0);
+
+    clock.advance(30);
+    await deliver();
+    expect(await attempts()).toBe(1);
+    expect(await findHostBackOff(receiver.url, clock.now())).toEqual({
+      hangs: 2,
+      notBefore: new Date(clock.now().getTime() + 60_000).toISOString(),
+    });
+  });
+
+  test('is called once at a time until it answers in time, and then as any other', async () => {
+    slowly(10);
+    await aDelivery().deliver();
+    clock.advance(30);
+    const others: unknown[] = [];
+    receiver.respond = async (webhook, response) => {
+      others.push(await aDelivery().deliver());
+      answering(200)(webhook, response);
+    };
+    await aDelivery().deliver();
+
+    expect(others).toEqual([{ next: 'wait', waitSeconds: 10 }]);
+    expect(await findHostBackOff(receiver.url, clock.now())).toBeUndefined();
+    receiver.respond = answering(200);
+    expect(await aDelivery().deliver()).toEqual({ next: 'stop' });
+  });
+
+  test('is backed off from once by attempts that hang together', async () => {
+    let waiting = 0;
+    receiver.respond = async (webhook, response) => {
+      if (++waiting === 5) clock.advance(15);
+      while (waiting < 5) await new Promise(setImmediate);
+      answering(200)(webhook, response);
+    };
+    await Promise.all(Array.from({ length: 5 }, () => aDelivery().deliver()));
+
+    expect(await findHostBackOff(receiver.url, clock.now())).toMatchObject({ hangs: 1 });
+  });
+
+  test('counts as new a day after its back-off', async () => {
+    slowly(10);
+    await aDelivery().deliver();
+    clock.advance(30 + 86_400);
+
+    expect(await findHostBackOff(receiver.url, clock.now())).toBeUndefined();
+    await aDelivery().deliver();
+    expect(await findHostBackOff(receiver.url, clock.now())).toMatchObject({ hangs: 1 });
+  });
+
+  test.each([
+    ['that answers in time', { status: 500 }, 9_999, false],
+    ['that answers late', { status: 200 }, 10_000, true],
+    ['that fails at once', { error: 'ECONNREFUSED' }, 3_999, false],
+    ['that does not let us connect', { error: 'UND_ERR_CONNECT_TIMEOUT' }, 5_000, true],
+    ['that does not answer', { error: 'timeout' }, 15_000, true],
+  ])('is one %s: %#', (_, result, milliseconds, expected) => {
+    expect(isHanging(result, milliseconds)).toBe(expected);
+  });
+
+  test('is never left alone for more than 30 min', () => {
+    expect([1, 2, 3, 7, 8, 1_000].map(backOffSeconds)).toEqual([30, 60, 120, 1_800, 1_800, 1_800]);
+  });
+});
+
+describe('an attempt that is put off', () => {
+  const SCHEDULE = [5, 300];
+  const step = (ageSeconds: number, random = 1, notBeforeSeconds?: number) =>
+    stepWhenPostponed(
+      {
+        startedAt: NOW.toISOString(),
+        notBefore: notBeforeSeconds === undefined ? undefined : atSeconds(notBeforeSeconds).toISOString(),
+        now: atSeconds(ageSeconds),
+      },
+      SCHEDULE,
+      random,
+    );
+
+  test.each([
+    [0, 1, 10],
+    [0, 0, 5],
+    [60, 1, 30],
+    [3_000, 1, 1_500],
+    [80_000, 1, 1_800],
+    [80_000, 0, 900],
+  ])(
+    '%p s after the delivery began, with the random number %p, comes %p s later',
+    (age, random, waitSeconds) => {
+      expect(step(age, random)).toEqual({ next: 'wait', waitSeconds });
+    },
+  );
+
+  test('does not come before its host may be called', () => {
+    expect(step(0, 0, 600)).toEqual({ next: 'wait', waitSeconds: 605 });
+    expect(step(60, 1, 30)).toEqual({ next: 'wait', waitSeconds: 30 });
+  });
+
+  test('is given up when its delivery is a day old and twice as old as its schedule', () => {
+    expect(step(86_400)).toMatchObject({ next: 'wait' });
+    expect(step(86_401)).toEqual({ next: 'give-up', reason: 'spent' });
+  });
+});

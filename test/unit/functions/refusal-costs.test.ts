@@ -1,0 +1,166 @@
+import '../builders/environment.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clearCaches } from '@aws-lambda-powertools/parameters';
+import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { newKey } from '../../../core/accounts/api-key-text.ts';
+import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
+import { CLIP_PLACES } from '../../../core/creation/create-video.ts';
+import { idempotencyOf } from '../../../core/creation/idempotency.ts';
+import { accountLimit, takePlace } from '../../../core/outbound/in-flight.ts';
+import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { handler as createVideo } from '../../../functions/api/create-video.ts';
+import { handler as getVideo } from '../../../functions/api/get-video.ts';
+import { ROOT } from '../architecture/source-graph.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aVideoBody } from '../builders/bodies.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser, VIDEO_ID } from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { aVideo } from '../builders/videos.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const executions = new MemoryExecutions();
+const bedrock = mockClient(BedrockRuntimeClient);
+const clips = await new LoopbackServer().start();
+const clip = await aVideo({ seconds: 3 });
+afterAll(() => clips.close());
+let now = NOW;
+beforeEach(() => {
+  clearCaches();
+  memory.reset();
+  executions.reset();
+  secrets.reset();
+  for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
+  clips.reset();
+  bedrock.reset();
+  bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
+  // Credentials are cached for 5 min: each test starts an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+});
+
+const READ_UNIT_BYTES = 4_096;
+const WRITE_UNIT_BYTES = 1_024;
+const units = (key: ItemKey, unitBytes: number): number =>
+  Math.max(1, Math.ceil(JSON.stringify(memory.get(key) ?? {}).length / unitBytes));
+
+/** The table calls of a request by operation, and their units: an absent item costs one, and so does a refused update. */
+const costs = () => {
+  let [reads, writes] = [0, 0];
+  for (const { args } of memory.client.calls()) {
+    const { input } = args[0] as {
+      input: { Key?: ItemKey; RequestItems?: Record<string, { Keys: ItemKey[] }> };
+    };
+    const keys = input.Key
+      ? [input.Key]
+      : Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) => Keys);
+    const isWrite = args[0].constructor.name === 'UpdateCommand';
+    const sum = keys.reduce((all, key) => all + units(key, isWrite ? WRITE_UNIT_BYTES : READ_UNIT_BYTES), 0);
+    if (isWrite) writes += sum;
+    else reads += sum;
+  }
+  const calls = Object.entries(memory.calls()).map(
+    ([name, count]) => `${count} ${name.replace('Command', 'Item')}`,
+  );
+  return { calls: calls.join(', ') || 'none', reads, writes };
+};
+
+interface Situation {
+  caller?: Parameters<typeof aCaller>[1];
+  body?: Record<string, unknown>;
+  /** Makes what refuses the request; may replace the caller's headers. */
+  given?: (keyId: string) => unknown;
+  key?: () => string;
+}
+
+const filled = async () => {
+  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES.account, leaseSeconds: 60 });
+  while (await takePlace(limit, now));
+};
+const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);
+const usedKey = () => {
+  const { keyDigest } = idempotencyOf('key-1', '', {});
+  const keptUntil = new Date(now.getTime() + 1_000).toISOString();
+  memory.put(idempotencyKey(ACCOUNT_ID, keyDigest), { fingerprint: 'x', requestId: VIDEO_ID, keptUntil });
+};
+const pause = () =>
+  memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model: 'xW3.0s' }), {
+    until: new Date(now.getTime() + 60_000).toISOString(),
+  });
+const cents = (xTokens: number) => ({ account: { balanceThousandths: xTokens * 1_000 } });
+
+/** Every refusal of a creation of a video with one reference video, in order. */
+const OUTCOMES: [string, Situation][] = [
+  ['401 `unauthorized`: no key, or a wrong checksum', { key: () => 'gsk_x' }],
+  ['401 `unauthorized`: a forged key', { key: () => newKey(ACCOUNT_ID).text }],
+  ['401 `unauthorized`: a revoked key', { given: (keyId) => revokeApiKey(keyId, now) }],
+  ['401 `account_blocked`', { caller: { account: { blockedAt: NOW.toISOString() } } }],
+  ['403 `forbidden`: the scope', { caller: { scopes: [] } }],
+  ['429 `rate_limited`: the rate', { caller: { isExhausted: true } }],
+  ['400 `validation_error`', { body: { prompt: '' } }],
+  ['409 `conflict`: the key was used with another body', { given: usedKey }],
+  [
+    '403 `forbidden`: the end-user is blocked',
+    { given: () => putEndUser(memory, anEndUser({ blockedAt: 'x' })) },
+  ],
+  [
+    '409 `conflict`: the end-user is being removed',
+    { given: () => putEndUser(memory, anEndUser({ deletingAt: 'x' })) },
+  ],
+  ['503 `temporarily_unavailable`', { given: pause }],
+  ['402 `payment_required`: the output alone', { caller: cents(49) }],
+  ['422 `content_policy`', { given: block }],
+  ['429 `rate_limited`: too many clips being measured', { given: filled }],
+  ['400 `validation_error`: the clip', { given: () => clips.answer(404, {}) }],
+  ['402 `payment_required`: with the clip', { caller: cents(79) }],
+];
+
+const GUARDRAIL = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1', ALLOW_PRIVATE_TARGETS: 'true' };
+const document = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
+
+test.each(OUTCOMES)(
+  'a creation refused with %s costs what docs/performance.md says',
+  async (outcome, situation) => {
+    clips.respond = (_, response) => response.writeHead(200).end(clip);
+    const { keyId, headers } = await aCaller(memory, situation.caller);
+    await situation.given?.(keyId);
+    const authorization = situation.key ? { Authorization: `Bearer ${situation.key()}` } : headers;
+    memory.client.resetHistory();
+    const body = aVideoBody({ referenceVideos: [`${clips.url}/clip.mp4`], ...situation.body });
+    const { status, body: answer } = await withEnvironment(GUARDRAIL, async () =>
+      read(
+        await createVideo(
+          anApiEvent({ headers: { ...authorization, 'Idempotency-Key': 'key-1' }, body }),
+          aLambdaContext(),
+        ),
+      ),
+    );
+
+    expect(outcome).toContain(`${status} \`${answer.error?.code}\``);
+    const { calls, reads, writes } = costs();
+    expect(document).toContain(`| ${outcome} | ${calls} | ${reads} | ${writes} |`);
+    expect(memory.transactions).toEqual([]);
+  },
+);
+
+test('a refused read costs what docs/performance.md says', async () => {
+  const authorization = { Authorization: `Bearer ${newKey(ACCOUNT_ID).text}` };
+  secrets.set('arn:delivery-key', 'key');
+  await getVideo(
+    anApiEvent({ headers: authorization, pathParameters: { requestId: VIDEO_ID } }),
+    aLambdaContext(),
+  );
+
+  const { calls, reads, writes } = costs();
+  expect(document).toContain(`| \`GET /v1/videos/{requestId}\` | ${calls} | ${reads} | ${writes} |`);
+});
