@@ -6,6 +6,9 @@ import { DEVELOPMENT, PRODUCTION } from './option-sets.ts';
 import { projectContext } from './service-template.ts';
 import { addService, withTemporaryFolder } from './synthesis.ts';
 
+// The rules take seconds, and far longer in a worker that has run many files.
+jest.setTimeout(300_000);
+
 const RULES_ARE_ERRORS = '@aws-cdk/core:validateAgainstDefaultRules';
 
 /** A table without a key: CloudFormation would refuse it at deploy time. */
