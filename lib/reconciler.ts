@@ -3,6 +3,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import { LOST_STATUSES } from '../core/workflow/workflow-rules.ts';
 import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -14,9 +15,6 @@ export interface ReconcilerProps {
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
 }
-
-/** Statuses of an execution that did not complete. */
-const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'];
 
 /** Lambda's shortest: a run that could not start for a minute has a successor. */
 const MAX_AGE_OF_SCHEDULED_EVENT = Duration.seconds(60);
@@ -68,7 +66,7 @@ export class Reconciler extends Construct {
           eventPattern: {
             source: ['aws.states'],
             detailType: ['Step Functions Execution Status Change'],
-            detail: { status: LOST_STATUSES, stateMachineArn: [machine.stateMachineArn] },
+            detail: { status: [...LOST_STATUSES], stateMachineArn: [machine.stateMachineArn] },
           },
           targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
         }),

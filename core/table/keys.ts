@@ -210,7 +210,7 @@ export const webhookHostKey = (digest: string): ItemKey => ({
   PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
   SK: 'BACK_OFF',
 });
-export const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
+const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'webhooks';
@@ -222,7 +222,7 @@ export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
   PK: `${inFlightPrefix(kind)}${whose}`,
   SK: 'IN_FLIGHT',
 });
-export const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
+const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
 
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });

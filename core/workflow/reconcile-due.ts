@@ -120,7 +120,7 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   if (await reconcileRequest(requestId, run.clock)) await lookLater(due, newsAt);
 };
 
-/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after the last news: it exists, it waits, it was queried. */
+/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it. */
 const lookLater = async (due: DueItem, newsAt: Instant): Promise<void> => {
   await relist(due, 'LOOK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
 };

@@ -4,6 +4,9 @@ import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider
 import type { ProviderOutput } from '../provider-calls/providers.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
+/** Statuses of an execution that ended without completing. Step Functions reports them, and the reconciler repairs. */
+export const LOST_STATUSES = ['FAILED', 'TIMED_OUT', 'ABORTED'] as const;
+
 /** The result of a workflow step: which state the state machine enters next. */
 export type NextStep =
   /** The provider has finished and produced something: store it. */

@@ -5,12 +5,13 @@ import { systemClock } from '../../core/clock.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
 import { reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { LOST_STATUSES } from '../../core/workflow/workflow-rules.ts';
 import { endsEarly } from '../time-limit.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */
 const ExecutionEnded = z.object({
   detail: z.object({
-    status: z.enum(['FAILED', 'TIMED_OUT', 'ABORTED']),
+    status: z.enum(LOST_STATUSES),
     stateMachineArn: z.string(),
     input: z.string(),
   }),
