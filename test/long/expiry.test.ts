@@ -8,9 +8,9 @@ import {
   read,
   sharedService,
   unique,
-} from './support/client.ts';
-import { fetchFile } from './support/files.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+} from '../contract/support/client.ts';
+import { fetchFile } from '../contract/support/files.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import {
   bulkRemove,
   type EndUser,
@@ -22,7 +22,7 @@ import {
   succeeded,
   uniqueEmail,
   withoutUrls,
-} from './support/resources.ts';
+} from '../contract/support/resources.ts';
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
 

@@ -1,7 +1,7 @@
 import type { Fault } from '@generation-service/local-aws/faults';
 import { armFault, faultsLeft } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { itemsNaming } from './support/aws.ts';
+import { itemsNaming } from '../contract/support/aws.ts';
 import {
   type AnyRecord,
   accepted,
@@ -11,13 +11,13 @@ import {
   read,
   settled,
   unique,
-} from './support/client.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { discard, newDataDir, ops, type RunningService, startLocalService } from './support/local-service.ts';
-import { endUserPath, failed, processing, remove, succeeded, uniqueEmail } from './support/resources.ts';
-import { currentState, executionStatus, executionsNamed, stopExecution } from './support/stopping.ts';
-import { type StoredRequest, storedKeys, storedRequests } from './support/stored.ts';
-import { acceptedVideo, finishedVideo, readVideo } from './support/videos.ts';
+} from '../contract/support/client.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { discard, newDataDir, ops, type RunningService, startLocalService } from '../contract/support/local-service.ts';
+import { endUserPath, failed, processing, remove, succeeded, uniqueEmail } from '../contract/support/resources.ts';
+import { currentState, executionStatus, executionsNamed, stopExecution } from '../contract/support/stopping.ts';
+import { type StoredRequest, storedKeys, storedRequests } from '../contract/support/stored.ts';
+import { acceptedVideo, finishedVideo, readVideo } from '../contract/support/videos.ts';
 
 const OUTPUT_TTL_SECONDS = 10;
 /** Less than the age at which the schedule picks up a request: anything sooner was triggered by an event. */

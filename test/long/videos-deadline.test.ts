@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from './support/answers.ts';
-import { type Caller, eventually, newCaller, send, sharedService, unique } from './support/client.ts';
-import { type EndedExecution, endedExecution } from './support/executions.ts';
-import { fetchFile } from './support/files.ts';
-import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import type { LocalService } from './support/local-service.ts';
-import { remove, uniqueEmail } from './support/resources.ts';
-import { SHARED_RUNS } from './support/shared-runs.ts';
+import { refusal } from '../contract/support/answers.ts';
+import { type Caller, eventually, newCaller, send, sharedService, unique } from '../contract/support/client.ts';
+import { type EndedExecution, endedExecution } from '../contract/support/executions.ts';
+import { fetchFile } from '../contract/support/files.ts';
+import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import type { LocalService } from '../contract/support/local-service.ts';
+import { remove, uniqueEmail } from '../contract/support/resources.ts';
+import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
 import {
   acceptedVideo,
   anUnfilmedVideo,
@@ -19,7 +19,7 @@ import {
   settledVideo,
   VIDEO_MODELS,
   type VideoRecord,
-} from './support/videos.ts';
+} from '../contract/support/videos.ts';
 
 const DEADLINE_SECONDS = SHARED_RUNS.filtered.videoDeadlineSeconds;
 /** Enough for a start while other tests keep the machine busy. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from './support/answers.ts';
+import { refusal } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   accepted,
@@ -10,10 +10,10 @@ import {
   settled,
   sharedService,
   unique,
-} from './support/client.ts';
-import { balance, expectUnbrokenChain, history } from './support/ledger.ts';
-import { endUserPath, remove, uniqueEmail } from './support/resources.ts';
-import { SHARED_RUNS } from './support/shared-runs.ts';
+} from '../contract/support/client.ts';
+import { balance, expectUnbrokenChain, history } from '../contract/support/ledger.ts';
+import { endUserPath, remove, uniqueEmail } from '../contract/support/resources.ts';
+import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
 
 const PAUSE_SECONDS = SHARED_RUNS.guarded.pauseSeconds;
 

@@ -7,9 +7,9 @@ import {
   settled,
   sharedService,
   unique,
-} from './support/client.ts';
-import { entriesOf } from './support/ledger.ts';
-import { SHARED_RUNS } from './support/shared-runs.ts';
+} from '../contract/support/client.ts';
+import { entriesOf } from '../contract/support/ledger.ts';
+import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
 
 const DEADLINE_SECONDS = SHARED_RUNS.guarded.imageDeadlineSeconds;
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { measureVideoFile } from './support/media.ts';
+import { measureVideoFile } from '../contract/support/media.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const saved: string[] = [];
