@@ -244,7 +244,7 @@ describe('deleting a request', () => {
     expect(await remove()).toEqual({ outcome: 'deleted', removedObjects: 0 });
     expect(everything()).toEqual([]);
     expect(warn.mock.calls).toEqual([
-      ['files could not be removed', { objectKeys: [failed, gone], error: new Error('no bucket') }],
+      ['files could not be removed', { first: failed, count: 2, error: new Error('no bucket') }],
     ]);
   });
 });
