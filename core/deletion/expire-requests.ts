@@ -52,17 +52,16 @@ const postpone = async (request: StoredRequest, now: Date): Promise<void> => {
   const failures = (request.removalFailures ?? 0) + 1;
   const pauseSeconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** (failures - 1), MAX_PAUSE_SECONDS);
   logger.warn('expired files could not be removed', { requestId: request.requestId, failures, pauseSeconds });
-  if (failures >= FAILURES_UNTIL_NOTICE) countMetric(METRIC.expiryFailed, {});
+  if (failures >= FAILURES_UNTIL_NOTICE) countMetric(METRIC.filesNotRemoved, {});
   await postponeExpiry(request, addSeconds(toInstant(now), pauseSeconds), failures);
 };
 
-/** What `run` returns; undefined when it fails, which is logged and counted. */
+/** What `run` returns; undefined when it fails, which is logged. */
 const logged = async <T>(requestId: string, run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();
   } catch (error) {
     logger.error('an expired request could not be handled', { requestId, error: error as Error });
-    countMetric(METRIC.expiryFailed, {});
     return undefined;
   }
 };
