@@ -18,6 +18,8 @@ export const METRIC = {
   executionLost: 'ExecutionLost',
   /** A request the reconciler failed to process. */
   reconcileFailed: 'ReconcileFailed',
+  /** An attempt to remove the files of a request that has failed for half an hour after they expired. */
+  filesNotRemoved: 'FilesNotRemoved',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
   /** A provider's output that could not be stored. */

@@ -17,14 +17,14 @@ export class TransientError extends Error {
 }
 
 /**
- * Makes the Lambda handler of a state machine's task. It parses the task's input, adds the request id to every log
- * line and returns `run`'s result to the state machine.
+ * Makes the Lambda handler of a state machine's task. It parses the task's input, adds the request id, if it has one,
+ * to every log line and returns `run`'s result to the state machine.
  *
  * Errors are not caught here: the state machine retries or catches them by name (`Retry` and `Catch` in
  * `statemachines/`). Transient AWS errors all reach it under one name, `TransientError`, and so does a run that is
  * not done 1 s before the function's time limit.
  */
-export const workflowTask = <Schema extends z.ZodMiniType<{ requestId: string }>, Result>(
+export const workflowTask = <Schema extends z.ZodMiniType<object>, Result>(
   schema: Schema,
   run: (input: z.infer<Schema>) => Promise<Result>,
 ) =>
@@ -36,7 +36,7 @@ export const workflowTask = <Schema extends z.ZodMiniType<{ requestId: string }>
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .handler(async (event) => {
       const input = schema.parse(event);
-      logger.appendKeys({ requestId: input.requestId });
+      if ('requestId' in input) logger.appendKeys({ requestId: input.requestId });
       try {
         return await run(input);
       } catch (error) {

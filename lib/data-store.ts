@@ -28,6 +28,7 @@ const FILE_ACCESS = {
     onBucket: [],
   },
   remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
+  delete: { onFiles: ['s3:DeleteObject'], onBucket: [] },
 } as const;
 
 /** The table with every record of the service, and the bucket with the outputs. */
@@ -118,7 +119,7 @@ export class DataStore extends Construct {
     return `${this.table.tableArn}/index/${name}`;
   }
 
-  /** Lets functions store files (write, read back and delete), or remove them (list and delete). */
+  /** Lets functions store files (write, read back and delete), remove them (list and delete), or delete them by name. */
   bindFiles(functions: readonly ServiceFunction[], access: keyof typeof FILE_ACCESS): void {
     const { onFiles, onBucket } = FILE_ACCESS[access];
     for (const to of functions) {

@@ -62,7 +62,6 @@ export class GenerationServiceStack extends Stack {
       bundleOf,
       context,
       generation,
-      expiry,
     });
     const { verifyLedger } = new Monitoring(this, 'Monitoring', {
       bundleOf,
@@ -103,14 +102,13 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
     dataStore.bindListing(api['list-end-users'], 'endUserLists');
     dataStore.bindListing(reconcile, 'dueLists');
+    dataStore.bindListing(task['list-expired-requests'], 'expiryList');
     dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
     dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
     dataStore.bindFiles([task['store-outputs']], 'store');
-    dataStore.bindFiles(
-      [...deleters, task['fail-request'], task['expire-request'], reconcile, reconcileLost],
-      'remove',
-    );
+    dataStore.bindFiles([task['expire-requests']], 'delete');
+    dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
     secrets.bindProviderStatus([...creators, api['list-models']]);
@@ -119,7 +117,7 @@ export class GenerationServiceStack extends Stack {
     httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
     bindGuardrail(creators, context);
 
-    expiry.bindStart(finishers);
+    expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
     generation.allowWake(wakers);

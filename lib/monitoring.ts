@@ -96,7 +96,12 @@ export class Monitoring extends Construct {
     this.alarm(
       'ExpiryFailed',
       props.expiry.stateMachine.metricFailed(failed),
-      'Expired files could not be removed.',
+      'An execution that removes expired files failed.',
+    );
+    this.alarm(
+      'FilesNotRemoved',
+      serviceMetric(METRIC.filesNotRemoved),
+      'Expired files could not be removed for half an hour.',
     );
     this.alarm(
       'ReconcileFailed',

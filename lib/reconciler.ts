@@ -11,9 +11,8 @@ import { ServiceFunction } from './service-function.ts';
 export interface ReconcilerProps {
   bundleOf: (name: string) => string;
   context: Pick<StackContext, 'reconcileIntervalSeconds'>;
-  /** Workflows whose lost executions trigger a run. */
+  /** The workflow whose lost executions trigger a run. */
   generation: { stateMachine: StateMachine };
-  expiry: { stateMachine: StateMachine };
 }
 
 /** Lambda's shortest: a run that could not start for a minute has a successor. */
@@ -58,19 +57,18 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    const stateMachines = { Generation: props.generation.stateMachine, Expiry: props.expiry.stateMachine };
-    const reports = Object.entries(stateMachines).map(
-      ([name, machine]) =>
-        new Rule(this, `${name}Lost`, {
-          description: 'Reports an execution that did not complete',
-          eventPattern: {
-            source: ['aws.states'],
-            detailType: ['Step Functions Execution Status Change'],
-            detail: { status: [...LOST_STATUSES], stateMachineArn: [machine.stateMachineArn] },
-          },
-          targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
-        }),
-    );
-    this.rules = [schedule, ...reports];
+    const lost = new Rule(this, 'GenerationLost', {
+      description: 'Reports an execution that did not complete',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: {
+          status: [...LOST_STATUSES],
+          stateMachineArn: [props.generation.stateMachine.stateMachineArn],
+        },
+      },
+      targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
+    });
+    this.rules = [schedule, lost];
   }
 }

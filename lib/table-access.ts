@@ -27,7 +27,7 @@ export type TableUser =
   | 'store-outputs'
   | 'settle-request'
   | 'fail-request'
-  | 'expire-request'
+  | 'expire-requests'
   | 'deliver-webhook'
   | 'reconcile'
   | 'reconcile-lost'
@@ -98,7 +98,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'store-outputs': TASK,
   'settle-request': END,
   'fail-request': END,
-  'expire-request': { ...TASK, reads: [['requests'], 'GetItem'] },
+  'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
     writes: [['requests', 'webhookHosts', 'inFlightWebhooks'], 'PutItem', 'UpdateItem'],

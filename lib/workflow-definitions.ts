@@ -32,9 +32,10 @@ export const generationDefinition = (imageDeadlineSeconds: number) =>
     'fail-request': { description: 'Fails a request and refunds it', timeoutSeconds: 30 },
   });
 
-/** The workflow that removes a request's files when they expire. */
+/** The workflow that removes the files of expired requests. */
 export const EXPIRY_DEFINITION = define('expiry', 'EXPIRY_STATE_MACHINE_ARN', {
-  'expire-request': { description: 'Removes the files of an expired request', timeoutSeconds: 30 },
+  'list-expired-requests': { description: 'Lists expired requests in batches', timeoutSeconds: 30 },
+  'expire-requests': { description: 'Removes the files of a batch of expired requests', timeoutSeconds: 60 },
 });
 
 /** The workflow that delivers a request's webhook. */

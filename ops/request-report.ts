@@ -44,10 +44,7 @@ const describeAbsence = async (requestId: string): Promise<string> => {
     : `Request ${requestId} of account ${deletion.accountId} was deleted at ${deletion.deletedAt}.`;
 };
 
-/**
- * Loads everything stored about a request. Expiry executions that the reconciler started to replace a stopped
- * one are missing: their names are not recorded. Throws `NotFoundError`.
- */
+/** Loads everything stored about a request. Throws `NotFoundError`. */
 export const loadRequestReport = async (requestId: string, now: Date): Promise<RequestReport> => {
   const request = await getReadableRequest(requestId, now);
   const [account, webhooks] = await Promise.all([
@@ -59,7 +56,6 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     listEntriesOfRequest(account, request),
     Promise.all([
       findExecutionHistory('generation', requestId),
-      findExecutionHistory('expiry', requestId),
       ...[...deliveries].map((delivery) => findExecutionHistory('webhook-delivery', delivery)),
     ]),
     listAttempts(requestId),

@@ -99,6 +99,7 @@ const tellFiles = ({ files }: RequestReport): StoryLine[] =>
 
 const tellEnd = ({ request }: RequestReport, now: Date): StoryLine[] => {
   const { status, finishedAt, expiresAt, expiredAt, error, operatorNote, costThousandths = 0 } = request;
+  const { removalFailures, GSI1SK: nextAt } = request;
   const lines: StoryLine[] = [];
   if (finishedAt !== undefined) {
     const note = operatorNote === undefined ? '' : ` (${operatorNote})`;
@@ -106,7 +107,10 @@ const tellEnd = ({ request }: RequestReport, now: Date): StoryLine[] => {
     lines.push({ at: finishedAt, what: status, detail });
   }
   if (expiresAt !== undefined && statusAt(request, now) === 'expired') {
-    lines.push({ at: expiresAt, what: 'expired', detail: '' });
+    const detail = removalFailures
+      ? `its files could not be removed ${removalFailures} times; next attempt from ${nextAt}`
+      : '';
+    lines.push({ at: expiresAt, what: 'expired', detail });
   }
   if (expiredAt !== undefined) lines.push({ at: expiredAt, what: 'files removed', detail: '' });
   return lines;

@@ -9,25 +9,31 @@ import { listStoredFiles } from './stored-files.ts';
 const MAX_KEYS = 1000;
 
 /**
- * Removes files from the bucket and returns how many were removed. Never rejects: failures are logged, and
- * the bucket's lifecycle removes what is left.
+ * Removes files from the bucket and returns those that may be left. Never rejects: failures are logged, and the
+ * bucket's lifecycle removes what stays.
  */
-export const removeObjects = async (objectKeys: readonly string[]): Promise<number> => {
-  let removed = 0;
+export const removeObjects = async (objectKeys: readonly string[]): Promise<string[]> => {
+  const left: string[] = [];
   for (let start = 0; start < objectKeys.length; start += MAX_KEYS) {
     const Objects = objectKeys.slice(start, start + MAX_KEYS).map((Key) => ({ Key }));
     try {
       const { Errors = [] } = await bucket.send(
         new DeleteObjectsCommand({ Bucket: requiredEnv('BUCKET_NAME'), Delete: { Objects, Quiet: true } }),
       );
-      removed += Objects.length - Errors.length;
-      for (const { Key, Code } of Errors)
+      for (const { Key = '', Code } of Errors) {
+        left.push(Key);
         logger.warn('a file could not be removed', { objectKey: Key, code: Code });
+      }
     } catch (error) {
-      logger.warn('files could not be removed', { objectKeys, error: error as Error });
+      left.push(...Objects.map(({ Key }) => Key));
+      logger.warn('files could not be removed', {
+        first: Objects[0]?.Key,
+        count: Objects.length,
+        error: error as Error,
+      });
     }
   }
-  return removed;
+  return left;
 };
 
 /**
@@ -46,6 +52,6 @@ export const removeFilesOf = async (
     listed = false;
     logger.warn('files could not be listed', { requestId: request.requestId, error: error as Error });
   }
-  const removed = await removeObjects([...files]);
-  return { removed, complete: listed && removed === files.size };
+  const left = await removeObjects([...files]);
+  return { removed: files.size - left.length, complete: listed && left.length === 0 };
 };

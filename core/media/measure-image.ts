@@ -1,15 +1,16 @@
 import { imageSize } from 'image-size';
+import type { ImageExtension } from './file-types.ts';
 
 /** Size in pixels and type of an image file. */
 export interface ImageMeasurement {
   width: number;
   height: number;
   contentType: string;
-  extension: string;
+  extension: ImageExtension;
 }
 
 /** Supported image types, by their names in `image-size`. */
-const FORMATS: Record<string, { contentType: string; extension: string }> = {
+const FORMATS: Record<string, { contentType: string; extension: ImageExtension }> = {
   png: { contentType: 'image/png', extension: 'png' },
   jpg: { contentType: 'image/jpeg', extension: 'jpg' },
   webp: { contentType: 'image/webp', extension: 'webp' },

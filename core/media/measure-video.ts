@@ -1,3 +1,4 @@
+import type { VideoExtension } from './file-types.ts';
 import { readIsobmffIndex } from './isobmff.ts';
 import { docTypeOf, readMatroskaIndex } from './matroska.ts';
 import { asBuffer, inWindows, type RandomAccessFile, UnreadableVideoError } from './video-bytes.ts';
@@ -5,7 +6,7 @@ import { asBuffer, inWindows, type RandomAccessFile, UnreadableVideoError } from
 /** The type of a video file. */
 export interface VideoType {
   contentType: string;
-  extension: string;
+  extension: VideoExtension;
 }
 
 /** Type, duration and size in pixels of a video file. */

@@ -53,31 +53,42 @@ const toDueItem = (list: DueList, item: StoredItem): DueItem => {
   return { list, work: workOf({ PK, SK }), key: { PK, SK }, place };
 };
 
-/** Most items of a partition in one call: with 16 partitions, more than a run of a minute gets through. */
-const ITEMS_PER_PARTITION = 1000;
+/** Where to go on in a list: the partitions that may hold more, by number, each after the last item it gave. */
+export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry }));
+export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
  * Access pattern 28: what is due in a list at `now`, longest due first: one query for each partition, in
- * parallel, at most 1,000 items of each. Eventually consistent.
+ * parallel, at most `limit` items of each. `next` is where to go on; empty at the end of the list. Eventually
+ * consistent.
  */
-export const listDue = async (list: DueList, now: Instant): Promise<DueItem[]> => {
-  const partitions = Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition(list, shard));
+export const listDue = async (
+  list: DueList,
+  now: Instant,
+  limit: number,
+  from?: DuePosition,
+): Promise<{ items: DueItem[]; next: DuePosition }> => {
+  const partitions = from ?? Array.from({ length: DUE_SHARDS }, (_, shard) => ({ shard, after: undefined }));
   const pages = await Promise.all(
-    partitions.map((partition) =>
-      table.send(
+    partitions.map(async ({ shard, after }) => {
+      const { Items = [], LastEvaluatedKey } = await table.send(
         new QueryCommand({
           TableName: tableName(),
           IndexName: LISTING_INDEX.name,
           KeyConditionExpression: '#partition = :partition AND #dueAt <= :now',
           ExpressionAttributeNames: { '#partition': LISTING_INDEX.partition, '#dueAt': LISTING_INDEX.sort },
-          ExpressionAttributeValues: { ':partition': partition, ':now': now },
-          Limit: ITEMS_PER_PARTITION,
+          ExpressionAttributeValues: { ':partition': duePartition(list, shard), ':now': now },
+          Limit: limit,
+          ExclusiveStartKey: after,
         }),
-      ),
-    ),
+      );
+      const next = LastEvaluatedKey ? [{ shard, after: Entry.parse(LastEvaluatedKey) }] : [];
+      return { items: Items.map((item) => toDueItem(list, item)), next };
+    }),
   );
-  const found = pages.flatMap(({ Items = [] }) => Items.map((item) => toDueItem(list, item)));
-  return found.sort((a, b) => (a.place.GSI1SK < b.place.GSI1SK ? -1 : 1));
+  const items = pages.flatMap((page) => page.items);
+  items.sort((a, b) => (a.place.GSI1SK < b.place.GSI1SK ? -1 : 1));
+  return { items, next: pages.flatMap(({ next }) => next) };
 };
 
 /**

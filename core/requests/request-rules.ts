@@ -52,13 +52,16 @@ const common = {
   expiresAt: z.optional(z.string()),
   /** When the files were removed after `expiresAt`. */
   expiredAt: z.optional(z.string()),
+  /** How often that was attempted and failed, until it is done. */
+  removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
-  /** Present while the request is in a due list. */
+  /** The place in a due list, while the request is in one: its partition, and when it is due. */
   GSI1PK: z.optional(z.string()),
+  GSI1SK: z.optional(z.string()),
   /** Epoch seconds from which the request reads as absent and DynamoDB may remove it. */
   ttl: z.optional(z.number()),
 };

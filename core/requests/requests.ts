@@ -5,7 +5,7 @@ import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { dueListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
+import { type DueList, dueListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -41,8 +41,6 @@ export const findRequests = async (requestIds: readonly string[]): Promise<(Stor
 
 /** A creation starts its execution within 29 s, the time limit of an API call; most images are done by then. */
 const START_WITHIN_SECONDS = 60;
-/** What follows an end is started right after it. */
-const CLOSE_WITHIN_SECONDS = 60;
 
 /**
  * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
@@ -128,58 +126,100 @@ export type TerminalState =
   | { status: 'failed'; error: Failure };
 
 /**
- * Access pattern 21: moves a request to its terminal state. It stays listed until it is closed if something
- * follows (a webhook, an expiry, files to remove). Refused when it is terminal already, or absent.
+ * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
+ * Refused when it is terminal already, or absent.
  */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
   settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
-  isFollowed: boolean,
+  follows: { list: DueList; dueAt: Instant } | undefined,
 ): TransactItem => {
   const { status, ...own } = state;
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
-  const closeAt = addSeconds(settlement.finishedAt, CLOSE_WITHIN_SECONDS);
-  const due = isFollowed ? dueListing('LOOK', request.requestId, closeAt) : {};
+  const due = follows ? dueListing(follows.list, request.requestId, follows.dueAt) : {};
   const update = setAll({ status, ...own, ...settlement, ...listing, ...due }, unfinished);
   return {
     Update: {
       TableName: tableName(),
       Key: requestKey(request.requestId),
       ...update,
-      UpdateExpression: `${update.UpdateExpression}${isFollowed ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
+      UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
       ConditionExpression: '#status IN (:queued, :processing)',
     },
   };
 };
 
+/** The place that a request has in the list of those whose files expire. */
+const expiryPartition = (requestId: string): string => dueListing('EXPIRE', requestId, '').GSI1PK;
+
 /**
- * Access pattern 22: marks a succeeded request's files as removed. Repeating it keeps the first instant.
- * False when not succeeded.
+ * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
+ * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
-      UpdateExpression: 'SET expiredAt = if_not_exists(expiredAt, :now)',
-      ConditionExpression: '#status = :succeeded',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':succeeded': 'succeeded', ':now': toInstant(now) },
+      UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
+      ConditionExpression: 'GSI1PK = :listed AND expiresAt <= :now',
+      ExpressionAttributeValues: { ':listed': expiryPartition(requestId), ':now': toInstant(now) },
     }),
   );
 
-/** Access pattern 23: takes a request off the due lists. False when it is not listed, or absent. */
-export const closeWork = (requestId: string): Promise<boolean> =>
+/**
+ * Access pattern 76: lists a request whose files could not be removed for another attempt, the `failures`-th
+ * having failed. False when another attempt marked or listed it meanwhile.
+ */
+export const postponeExpiry = (
+  { requestId, GSI1SK: seenAt }: Pick<StoredRequest, 'requestId' | 'GSI1SK'>,
+  dueAt: Instant,
+  failures: number,
+): Promise<boolean> =>
   updateUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
-      UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-      ConditionExpression: 'attribute_exists(GSI1PK)',
+      UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
+      ConditionExpression: 'GSI1PK = :listed AND GSI1SK = :seenAt',
+      ExpressionAttributeValues: {
+        ':listed': expiryPartition(requestId),
+        ':seenAt': seenAt,
+        ':dueAt': dueAt,
+        ':failures': failures,
+      },
     }),
   );
+
+/**
+ * Access pattern 23: takes a terminal request off the list of work left, once all that follows is started. One
+ * that succeeded goes to the list of those that expire. False when it is not listed for a look, or absent.
+ */
+export const closeWork = ({
+  requestId,
+  status,
+  expiresAt,
+}: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
+  const looked = dueListing('LOOK', requestId, '').GSI1PK;
+  const expires = status === 'succeeded' && expiresAt !== undefined;
+  const move = expires
+    ? setAll(dueListing('EXPIRE', requestId, expiresAt), { ':looked': looked })
+    : {
+        UpdateExpression: 'REMOVE #GSI1PK, GSI1SK',
+        ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
+        ExpressionAttributeValues: { ':looked': looked },
+      };
+  return updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      ...move,
+      ConditionExpression: '#GSI1PK = :looked',
+    }),
+  );
+};
 
 /**
  * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.

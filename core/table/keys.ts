@@ -17,6 +17,7 @@ export const partitionPatterns = () => ({
   inFlightWebhooks: `${inFlightPrefix('webhooks')}*`,
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
+  expiryList: `${DUE_PREFIX}EXPIRE#*`,
 });
 /** The name of a kind of partition. */
 export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
@@ -143,9 +144,10 @@ export const requestStatusListing = (accountId: string, email: string, status: s
 /**
  * The lists of work left, by when to look at it next. An item is in at most one.
  *
- * `START`: requests that may have no execution. `LOOK`: all other work.
+ * `START`: requests that may have no execution. `EXPIRE`: succeeded requests whose files are left to remove at
+ * `expiresAt`. `LOOK`: all other work.
  */
-export type DueList = 'START' | 'LOOK';
+export type DueList = 'START' | 'LOOK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over, because every request is written there. */
 export const DUE_SHARDS = 16;
 /** Lists an item by when to look at it next. `id` chooses the partition. */
@@ -153,7 +155,11 @@ export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
   GSI1SK: dueAt,
 });
+/** The due list that a partition of the listing index belongs to; undefined for any other partition, or none. */
+export const dueListOf = (partition = ''): DueList | undefined =>
+  DUE_PARTITION.exec(partition)?.[1] as DueList;
 const DUE_PREFIX = 'DUE#';
+const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
 const shardOf = (id: string): number =>
   [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;

@@ -8,14 +8,18 @@ import type { StoredRequest } from '../requests/request-rules.ts';
 import { removalTime } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
-import { type Instant, toInstant } from '../time.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+
+/** What follows an end is started right after it. */
+const CLOSE_WITHIN_SECONDS = 60;
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
- * Until it is closed, the reconciler finds it, unless nothing follows: no webhook, no expiry, no files.
+ * What follows it is due: work to be started or done until it is closed (a webhook, files of a failed request to
+ * remove), or the expiry of its files alone.
  */
 export const endRequest = async (
   request: StoredRequest,
@@ -27,7 +31,12 @@ export const endRequest = async (
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
   const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
-  const isFollowed = state.status === 'succeeded' || request.webhookUrl !== undefined || mayHaveFiles;
+  const isToBeClosed = request.webhookUrl !== undefined || (state.status === 'failed' && mayHaveFiles);
+  const follows = isToBeClosed
+    ? { list: 'LOOK' as const, dueAt: addSeconds(finishedAt, CLOSE_WITHIN_SECONDS) }
+    : state.status === 'succeeded'
+      ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
+      : undefined;
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
@@ -35,7 +44,7 @@ export const endRequest = async (
   await transact((refusals): TransactItem[] => {
     if (refusedBy(refusals, 0)) return [];
     const writes = [
-      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }, isFollowed),
+      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }, follows),
       countSettlementWrite(owner, refund),
       ...pauseWrites(request, state, finishedAt),
     ];

@@ -13,7 +13,6 @@ import { stepFunctions } from './step-functions.ts';
 /** The state machines that run for a request, each with the variable that holds its ARN. */
 const MACHINES = {
   generation: 'GENERATION_STATE_MACHINE_ARN',
-  expiry: 'EXPIRY_STATE_MACHINE_ARN',
   'webhook-delivery': 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN',
 } as const;
 export type WorkflowName = keyof typeof MACHINES;

@@ -5,8 +5,9 @@ import {
   type ExecutionStatus,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import { FIRST_PAGE } from '../deletion/list-expired-requests.ts';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
-import type { Instant } from '../time.ts';
+import { toInstant } from '../time.ts';
 import { stepFunctions } from './step-functions.ts';
 
 /** Starts an execution. A name that was used before starts nothing. */
@@ -33,9 +34,9 @@ type StateMachineVariable = Extract<EnvironmentName, `${string}_STATE_MACHINE_AR
 export const startWorkflow = (requestId: string): Promise<void> =>
   startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId });
 
-/** Starts the execution that expires a request's files; once, unless `suffix` names a replacement for a lost one. */
-export const startExpiry = (requestId: string, expiresAt: Instant, suffix = ''): Promise<void> =>
-  startOnce('EXPIRY_STATE_MACHINE_ARN', requestId + suffix, { requestId, expiresAt });
+/** Starts an execution that removes the files of expired requests. It is named by an instant, so once for each. */
+export const startExpiry = (at: Date): Promise<void> =>
+  startOnce('EXPIRY_STATE_MACHINE_ARN', toInstant(at).replace(/[:.]/g, '-'), { cursor: FIRST_PAGE });
 
 /**
  * Starts the execution that delivers a terminal request's webhook; once, unless `suffix` names another

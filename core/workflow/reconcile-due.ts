@@ -21,6 +21,8 @@ import { keepExecutionWaiting } from './task-tokens.ts';
 import { latestAttempts } from './workflow-rules.ts';
 
 const CONCURRENT_ITEMS = 8;
+/** Most items of a partition: with 16 partitions, more than a run of a minute gets through. */
+const ITEMS_PER_PARTITION = 1000;
 const QUERY_TIMEOUT_MS = 10_000;
 /** One look takes seconds. An item whose look failed or died is due again for the next run, a minute later. */
 const LOOK_AGAIN_SECONDS = 45;
@@ -63,7 +65,9 @@ export const reconcileDue = async (
 };
 
 const dueItems = async function* (clock: Clock): AsyncGenerator<DueItem> {
-  for (const list of ['START', 'LOOK'] as const) yield* await listDue(list, toInstant(clock.now()));
+  for (const list of ['START', 'LOOK'] as const) {
+    yield* (await listDue(list, toInstant(clock.now()), ITEMS_PER_PARTITION)).items;
+  }
 };
 
 const logged = async ({ work }: DueItem, look: () => Promise<void>): Promise<void> => {

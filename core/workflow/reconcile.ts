@@ -4,9 +4,8 @@ import type { Failure } from '../errors.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
-import { findWorkflowStatus, startExpiry, startWorkflow } from './executions.ts';
+import { findWorkflowStatus, startWorkflow } from './executions.ts';
 import { settleOrFailRequest } from './fail-request.ts';
 
 /** The failure of a request whose execution stopped without ending it. */
@@ -39,24 +38,4 @@ export const reconcileRequest = async (
   if (status === undefined) await startWorkflow(requestId);
   else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
   return false;
-};
-
-/** A failed expiry has retried for hours or cannot succeed, so its replacement waits. */
-const FAILED_EXPIRY_SECONDS = 3600;
-
-/**
- * Replaces a lost expiry execution that stopped with `executionStatus`. Does nothing when the request has
- * expired or is gone.
- */
-export const reconcileExpiry = async (
-  requestId: string,
-  executionStatus: string,
-  clock: Clock = systemClock,
-): Promise<void> => {
-  const request = await findRequest(requestId);
-  if (request?.status !== 'succeeded' || request.expiredAt !== undefined || !request.expiresAt) return;
-  const now = clock.now();
-  const resumeAt = addSeconds(toInstant(now), executionStatus === 'FAILED' ? FAILED_EXPIRY_SECONDS : 0);
-  const waitUntil = resumeAt > request.expiresAt ? resumeAt : request.expiresAt;
-  await startExpiry(requestId, waitUntil, `-${now.getTime()}`);
 };

@@ -2,9 +2,8 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { systemClock } from '../../core/clock.ts';
-import { requiredEnv } from '../../core/environment.ts';
 import { logger } from '../../core/observability.ts';
-import { reconcileExpiry, reconcileRequest } from '../../core/workflow/reconcile.ts';
+import { reconcileRequest } from '../../core/workflow/reconcile.ts';
 import { LOST_STATUSES } from '../../core/workflow/workflow-rules.ts';
 import { endsEarly } from '../time-limit.ts';
 
@@ -12,7 +11,6 @@ import { endsEarly } from '../time-limit.ts';
 const ExecutionEnded = z.object({
   detail: z.object({
     status: z.enum(LOST_STATUSES),
-    stateMachineArn: z.string(),
     input: z.string(),
   }),
 });
@@ -29,10 +27,8 @@ export const handler = middy<unknown, void>(
 )
   .use(injectLambdaContext(logger, { resetKeys: true }))
   .handler(async (event) => {
-    const { stateMachineArn, input, status } = ExecutionEnded.parse(event).detail;
+    const { input, status } = ExecutionEnded.parse(event).detail;
     const { requestId } = ExecutionInput.parse(JSON.parse(input));
     logger.appendKeys({ requestId });
-    if (stateMachineArn === requiredEnv('EXPIRY_STATE_MACHINE_ARN'))
-      return reconcileExpiry(requestId, status);
     await reconcileRequest(requestId, systemClock, status);
   });

@@ -4,6 +4,7 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { logger } from '../../core/observability.ts';
 import { reconcileDue } from '../../core/workflow/reconcile-due.ts';
+import { startExpiryIfDue } from '../../core/workflow/start-expiry.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { endsEarly } from '../time-limit.ts';
 
@@ -16,7 +17,7 @@ const SCHEDULE_SECONDS = 60;
 const RUN_MS = 55_000;
 
 /**
- * Looks, on a schedule, at the work that is due. A run that is not done in time logs and ends: the next one goes on.
+ * Looks, on a schedule, at the work that is due, and starts the expiry of files. A run that is not done in time logs and ends: the next one goes on.
  */
 export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
   .use(injectLambdaContext(logger, { resetKeys: true }))
@@ -26,7 +27,10 @@ const reconcileOnSchedule = async (everySeconds: number): Promise<void> => {
   const stopAtMs = Date.now() + RUN_MS;
   for (;;) {
     const dueAtMs = Date.now() + everySeconds * 1000;
-    await reconcileDue(providerRouteOf, () => Date.now() < stopAtMs);
+    await Promise.all([
+      startExpiryIfDue(everySeconds),
+      reconcileDue(providerRouteOf, () => Date.now() < stopAtMs),
+    ]);
     const nextAtMs = Math.max(dueAtMs, Date.now());
     if (everySeconds >= SCHEDULE_SECONDS || nextAtMs >= stopAtMs) return;
     await pause(nextAtMs - Date.now());

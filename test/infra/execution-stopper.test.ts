@@ -64,6 +64,27 @@ describe('before a state machine is deleted, its executions are stopped', () => 
     for (const [, [logicalId]] of stoppers) expect(createdBefore(logicalId).has(policyId ?? '')).toBe(true);
   });
 
+  test('of the expiry while nothing can start one: only the reconciler may, which its rules alone run', () => {
+    const machine = 'ExpiryWorkflowMachineStateMachine';
+    const starters = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([, { Properties }]) =>
+      Properties.PolicyDocument.Statement.some(
+        ({ Action, Resource }: { Action: string; Resource: unknown }) =>
+          [Action].flat().includes('states:StartExecution') &&
+          [Resource].flat().map(render).includes(machine),
+      )
+        ? Properties.Roles.map(({ Ref }: { Ref: string }) => Ref)
+        : [],
+    );
+    const role = service.functions['events/reconcile']?.properties.Role['Fn::GetAtt'][0];
+
+    expect(starters).toEqual([role]);
+    const invoked = ofType(service.resources, 'AWS::Lambda::Permission').filter(
+      ([, { Properties }]) =>
+        Properties.FunctionName['Fn::GetAtt'][0] === service.functions['events/reconcile']?.logicalId,
+    );
+    expect(invoked.map(([, { Properties }]) => Properties.Principal)).toEqual(['events.amazonaws.com']);
+  });
+
   test('those of generation first, because they start the others', () => {
     const order = (name: string) => stoppers.get(name)?.[0] ?? '';
     const before = createdBefore(order('GenerationWorkflowMachineStateMachine'));
@@ -81,7 +102,7 @@ describe('before a state machine is deleted, its executions are stopped', () => 
     );
     const starting = [...rules, ...ofType(service.resources, 'AWS::ApiGateway::Stage')].map(([id]) => id);
 
-    expect(starting).toHaveLength(4);
+    expect(starting).toHaveLength(3);
     for (const logicalId of starting) {
       const before = createdBefore(logicalId);
       for (const [, [stopper]] of stoppers)

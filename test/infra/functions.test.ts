@@ -37,8 +37,9 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'workflow/await-provider': 45,
   // The 10 min deadline of an image, plus 30 s to load, record and answer.
   'workflow/dispatch-request': 630,
-  'workflow/expire-request': 30,
+  'workflow/expire-requests': 60,
   'workflow/fail-request': 30,
+  'workflow/list-expired-requests': 30,
   'workflow/query-provider': 45,
   // The receiver has 15 s.
   'workflow/deliver-webhook': 45,
@@ -155,13 +156,13 @@ describe('the value of a variable', () => {
   test.each([
     ['api/create-generation', 'TABLE_NAME', 'DataStoreTable'],
     ['api/create-generation', 'GENERATION_STATE_MACHINE_ARN', 'GenerationWorkflowMachineStateMachine'],
-    ['events/reconcile-lost', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
     ['events/reconcile', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
-    ['workflow/settle-request', 'EXPIRY_STATE_MACHINE_ARN', 'ExpiryWorkflowMachineStateMachine'],
+    ['workflow/settle-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
     ['workflow/fail-request', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', 'WebhookWorkflowMachineStateMachine'],
     ['api/receive-callback', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
     ['workflow/dispatch-request', 'CALLBACK_SECRET_ARN', 'ProviderSecretsCallbacks'],
-    ['workflow/expire-request', 'BUCKET_NAME', 'DataStoreOutputs'],
+    ['workflow/expire-requests', 'BUCKET_NAME', 'DataStoreOutputs'],
+    ['workflow/list-expired-requests', 'TABLE_NAME', 'DataStoreTable'],
     ['api/create-generation', 'MODELARK_SECRET_ARN', 'ProviderSecretsModelArk'],
     ['api/create-generation', 'MODELSTUDIO_SECRET_ARN', 'ProviderSecretsModelStudio'],
     ['api/bulk-delete-generations', 'BUCKET_NAME', 'DataStoreOutputs'],

@@ -32,6 +32,7 @@ const ALARMS: Alarm[] = [
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
+  ofService(METRIC.filesNotRemoved, '>= 1 in 1 x 300 s'),
   ['AWS/ApiGateway/5XXError ApiName=GenerationService', '>= 5 in 1 x 300 s'],
   // Of the whole account, which shares its concurrency.
   ['AWS/Lambda/Throttles ', '>= 50 in 1 x 300 s'],

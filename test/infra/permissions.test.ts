@@ -139,13 +139,13 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS)]: TASK,
     [FILES]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
   },
-  'workflow/settle-request': { ...END, [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution' },
-  'workflow/fail-request': {
-    ...END,
-    ...REMOVE_FILES,
-    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
+  'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': { ...END, ...REMOVE_FILES, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
+  'workflow/expire-requests': {
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
+    [FILES]: 's3:DeleteObject',
   },
-  'workflow/expire-request': { [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'), ...REMOVE_FILES },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
@@ -172,7 +172,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'events/reconcile-lost': {
     ...END,
     ...REMOVE_FILES,
-    [`${EXPIRY} ${WEBHOOKS}`]: 'states:StartExecution',
+    [WEBHOOKS]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/verify-ledger': {
@@ -274,7 +274,7 @@ describe('of the table', () => {
     'workflow/await-provider',
     'workflow/query-provider',
     'workflow/store-outputs',
-    'workflow/expire-request',
+    'workflow/expire-requests',
     'workflow/deliver-webhook',
   ])(
     '%s, which anyone can call or which reads what strangers send, writes no account, key or ledger',

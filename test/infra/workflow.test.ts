@@ -20,7 +20,10 @@ const STATE_MACHINES = {
     SettleRequestArn: 'workflow/settle-request',
     FailRequestArn: 'workflow/fail-request',
   },
-  'expiry.asl.json': { ExpireRequestArn: 'workflow/expire-request' },
+  'expiry.asl.json': {
+    ListExpiredRequestsArn: 'workflow/list-expired-requests',
+    ExpireRequestsArn: 'workflow/expire-requests',
+  },
   'webhook-delivery.asl.json': { DeliverWebhookArn: 'workflow/deliver-webhook' },
 } as const;
 const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];

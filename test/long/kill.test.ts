@@ -94,7 +94,8 @@ const isDue = ({ expiresAt, expiredAt }: StoredRequest): boolean =>
   expiresAt !== undefined && expiresAt <= new Date().toISOString() && expiredAt === undefined;
 /** Work left: open work of unfinished and ended requests, then files to remove. */
 const openWork = async (): Promise<string[]> => [
-  ...(await itemsNaming(service, 'DUE#')),
+  ...(await itemsNaming(service, 'DUE#START#')),
+  ...(await itemsNaming(service, 'DUE#LOOK#')),
   ...(await storedRequests(service)).filter(isDue).map(({ requestId }) => requestId),
 ];
 

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
-import { type Caller, eventually, newCaller, send, sharedService, unique } from '../contract/support/client.ts';
+import {
+  type Caller,
+  eventually,
+  newCaller,
+  send,
+  sharedService,
+  unique,
+} from '../contract/support/client.ts';
 import { type EndedExecution, endedExecution } from '../contract/support/executions.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';

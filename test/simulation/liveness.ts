@@ -15,6 +15,8 @@ export class Liveness {
   private readonly world: World;
   private readonly witness: Witness;
   private readonly plannedCallsOf: (life: Life) => number;
+  /** Told of each request that ends. */
+  onEnd: ((life: Life) => void) | undefined;
   private isArmed = false;
 
   constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
@@ -23,6 +25,7 @@ export class Liveness {
     this.plannedCallsOf = plannedCallsOf;
     witness.onEnd = (life) => {
       this.judgeEnding(life);
+      this.onEnd?.(life);
       world.scheduler.after(AFTER_END_MS, () => this.judgeEnding(life));
     };
     world.providers.onCall = ({ requestId }) => this.judgeCall(requestId);

@@ -1,3 +1,4 @@
+import { dueListOf } from '../../core/table/keys.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { ledgerProblems } from './ledger-rules.ts';
@@ -21,6 +22,10 @@ const openProblems = ({ world, witness }: Simulation): string[] => [
   ...world
     .items('REQUEST')
     .filter((record) => isTerminal(record) && record.GSI1PK !== undefined)
+    .filter(({ GSI1PK, GSI1SK }) => {
+      const isExpiring = dueListOf(String(GSI1PK)) === 'EXPIRE';
+      return !isExpiring || Date.parse(String(GSI1SK)) < world.scheduler.now - EXPIRY_MS;
+    })
     .map(({ requestId }) => `${requestId} has ended and is still open work`),
   ...world
     .items('DELETED#')
@@ -49,18 +54,18 @@ const counterProblems = ({ world, witness }: Simulation): string[] => {
   ];
 };
 
-/** How long the removal of files may take whose time is over: it is tried again for hours. */
-const EXPIRY_MS = 24 * 3_600_000;
+/** How long the removal of files may take whose time is over, whatever happens: it is attempted once an hour at least. */
+const EXPIRY_MS = 3 * 3_600_000;
 
 const fileProblems = ({ world, witness }: Simulation): string[] => {
   const strays = [...world.objects.keys()].flatMap((objectKey) => {
     const life = witness.lives.get(requestOf(objectKey));
     if (!life) return [`${objectKey} is of no request`];
     if (life.removedAt !== undefined) return [`${objectKey} is there and its request was deleted`];
-    if (world.unremovable.has(life.requestId)) return [];
-    if (life.last.status === 'failed') return [`${objectKey} is there and its request failed`];
     const isOver = Date.parse(String(life.last.expiresAt)) < world.scheduler.now - EXPIRY_MS;
-    return isOver ? [`${objectKey} is there and its time is over`] : [];
+    if (isOver) return [`${objectKey} is there and its time is over`];
+    if (world.unremovable.has(life.requestId)) return [];
+    return life.last.status === 'failed' ? [`${objectKey} is there and its request failed`] : [];
   });
   const isDelivering = ({ last, removedAt }: Life): boolean =>
     removedAt === undefined &&

@@ -116,11 +116,12 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness, liveness, standing } = this.simulation;
+    const { violations, witness, liveness, standing, expiry } = this.simulation;
     return [
       ...violations,
       ...liveness.violations,
       ...standing.violations,
+      ...expiry.violations,
       ...witness.violations,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];

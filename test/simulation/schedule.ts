@@ -1,8 +1,10 @@
-import { DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
+import { DELETED_REQUEST_PREFIX, dueListOf, END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
 import { outside } from './engine/invocation.ts';
+import type { Appointment } from './engine/scheduler.ts';
 import { isTerminal } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -22,19 +24,21 @@ const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 /** Which ends of which executions are told, as the stack's rules say. */
 const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
-  expiry: ['FAILED', 'TIMED_OUT', 'ABORTED'],
 };
+
+/** Whether all that is left of a request are its files. */
+const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | undefined) === 'EXPIRE';
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
  * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
- * while nothing is open: a day without work shall not cost 1,440 runs.
+ * while nothing is open or all that is left are files that expire later: a day without work shall not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;
   private readonly reconcile: DeployedFunction;
   private readonly reconcileLost: DeployedFunction;
-  private isArmed = false;
+  private armed: Appointment | undefined;
   private quietRuns = 0;
   private minutes = 0;
   private roundsAtRest = 0;
@@ -59,11 +63,13 @@ export class Schedule {
   }
 
   private arm(): void {
-    if (this.isArmed) return;
-    this.isArmed = true;
-    this.world.scheduler.after(INTERVAL_MS, () => {
-      this.isArmed = false;
-      this.minutes++;
+    const { scheduler } = this.world;
+    const minutes = this.minutesToRest();
+    if (this.armed && this.armed.at <= scheduler.now + minutes * INTERVAL_MS) return;
+    if (this.armed) scheduler.cancel(this.armed);
+    this.armed = scheduler.after(minutes * INTERVAL_MS, () => {
+      this.armed = undefined;
+      this.minutes += minutes;
       const isDue = this.isNeeded() || this.minutes > SLOWER_EACH_RUN * this.quietRuns;
       if (isDue && !this.isOpen()) this.roundsAtRest++;
       if (this.roundsAtRest < ROUNDS_AT_REST) this.arm();
@@ -74,10 +80,23 @@ export class Schedule {
     });
   }
 
-  /** Whether a request has no execution, or one that waits for news there are. */
+  /** In how many minutes there may be something to do: when the next file expires, if nothing else is left. */
+  private minutesToRest(): number {
+    const { world } = this;
+    if (this.hasWork()) return 1;
+    const due = world
+      .items('REQUEST')
+      .filter(isExpiring)
+      .map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
+    if (due.length === 0) return 1;
+    return Math.max(1, Math.ceil((Math.min(...due) - world.scheduler.now) / INTERVAL_MS));
+  }
+
+  /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
     return this.world.items('REQUEST').some((record) => {
+      if (isExpiring(record)) return Date.parse(String(record.GSI1SK)) <= scheduler.now;
       if (isTerminal(record)) return false;
       const requestId = String(record.requestId);
       const execution = stepFunctions.executions.get(executionArn('generation', requestId));
@@ -88,9 +107,16 @@ export class Schedule {
   }
 
   private isOpen(): boolean {
+    return this.hasWork() || this.world.items('REQUEST').some(isExpiring);
+  }
+
+  /** Whether anything is open but files that expire later. */
+  private hasWork(): boolean {
     const { world } = this;
     return (
-      world.items('REQUEST').some((record) => !isTerminal(record) || record.GSI1PK !== undefined) ||
+      world
+        .items('REQUEST')
+        .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isExpiring(record))) ||
       LISTED_WORK.some((prefix) => world.items(prefix).some(({ GSI1PK }) => GSI1PK !== undefined))
     );
   }

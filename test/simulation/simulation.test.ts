@@ -7,10 +7,7 @@ const SEEDS = ['20261121', '20261122'];
 const RUNS = '25';
 const MINUTES = 60_000;
 
-const BUGS: MutationName[] = [
-  'refund without condition',
-  'dispatch that calls no provider',
-];
+const BUGS: MutationName[] = ['refund without condition', 'dispatch that calls no provider'];
 /** At most this many runs to find a bug. */
 const RUNS_TO_FIND = '400';
 const SEED_TO_FIND = ['--seed', '1', '--no-shrink'];

@@ -1,6 +1,7 @@
 import type { Action, ModelName } from './actions.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
+import { Expiry } from './expiry.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Schedule } from './schedule.ts';
@@ -42,6 +43,7 @@ export class Simulation {
   readonly schedule: Schedule;
   readonly liveness: Liveness;
   readonly standing: Standing;
+  readonly expiry: Expiry;
   readonly callers: Caller[] = [];
   readonly creations: Creation[] = [];
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -64,6 +66,8 @@ export class Simulation {
       this.creations.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
+    this.expiry = new Expiry(world, this.witness);
+    this.liveness.onEnd = (life) => this.expiry.await(life);
     this.witness.onAccept = (life) => {
       this.liveness.begin();
       this.standing.judgeAccepted(life);

@@ -33,6 +33,9 @@ const FINAL_FIELDS = [
   'debitThousandths',
 ];
 
+/** What is written once at most. */
+const WRITTEN_ONCE = 'expiredAt';
+
 /** What an end-user's counters have to come to, counted from the table's own changes. */
 export interface ExpectedCounters {
   totalRequests: number;
@@ -59,6 +62,8 @@ export class Witness {
   onAccept: ((life: Life) => void) | undefined;
   /** Told of each request that ends. */
   onEnd: ((life: Life) => void) | undefined;
+  /** Told of each request whose files are marked as removed. */
+  onExpire: ((life: Life) => void) | undefined;
   private readonly world: World;
 
   constructor(world: World) {
@@ -148,6 +153,11 @@ export class Witness {
       if (changed.length > 0) {
         const to = `${before.status} to ${after.status}`;
         this.violations.push(`${requestId} changed after its end, from ${to}: ${changed.join(', ')}`);
+      }
+      if (before[WRITTEN_ONCE] === undefined) {
+        if (after[WRITTEN_ONCE] !== undefined) this.onExpire?.(life);
+      } else if (before[WRITTEN_ONCE] !== after[WRITTEN_ONCE]) {
+        this.violations.push(`[expired twice] ${requestId} expired again`);
       }
       return;
     }

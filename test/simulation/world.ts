@@ -50,6 +50,8 @@ export class World {
   readonly table: Table;
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
+  /** Told of each file that is removed. */
+  onFileRemoved: ((objectKey: string) => void) | undefined;
   /** The uploads in parts that were begun: each part by its number. */
   readonly uploads = new Map<string, Map<number, Uint8Array>>();
   /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */

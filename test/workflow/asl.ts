@@ -80,13 +80,19 @@ export interface State {
   Default?: string;
   Next?: string;
   End?: boolean;
+  MaxConcurrency?: number;
+  ItemProcessor?: Fragment;
 }
 
-export interface Definition {
-  Comment?: string;
+/** States that lead to each other: a machine's, or those that a Map runs for each item. */
+export interface Fragment {
   StartAt: string;
-  TimeoutSeconds?: number;
   States: Record<string, State>;
+}
+
+export interface Definition extends Fragment {
+  Comment?: string;
+  TimeoutSeconds?: number;
 }
 
 /** A definition file, parsed. */
@@ -103,8 +109,20 @@ export const successorsOf = ({ Next, Default, Choices = [], Catch = [] }: State)
     (name): name is string => name !== undefined,
   );
 
-/** The states an execution can reach. */
-export const reachableStates = ({ StartAt, States }: Definition): Set<string> => {
+/** A definition's own states, and those of each Map in it. */
+export const fragmentsOf = (fragment: Fragment): Fragment[] => [
+  fragment,
+  ...Object.values(fragment.States).flatMap(({ ItemProcessor }) =>
+    ItemProcessor ? fragmentsOf(ItemProcessor) : [],
+  ),
+];
+
+/** Every state of a definition by name, those of its Maps included. */
+export const statesOf = (definition: Definition): [string, State][] =>
+  fragmentsOf(definition).flatMap(({ States }) => Object.entries(States));
+
+/** The states that can be reached. */
+export const reachableStates = ({ StartAt, States }: Fragment): Set<string> => {
   const reached = new Set<string>();
   const open = [StartAt];
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -6,12 +6,14 @@ import {
   type Definition,
   definitionFiles,
   definitionText,
+  fragmentsOf,
   LAMBDA_TRANSIENT_ERRORS,
   LASTING_RETRIER,
   placeholdersIn,
   reachableStates,
   readDefinition,
   type State,
+  statesOf,
   successorsOf,
   THROTTLING,
   THROTTLING_RETRIER,
@@ -23,16 +25,11 @@ const WITHOUT_CATCH: Record<string, string> = {
   'Settle request':
     'The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.',
   'Fail request': 'Every other catch leads here, so its own error fails the execution.',
-  'Expire request': 'The caller sees no difference: operators handle files that cannot be removed.',
+  'List expired requests': 'The next minute starts another execution, and the alarm tells of this one.',
 };
 
 /** Our own transient errors. Any other error of ours is a decision and is never retried. */
-const OUR_TRANSIENT_ERRORS = [
-  'ProviderCallInFlightError',
-  'TransientError',
-  'NotExpiredYetError',
-  'FilesRemainError',
-];
+const OUR_TRANSIENT_ERRORS = ['ProviderCallInFlightError', 'TransientError'];
 
 /** The usual delay between retries: full jitter, up to 30 s. */
 const USUAL_PAUSES = { JitterStrategy: 'FULL', MaxDelaySeconds: 30 };
@@ -40,10 +37,6 @@ const USUAL_PAUSES = { JitterStrategy: 'FULL', MaxDelaySeconds: 30 };
 const OTHER_PAUSES: Record<string, Partial<typeof USUAL_PAUSES>> = {
   // Constant: another run is making the call and marks itself alive every 5 s.
   ProviderCallInFlightError: {},
-  // No jitter: a clock is slightly behind, and nothing is contended.
-  NotExpiredYetError: {},
-  // Up to an hour: files that cannot be removed now may be removable in hours.
-  FilesRemainError: { JitterStrategy: 'FULL', MaxDelaySeconds: 3_600 },
 };
 
 /** The workflow whose tasks hold what a provider was paid for: giving up would lose it. */
@@ -79,7 +72,7 @@ const isUnderToken = ({ Resource = '' }: State): boolean => Resource.endsWith('.
 
 const FILES = definitionFiles();
 const TASKS = FILES.flatMap((file) =>
-  Object.entries(readDefinition(file).States)
+  statesOf(readDefinition(file))
     .filter(([, { Type }]) => Type === 'Task')
     .map(([name, task]) => ({ file, name, task })),
 );
@@ -111,17 +104,25 @@ describe.each(FILES)('%s', (file) => {
   });
 
   test('reaches each of its states and no other', () => {
-    const known = Object.keys(definition.States);
+    for (const fragment of fragmentsOf(definition)) {
+      const known = Object.keys(fragment.States);
 
-    expect([...reachableStates(definition)].toSorted()).toEqual(known.toSorted());
-    for (const state of Object.values(definition.States)) {
-      for (const successor of successorsOf(state)) expect(known).toContain(successor);
+      expect([...reachableStates(fragment)].toSorted()).toEqual(known.toSorted());
+      for (const state of Object.values(fragment.States)) {
+        for (const successor of successorsOf(state)) expect(known).toContain(successor);
+      }
     }
   });
 
   test('gives every choice a default', () => {
-    for (const { Type, Default } of Object.values(definition.States)) {
+    for (const [, { Type, Default }] of statesOf(definition)) {
       expect(Type === 'Choice').toBe(Default !== undefined);
+    }
+  });
+
+  test('bounds how many items each map handles at once', () => {
+    for (const [, { Type, MaxConcurrency = 0 }] of statesOf(definition)) {
+      if (Type === 'Map') expect(MaxConcurrency).toBeGreaterThan(0);
     }
   });
 });

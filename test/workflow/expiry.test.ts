@@ -1,12 +1,18 @@
 import '../unit/builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { expireRequest } from '../../core/deletion/expire-request.ts';
-import { requestKey } from '../../core/table/keys.ts';
+import { expireRequests } from '../../core/deletion/expire-requests.ts';
+import {
+  type ExpiredPage,
+  type ExpiryCursor,
+  FIRST_PAGE,
+  listExpiredRequests,
+} from '../../core/deletion/list-expired-requests.ts';
+import { dueListing, outputObjectKey, requestKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
-import { StackContext } from '../../lib/context.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
-import { anImageRequest, aStoredOutput, putRequest, REQUEST_ID } from '../unit/builders/entities.ts';
+import { anImageRequest, putRequest } from '../unit/builders/entities.ts';
+import { aRequestId } from '../unit/builders/request-ids.ts';
 import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryTable } from '../unit/fakes/memory-table.ts';
 import { definitionText, LAMBDA_TRANSIENT_ERRORS, readDefinition } from './asl.ts';
@@ -22,139 +28,238 @@ import {
 
 const memory = new MemoryTable(table);
 const bucket = new MemoryBucket();
-const TTL_SECONDS = 82_800;
-const expiresAt = atSeconds(TTL_SECONDS).toISOString();
-const [FILE = ''] = [aStoredOutput(0).objectKey];
-
-const done = answers(undefined);
-const run = (script: Script, input = { requestId: REQUEST_ID, expiresAt }): Promise<Execution> =>
-  runWorkflow(definitionText('expiry.asl.json'), input, script);
-/** The deployed code of "Expire request", on the table and the bucket in memory. */
-const expire: Behaviour = () => expireRequest(REQUEST_ID);
-const times = (count: number, behaviour: Behaviour): Behaviour[] => Array<Behaviour>(count).fill(behaviour);
-const record = () => memory.get(requestKey(REQUEST_ID));
-const secondsOf = ({ retries }: Execution): number[] => retries.map(({ seconds }) => seconds);
-
 beforeEach(() => {
   memory.reset();
   bucket.reset();
-  bucket.put(FILE);
-  putRequest(memory, anImageRequest({ status: 'succeeded', outputs: [aStoredOutput(0)], expiresAt }));
 });
 
-describe('the expiry of a request', () => {
-  test('waits until the exact instant, then removes its files: two transitions, however long it takes', async () => {
-    const execution = await run({ 'expire-request': [expire] });
+const LIST = 'List expired requests';
+const EXPIRE = 'Expire requests';
+
+const run = (script: Script): Promise<Execution> =>
+  runWorkflow(definitionText('expiry.asl.json'), { cursor: FIRST_PAGE } as never, script);
+/** The deployed code of both tasks, on the table and the bucket in memory. */
+const list: Behaviour = (input) => listExpiredRequests((input as unknown as { cursor: ExpiryCursor }).cursor);
+const expire: Behaviour = (input) => expireRequests((input as { requestIds: string[] }).requestIds);
+const service: Script = { 'list-expired-requests': list, 'expire-requests': expire };
+
+/** Answers with a page of this many batches. */
+const page = (batches: number, next: ExpiredPage['next'] = 'stop', pages = 1): Behaviour =>
+  answers({
+    batches: Array.from({ length: batches }, (_, index) => ({ requestIds: [`img_${pages}_${index}`] })),
+    cursor: { pages, position: [] },
+    next,
+  });
+const done = answers(undefined);
+const secondsOf = ({ retries }: Execution): number[] => retries.map(({ seconds }) => seconds);
+const batchesOf = ({ invocations }: Execution): unknown[] =>
+  invocations.filter(({ functionName }) => functionName === 'expire-requests').map(({ payload }) => payload);
+
+/** Puts this many requests with a file each that expired in the last minute; returns their ids. */
+const given = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => {
+    const expiresAt = atSeconds(-60 + (50 * index) / count).toISOString();
+    const requestId = aRequestId(atSeconds(-90_000 + index));
+    const objectKey = outputObjectKey(requestId, 0, 'png');
+    const outputs = [{ index: 0, objectKey }];
+    putRequest(memory, anImageRequest({ requestId, status: 'succeeded', outputs, expiresAt }));
+    memory.patch(requestKey(requestId), dueListing('EXPIRE', requestId, expiresAt));
+    bucket.put(objectKey);
+    return requestId;
+  });
+const expired = (ids: readonly string[]): number =>
+  ids.filter((id) => memory.get(requestKey(id))?.expiredAt !== undefined).length;
+
+describe('an execution of the expiry', () => {
+  test('removes the files of what has expired, in batches, and marks the records', async () => {
+    const ids = given(250);
+
+    const execution = await run(service);
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.path).toEqual(['Wait until expiry', 'Expire request']);
-    expect(execution.transitions).toBe(2);
-    expect(execution.visits[0]?.seconds).toBe(TTL_SECONDS);
-    expect(bucket.objects.size).toBe(0);
-    expect(record()).toMatchObject({ status: 'succeeded', expiredAt: expiresAt });
-  });
-
-  test('passes its function the id alone', async () => {
-    const execution = await run({ 'expire-request': [done] });
-
-    expect(execution.invocations).toEqual([
-      { functionName: 'expire-request', payload: { requestId: REQUEST_ID } },
+    expect(execution.path).toEqual([
+      LIST,
+      'Expire each batch',
+      EXPIRE,
+      EXPIRE,
+      EXPIRE,
+      'Choose next step',
+      'Expired',
     ]);
+    expect(bucket.objects.size).toBe(0);
+    expect(expired(ids)).toBe(250);
   });
 
   test.each([
-    ['in fractions of a second', atSeconds(0.5).toISOString(), 0.5],
-    ['that is past', atSeconds(-3_600).toISOString(), 0],
-    ['that is now', atSeconds(0).toISOString(), 0],
-  ])('accepts an instant %s', async (_, instant, seconds) => {
-    const execution = await run({ 'expire-request': [done] }, { requestId: REQUEST_ID, expiresAt: instant });
+    [1, 5],
+    [100, 5],
+    [1_000, 14],
+  ])('of %i requests takes %i transitions: one a batch of 100, and four', async (count, transitions) => {
+    given(count);
 
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.seconds).toBe(seconds);
+    expect((await run(service)).transitions).toBe(transitions);
   });
 
-  test('does nothing for a request that has been deleted', async () => {
-    memory.remove(requestKey(REQUEST_ID));
+  test('goes on from page to page until there is none', async () => {
+    const ids = given(5_000);
 
-    const execution = await run({ 'expire-request': [expire] });
+    const execution = await run(service);
 
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(record()).toBeUndefined();
+    expect(execution.path.filter((state) => state === LIST)).toHaveLength(2);
+    expect(expired(ids)).toBe(5_000);
+    expect(execution.transitions).toBe(2 * 3 + 50 + 1);
   });
 
-  test('retries within seconds when its function’s clock is behind', async () => {
-    const early = fails('NotExpiredYetError');
-
-    const execution = await run({ 'expire-request': [...times(3, early), done] });
+  test('ends where nothing has expired', async () => {
+    const execution = await run({ ...service, 'expire-requests': [] });
 
     expect(execution.status).toBe('SUCCEEDED');
-    expect(secondsOf(execution)).toEqual([1, 2, 4]);
+    expect(execution.path).toEqual([LIST, 'Expire each batch', 'Choose next step', 'Expired']);
   });
 
-  test('retries with growing delays while files remain, and succeeds once they are gone', async () => {
-    bucket.client
-      .on(DeleteObjectsCommand)
-      .resolvesOnce({ Errors: [{ Key: FILE, Code: 'InternalError' }] })
-      .rejectsOnce(new Error('no bucket'))
-      .resolves({});
-
-    const execution = await run({ 'expire-request': expire });
-
-    expect(execution.status).toBe('SUCCEEDED');
-    expect(execution.retries).toEqual([
-      { state: 'Expire request', error: 'FilesRemainError', seconds: 60 },
-      { state: 'Expire request', error: 'FilesRemainError', seconds: 120 },
-    ]);
-    expect(record()).toMatchObject({ expiredAt: atSeconds(TTL_SECONDS + 180).toISOString() });
-  });
-
-  test('fails, for operators to see, when files remain for hours', async () => {
-    bucket.client.on(DeleteObjectsCommand).rejects(new Error('no bucket'));
-
-    const execution = await run({ 'expire-request': expire });
-
-    expect(secondsOf(execution)).toEqual([60, 120, 240, 480, 960, 1_920, ...Array(6).fill(3_600)]);
-    expect(execution.status).toBe('FAILED');
-    expect(execution.failure).toEqual({
-      Error: 'FilesRemainError',
-      Cause: expect.stringContaining(`Files of ${REQUEST_ID} remain.`),
+  test('passes on the cursor and, to each batch, its ids alone', async () => {
+    const execution = await run({
+      'list-expired-requests': [page(1, 'list', 1), page(2, 'stop', 2)],
+      'expire-requests': done,
     });
-    expect(record()?.expiredAt).toBeUndefined();
+
+    expect(execution.invocations).toEqual([
+      { functionName: 'list-expired-requests', payload: { cursor: { pages: 0 } } },
+      { functionName: 'expire-requests', payload: { requestIds: ['img_1_0'] } },
+      { functionName: 'list-expired-requests', payload: { cursor: { pages: 1, position: [] } } },
+      { functionName: 'expire-requests', payload: { requestIds: ['img_2_0'] } },
+      { functionName: 'expire-requests', payload: { requestIds: ['img_2_1'] } },
+    ]);
   });
+
+  test('handles ten batches at once', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const slow: Behaviour = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      atOnce--;
+    };
+
+    const execution = await run({ 'list-expired-requests': [page(40)], 'expire-requests': slow });
+
+    expect(most).toBe(10);
+    expect(execution.seconds).toBe(4);
+    expect(batchesOf(execution)).toHaveLength(40);
+  });
+
+  test('does not fail for files that cannot be removed: those are due again a minute later', async () => {
+    const [stuck = '', free = ''] = given(2);
+    const Key = outputObjectKey(stuck, 0, 'png');
+    bucket.client.on(DeleteObjectsCommand).resolves({ Errors: [{ Key, Code: 'InternalError' }] });
+
+    const execution = await run(service);
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(expired([stuck, free])).toBe(1);
+    expect(memory.get(requestKey(stuck))).toMatchObject({
+      GSI1SK: atSeconds(60).toISOString(),
+      removalFailures: 1,
+    });
+  });
+});
+
+describe('a batch', () => {
+  const listed = { 'list-expired-requests': [page(3)] };
 
   test.each(LAMBDA_TRANSIENT_ERRORS)('is retried after a transient error of Lambda: %s', async (error) => {
-    const execution = await run({ 'expire-request': [fails(error), expire] });
+    const execution = await run({ ...listed, 'expire-requests': [fails(error), done, done, done] });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.retries).toEqual([{ state: EXPIRE, error, seconds: 2 }]);
+  });
+
+  test.each(['TypeError', 'AccessDeniedException'])(
+    'that fails by %s is left, and holds up no other batch or page',
+    async (error) => {
+      const execution = await run({
+        'list-expired-requests': [page(3, 'list'), page(1, 'stop', 2)],
+        'expire-requests': [fails(error), done, done, done],
+      });
+
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.retries).toEqual([]);
+      expect(execution.path.filter((state) => state === 'Leave batch')).toHaveLength(1);
+      expect(batchesOf(execution)).toHaveLength(4);
+    },
+  );
+
+  test('that never succeeds is left after its retries', async () => {
+    const ids = given(1);
+
+    const execution = await run({
+      'list-expired-requests': list,
+      'expire-requests': fails('TransientError'),
+    });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(secondsOf(execution)).toEqual([2, 4, 8, 16, 30, 30]);
+    expect(expired(ids)).toBe(0);
+    expect(memory.get(requestKey(ids[0] ?? ''))?.GSI1PK).toMatch(/^DUE#EXPIRE#/);
+  });
+
+  test('whose function never answers is left when the task times out', async () => {
+    const execution = await run({ 'list-expired-requests': [page(1)], 'expire-requests': [hangs] });
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.path).toContain('Leave batch');
+    expect(execution.seconds).toBe(75);
+  });
+});
+
+describe('the listing', () => {
+  test.each(LAMBDA_TRANSIENT_ERRORS)('is retried after a transient error of Lambda: %s', async (error) => {
+    const ids = given(1);
+
+    const execution = await run({ ...service, 'list-expired-requests': [fails(error), list] });
 
     expect(execution.status).toBe('SUCCEEDED');
     expect(secondsOf(execution)).toEqual([2]);
-    expect(bucket.objects.size).toBe(0);
+    expect(expired(ids)).toBe(1);
   });
 
-  test.each(['TypeError', 'AccessDeniedException'])('fails at once on %s', async (error) => {
-    const execution = await run({ 'expire-request': [fails(error)] });
+  test.each(['TypeError', 'AccessDeniedException'])('fails the execution by %s', async (error) => {
+    const execution = await run({ 'list-expired-requests': [fails(error)] });
 
     expect(execution.status).toBe('FAILED');
+    expect(execution.failure?.Error).toBe(error);
     expect(execution.retries).toEqual([]);
   });
 
-  test('fails when its function never answers', async () => {
-    const execution = await run({ 'expire-request': [hangs] });
+  test('fails the execution when its function never answers', async () => {
+    const execution = await run({ 'list-expired-requests': [hangs] });
 
     expect(execution.status).toBe('FAILED');
     expect(execution.failure?.Error).toBe('States.Timeout');
-    expect(execution.seconds).toBe(TTL_SECONDS + 60);
   });
+});
 
-  test('allows for the longest lifetime of files and every retry after it', () => {
-    const { TimeoutSeconds = 0, States } = readDefinition('expiry.asl.json');
-    const { Retry = [], TimeoutSeconds: taskSeconds = 0 } = States['Expire request'] ?? {};
-    const longestTtl = 30 * 86_400;
-    expect(() => StackContext.shape.outputTtlSeconds.parse(longestTtl + 1)).toThrow();
+describe('an execution that stopped', () => {
+  test('is taken up by another where it stopped', async () => {
+    const ids = given(300);
+    const stopped = await run({
+      'list-expired-requests': [list],
+      'expire-requests': [expire, fails('TypeError'), hangs],
+    });
+    expect(stopped.status).toBe('SUCCEEDED');
+    expect(expired(ids)).toBe(100);
 
-    const longestRetries = Retry.flatMap(({ MaxAttempts = 0, MaxDelaySeconds = 3_600 }) => [
-      MaxAttempts * (MaxDelaySeconds + taskSeconds),
-    ]).reduce((sum, seconds) => sum + seconds, 0);
+    await run(service);
 
-    expect(TimeoutSeconds).toBeGreaterThan(longestTtl + longestRetries);
+    expect(expired(ids)).toBe(300);
   });
+});
+
+test('the limits of an execution hold 25 full pages: its history, and its time when each batch takes seconds', () => {
+  const { TimeoutSeconds = 0, States } = readDefinition('expiry.asl.json');
+  const { MaxConcurrency = 0 } = States['Expire each batch'] ?? {};
+  const [pages, batches, eventsOfBatch, eventsOfPage] = [25, 40, 8, 12];
+
+  expect(pages * (batches * eventsOfBatch + eventsOfPage)).toBeLessThan(25_000 / 2);
+  expect(TimeoutSeconds).toBeGreaterThan(pages * (batches / MaxConcurrency) * 30);
 });

@@ -46,6 +46,8 @@ export const hangs: Behaviour = () => new Promise(() => {});
 /** A visited state: its whole input and output, and the seconds it took, retries included. */
 export interface Visit {
   state: string;
+  /** The item that it was visited for, in a Map. */
+  index: number | undefined;
   input: Json;
   output: Json | undefined;
   seconds: number;
@@ -178,17 +180,20 @@ const interpretable = (definition: Definition): Definition => {
   return { ...definition, TimeoutSeconds, States: Object.fromEntries(States) };
 };
 
+/** Whether each task waits under a token, by name; those of Maps included. */
+const tasksOf = ({ States }: Pick<Definition, 'States'>): [string, { underToken: boolean }][] =>
+  Object.entries(States).flatMap(([name, { Type, Resource, ItemProcessor }]) => {
+    if (ItemProcessor) return tasksOf(ItemProcessor as Definition);
+    return Type === 'Task' ? [[name, { underToken: Resource === UNDER_TOKEN }]] : [];
+  });
+
 const machineOf = (aslText: string) => {
   const known = machines.get(aslText);
   if (known) return known;
   const definition: Definition = JSON.parse(
     aslText.replace(/\$\{(\w+)Arn\}/g, (_placeholder, stem: string) => functionArn(kebabCase(stem))),
   );
-  const tasks = Object.fromEntries(
-    Object.entries(definition.States).flatMap(([name, { Type, Resource }]) =>
-      Type === 'Task' ? [[name, { underToken: Resource === UNDER_TOKEN }]] : [],
-    ),
-  );
+  const tasks = Object.fromEntries(tasksOf(definition));
   const machine = new StateMachine(interpretable(definition) as unknown as StateMachineDefinition);
   const made = { machine, tasks };
   machines.set(aslText, made);
@@ -275,28 +280,39 @@ const collect = async (events: AsyncIterable<RunEvent>): Promise<RunEvent[]> => 
 const readEvents = (
   events: readonly RunEvent[],
 ): Omit<Execution, 'status' | 'failure' | 'invocations' | 'tokens'> => {
-  const visits: (Visit & { enteredAt: number })[] = [];
+  const visits: (Visit & { enteredAt: number; lastError: { name: string; at: number } })[] = [];
   const retries: Retry[] = [];
-  let lastError = { name: '', at: 0 };
   for (const event of events) {
+    if (!('state' in event)) continue;
+    const { state, index } = event;
     if (event.type === 'StateEntered') {
-      const { name: state, input } = event.state;
-      visits.push({ state, input, output: undefined, seconds: 0, enteredAt: event.timestamp });
-    } else if (event.type === 'StateFailed') {
-      lastError = { name: event.Error, at: event.timestamp };
-    } else if (event.type === 'StateRetried') {
-      const seconds = (event.timestamp - lastError.at) / 1000;
-      retries.push({ state: event.state.name, error: lastError.name, seconds });
-    } else if (event.type === 'StateExited') {
-      const visit = visits.at(-1);
-      if (!visit) throw new Error('A state was left that was never entered.');
-      visit.output = event.state.output;
+      const lastError = { name: '', at: 0 };
+      const entered = { enteredAt: event.timestamp, lastError };
+      visits.push({
+        state: state.name,
+        index,
+        input: state.input,
+        output: undefined,
+        seconds: 0,
+        ...entered,
+      });
+      continue;
+    }
+    const visit = visits.findLast((each) => each.state === state.name && each.index === index);
+    if (!visit) throw new Error('Something happened to a state that was never entered.');
+    if (event.type === 'StateFailed') visit.lastError = { name: event.Error, at: event.timestamp };
+    if (event.type === 'StateRetried') {
+      const seconds = (event.timestamp - visit.lastError.at) / 1000;
+      retries.push({ state: state.name, error: visit.lastError.name, seconds });
+    }
+    if (event.type === 'StateExited') {
+      visit.output = state.output;
       visit.seconds = (event.timestamp - visit.enteredAt) / 1000;
     }
   }
   return {
     path: visits.map(({ state }) => state),
-    visits: visits.map(({ enteredAt: _, ...visit }) => visit),
+    visits: visits.map(({ enteredAt: _, lastError: __, ...visit }) => visit),
     retries,
     transitions: visits.length + retries.length,
     seconds: ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0)) / 1000,

@@ -11,6 +11,9 @@ export interface StoredRequest {
   outputs?: { objectKey?: string }[];
   expiresAt?: string;
   expiredAt?: string;
+  /** Its place in a due list: the partition, and when it is due. */
+  GSI1PK?: string;
+  GSI1SK?: string;
 }
 
 /** Every request of every account. Unlike a read through the API, it triggers nothing. */

@@ -5,8 +5,8 @@ export const WEBHOOKS = bugs('webhooks', [
   [
     'no webhook is sent for a failed request',
     'core/workflow/close-request.ts',
-    'webhookUrl === undefined ?',
-    "webhookUrl === undefined || status === 'failed' ?",
+    'if (request.webhookUrl !== undefined) await',
+    "if (request.webhookUrl !== undefined && request.status !== 'failed') await",
   ],
   [
     'a webhook that is late is not sent once the files have expired',

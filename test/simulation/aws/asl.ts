@@ -1,6 +1,6 @@
 /** The part of the Amazon States Language that the service's definitions use. */
 export interface State {
-  Type: 'Task' | 'Choice' | 'Wait' | 'Succeed' | 'Fail' | 'Pass';
+  Type: 'Task' | 'Choice' | 'Wait' | 'Succeed' | 'Fail' | 'Pass' | 'Map';
   Next?: string;
   End?: boolean;
   Resource?: string;
@@ -24,6 +24,9 @@ export interface State {
   Cause?: string;
   Retry?: Retrier[];
   Catch?: Catcher[];
+  ItemsPath?: string;
+  MaxConcurrency?: number;
+  ItemProcessor?: Definition;
 }
 
 export interface Retrier {

@@ -69,7 +69,7 @@ export const sendToBucket = (
     case 'DeleteObjectsCommand': {
       const keys = (input.Delete as { Objects: { Key: string }[] }).Objects.map(({ Key }) => Key);
       const remove = (removed: readonly string[]) => {
-        for (const name of removed) objects.delete(name);
+        for (const name of removed) if (objects.delete(name)) world.onFileRemoved?.(name);
         world.note(() => `  ${removed.join(', ')} removed`);
         const kept = keys.slice(removed.length);
         if (kept.length === 0) return {};

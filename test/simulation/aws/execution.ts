@@ -63,15 +63,7 @@ export class Execution {
   /** Runs it to its end. */
   async run(): Promise<void> {
     try {
-      let data: unknown = JSON.parse(this.input);
-      let name: string | undefined = this.definition.StartAt;
-      while (name !== undefined) {
-        this.state = name;
-        this.enteredAt = this.around.world.scheduler.now;
-        const state: State | undefined = this.definition.States[name];
-        if (!state) throw new Error(`There is no state ${name}.`);
-        [data, name] = await this.visit(name, state, data);
-      }
+      await this.follow(this.definition, JSON.parse(this.input));
       this.end('SUCCEEDED');
     } catch (error) {
       if (error instanceof StateError) this.end('FAILED', `${error.name}: ${error.message}`);
@@ -86,6 +78,33 @@ export class Execution {
     this.stoppedAt = this.around.world.scheduler.now;
     this.around.world.note(() => `${this.machine} ${this.name} ${status} in ${this.state} ${detail}`);
     this.around.ended(this);
+  }
+
+  /** Goes from state to state until one is the last; what that one puts out. */
+  private async follow({ StartAt, States }: Definition, input: unknown): Promise<unknown> {
+    let data = input;
+    let name: string | undefined = StartAt;
+    while (name !== undefined) {
+      this.state = name;
+      this.enteredAt = this.around.world.scheduler.now;
+      const state: State | undefined = States[name];
+      if (!state) throw new Error(`There is no state ${name}.`);
+      [data, name] = await this.visit(name, state, data);
+    }
+    return data;
+  }
+
+  /** The states of a Map for each of its items, no more than so many of them at once. */
+  private async forEach(state: State, items: readonly unknown[]): Promise<unknown[]> {
+    const { ItemProcessor, MaxConcurrency = items.length } = state;
+    if (!ItemProcessor) throw new Error('A Map without states is not understood.');
+    const results: unknown[] = [];
+    const queue = items.entries();
+    const worker = async (): Promise<void> => {
+      for (const [index, item] of queue) results[index] = await this.follow(ItemProcessor, item);
+    };
+    await Promise.all(Array.from({ length: MaxConcurrency }, worker));
+    return results;
   }
 
   private async wait(milliseconds: number): Promise<void> {
@@ -120,6 +139,11 @@ export class Execution {
       }
       case 'Task':
         return this.task(name, state, data);
+      case 'Map': {
+        const items = resolve(state.ItemsPath ?? '$', data, context) as unknown[];
+        const results = await this.forEach(state, items);
+        return [place(state.ResultPath, data, results), state.End ? undefined : state.Next];
+      }
       default:
         throw new Error(`States of type ${state.Type} are not understood.`);
     }

@@ -182,8 +182,8 @@ export class StepFunctions {
 
   private tell(execution: Execution): void {
     const { faults, random, scheduler } = this.world;
-    // Only for a request's own execution is there anybody else who finds out.
-    const fault = faults.meet(execution.machine === 'generation' ? NEWS_FAULTS : (['news-twice'] as const));
+    // Nobody is told of the end of others.
+    const fault = execution.machine === 'generation' ? faults.meet(NEWS_FAULTS) : undefined;
     if (fault) this.world.note(() => `  fault ${fault} at the end of ${execution.name}`);
     if (fault === 'news-lost') {
       this.world.evidence.unreported.add(execution.name);

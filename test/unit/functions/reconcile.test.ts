@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, duePartition, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, dueListing, duePartition, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -109,6 +109,19 @@ describe('on a schedule', () => {
     expect(executions.names('generation')).toEqual([REQUEST_ID]);
   });
 
+  test('starts the expiry of files whose time is over, in each pass in which something is due', async () => {
+    const expiresAt = new Date(NOW.getTime() - 10_000).toISOString();
+    const ended = { status: 'succeeded' as const, outputs: [aStoredOutput(0)], expiresAt };
+    putRequest(memory, anImageRequest(ended));
+    memory.patch(requestKey(REQUEST_ID), dueListing('EXPIRE', REQUEST_ID, expiresAt));
+
+    await run({ everySeconds: 20 });
+
+    expect(executions.started).toMatchObject(
+      Array(3).fill({ machine: 'expiry', input: { cursor: { pages: 0 } } }),
+    );
+  });
+
   test.each([{}, { everySeconds: 0 }, { everySeconds: '60' }, null])(
     'refuses the input %j',
     async (event) => {
@@ -158,20 +171,6 @@ describe('on the event of a lost execution', () => {
     await run(lost('generation'));
 
     expect(memory.client.commandCalls(QueryCommand)).toHaveLength(0);
-  });
-
-  test('replaces an expiry', async () => {
-    const ended = { status: 'succeeded' as const, outputs: [aStoredOutput(0)], expiresAt: NOW.toISOString() };
-    putRequest(memory, anImageRequest(ended));
-    executions.put('expiry', REQUEST_ID, 'ABORTED');
-
-    await run(lost('expiry', { requestId: REQUEST_ID, expiresAt: NOW.toISOString() }));
-
-    expect(executions.started.at(-1)).toMatchObject({
-      machine: 'expiry',
-      name: `${REQUEST_ID}-${NOW.getTime()}`,
-      status: 'RUNNING',
-    });
   });
 
   test.each(['{', '{}', '{"requestId":7}'])(

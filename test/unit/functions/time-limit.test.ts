@@ -9,8 +9,9 @@ import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as deliverWebhook } from '../../../functions/workflow/deliver-webhook.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
-import { handler as expireRequest } from '../../../functions/workflow/expire-request.ts';
+import { handler as expireRequests } from '../../../functions/workflow/expire-requests.ts';
 import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
+import { handler as listExpiredRequests } from '../../../functions/workflow/list-expired-requests.ts';
 import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
@@ -45,10 +46,14 @@ describe('a task of a workflow that is not done 1 s before its time limit', () =
     storeOutputs,
     settleRequest,
     failRequest,
-    expireRequest,
+    expireRequests,
+    listExpiredRequests,
     deliverWebhook,
   };
-  const input = { requestId: REQUEST_ID, taskToken: 'token-1', delivery: 'delivery-1' };
+  const input = {
+    ...{ requestId: REQUEST_ID, taskToken: 'token-1', delivery: 'delivery-1' },
+    ...{ requestIds: [REQUEST_ID], cursor: { pages: 0 } },
+  };
 
   test.each(Object.entries(tasks))('is logged and thrown as TransientError: %s', async (_, task) => {
     await expect(task(input, withLeft(1_010))).rejects.toMatchObject({

@@ -2,12 +2,19 @@ import '../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RateLimitedError } from '../../../core/errors.ts';
-import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../core/table/keys.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  providerAttemptKey,
+  requestKey,
+} from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as awaitProvider } from '../../../functions/workflow/await-provider.ts';
 import { handler as dispatchRequest } from '../../../functions/workflow/dispatch-request.ts';
-import { handler as expireRequest } from '../../../functions/workflow/expire-request.ts';
+import { handler as expireRequests } from '../../../functions/workflow/expire-requests.ts';
 import { handler as failRequest } from '../../../functions/workflow/fail-request.ts';
+import { handler as listExpiredRequests } from '../../../functions/workflow/list-expired-requests.ts';
 import { handler as queryProvider } from '../../../functions/workflow/query-provider.ts';
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
@@ -61,7 +68,6 @@ describe('a task of the workflow', () => {
     storeOutputs,
     settleRequest,
     failRequest,
-    expireRequest,
   };
 
   test.each(Object.entries(tasks))('%s refuses input without a request id', async (_, task) => {
@@ -158,16 +164,52 @@ describe('a task of the workflow', () => {
 
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'stop' } } }]);
   });
+});
 
-  test('expireRequest removes the files of an expired request', async () => {
+describe('the tasks of the expiry', () => {
+  beforeEach(() => {
     const ended = { status: 'succeeded' as const, expiresAt: new Date(0).toISOString() };
-    memory.put(requestKey(REQUEST_ID), anImageRequest({ ...ended, outputs: [aStoredOutput(0)] }));
+    putRequest(memory, anImageRequest({ ...ended, outputs: [aStoredOutput(0)] }));
+    memory.patch(requestKey(REQUEST_ID), dueListing('EXPIRE', REQUEST_ID, ended.expiresAt));
     bucket.put(String(aStoredOutput(0).objectKey));
+  });
 
-    await expireRequest(input, aLambdaContext());
+  test('list what has expired, and remove the files of a batch', async () => {
+    const page = await listExpiredRequests({ cursor: { pages: 0 } }, aLambdaContext());
+    expect(page).toEqual({
+      batches: [{ requestIds: [REQUEST_ID] }],
+      cursor: { pages: 1, position: [] },
+      next: 'stop',
+    });
+
+    await expireRequests(page?.batches[0], aLambdaContext());
 
     expect(bucket.objects.size).toBe(0);
     expect(request()).toHaveProperty('expiredAt');
+  });
+
+  test.each([{}, { cursor: {} }, { cursor: { pages: 1, position: [{ shard: 0 }] } }])(
+    'refuse a cursor that is not one: %j',
+    async (event) => {
+      await expect(listExpiredRequests(event, aLambdaContext())).rejects.toThrow();
+      expect(memory.calls()).toEqual({});
+    },
+  );
+
+  test.each([{}, { requestIds: REQUEST_ID }, { requestIds: [7] }])(
+    'refuse a batch that is not one: %j',
+    async (event) => {
+      await expect(expireRequests(event, aLambdaContext())).rejects.toThrow();
+      expect(memory.calls()).toEqual({});
+    },
+  );
+
+  test('throw TransientError when nothing can be listed for now', async () => {
+    memory.client.rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+
+    await expect(listExpiredRequests({ cursor: { pages: 0 } }, aLambdaContext())).rejects.toMatchObject({
+      name: 'TransientError',
+    });
   });
 });
 

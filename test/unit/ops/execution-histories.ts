@@ -24,7 +24,6 @@ const HISTORIES: Record<
       ['Settle request', 9],
     ],
   },
-  [`expiry:${REQUEST_ID}`]: { status: 'RUNNING', states: [['Wait until expiry', 12]] },
   [`webhook-delivery:${AGAIN}`]: {
     status: 'FAILED',
     stopped: 30,

@@ -74,6 +74,17 @@ describe('the story of a request', () => {
     expect(linesOf({ request }, atSeconds(101)).slice(-2)).toEqual(['expired: ', 'files removed: ']);
   });
 
+  test('says that files of an expired request could not be removed yet', () => {
+    const request = anImageRequest({
+      ...{ status: 'succeeded', finishedAt: at(1), expiresAt: at(100) },
+      ...{ removalFailures: 3, GSI1SK: at(500) },
+    });
+
+    expect(linesOf({ request }, atSeconds(300)).at(-1)).toBe(
+      `expired: its files could not be removed 3 times; next attempt from ${at(500)}`,
+    );
+  });
+
   test('says when it waited for the provider', () => {
     const wait = { requestId: 'img', waitingSince: at(1), queriedAt: at(3), calledBackAt: at(2) };
 

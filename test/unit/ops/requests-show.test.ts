@@ -143,11 +143,6 @@ describe('requests show', () => {
         ],
       },
       {
-        ...{ workflow: 'expiry', name: REQUEST_ID, status: 'RUNNING', error: null, cause: null },
-        ...{ startedAt: at(12), stoppedAt: null },
-        states: [{ state: 'Wait until expiry', enteredAt: at(12) }],
-      },
-      {
         ...{ workflow: 'webhook-delivery', name: AGAIN, status: 'FAILED', error: 'Gone', cause: null },
         ...{ startedAt: at(20), stoppedAt: at(30) },
         states: [{ state: 'Deliver webhook', enteredAt: at(20) }],
@@ -205,8 +200,6 @@ describe('requests show', () => {
       [10, 'refund'],
       [10, 'succeeded'],
       [11, 'generation ended'],
-      [12, 'expiry started'],
-      [12, 'expiry'],
       [20, 'webhook-delivery started'],
       [20, 'webhook-delivery'],
       [21, 'webhook tried'],

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';
-import { type DueItem, listDue, relist } from '../../../../core/requests/due-items.ts';
+import { type DueItem, type DuePosition, listDue, relist } from '../../../../core/requests/due-items.ts';
 import { closeWork, markProcessing } from '../../../../core/requests/requests.ts';
 import {
   type DueList,
@@ -37,7 +37,8 @@ const given = (seconds: number, prefix: 'img' | 'vid' = 'img'): string => {
   putRequest(memory, prefix === 'img' ? anImageRequest(own) : aVideoRequest(own));
   return requestId;
 };
-const due = (seconds: number, list: DueList = 'START') => listDue(list, at(seconds));
+const due = async (seconds: number, list: DueList = 'START') =>
+  (await listDue(list, at(seconds), 1000)).items;
 const ids = (items: DueItem[]): string[] =>
   items.map(({ work }) => (work.kind === 'removal' ? work.removalId : work.requestId));
 const stored = (requestId: string) => memory.get(requestKey(requestId));
@@ -68,13 +69,16 @@ describe('what is due', () => {
     expect(ids(await due(1000))).toEqual(expected);
   });
 
-  test('has requests that ended until what follows is done', async () => {
+  test('has requests that ended until what follows is done, then in the list of those that expire', async () => {
     const requestId = given(0);
-    memory.patch(requestKey(requestId), { status: 'succeeded' });
-    expect(ids(await due(60))).toEqual([requestId]);
+    const ended = anImageRequest({ requestId, status: 'succeeded', expiresAt: at(1000) });
+    memory.patch(requestKey(requestId), { ...ended, ...dueListing('LOOK', requestId, at(60)) });
+    expect(ids(await due(60, 'LOOK'))).toEqual([requestId]);
 
-    await closeWork(requestId);
-    expect(await due(60)).toEqual([]);
+    await closeWork(ended);
+    expect(await due(9999, 'LOOK')).toEqual([]);
+    expect(await due(999.999, 'EXPIRE')).toEqual([]);
+    expect(ids(await due(1000, 'EXPIRE'))).toEqual([requestId]);
   });
 
   test('has deletions with work left', async () => {
@@ -111,6 +115,45 @@ describe('what is due', () => {
   });
 });
 
+describe('a list that is read in pages', () => {
+  /** The ids on each page. */
+  const pages = async (limit: number): Promise<string[][]> => {
+    const found: string[][] = [];
+    for (let from: DuePosition | undefined; ; ) {
+      const page = await listDue('START', at(1000), limit, from);
+      found.push(ids(page.items));
+      if (page.next.length === 0) return found;
+      from = JSON.parse(JSON.stringify(page.next));
+    }
+  };
+
+  test('gives every item once, and on each page the longest due of every partition', async () => {
+    const expected = Array.from({ length: 100 }, (_, index) => given(99 - index));
+
+    const found = await pages(2);
+
+    expect(found.flat().toSorted()).toEqual(expected.toSorted());
+    expect(found[0]).toHaveLength(32);
+    for (const page of found) expect(page).toEqual(page.toSorted());
+  });
+
+  test('asks again only those partitions that may hold more', async () => {
+    const [first = ''] = [given(0), given(1)];
+    const { next } = await listDue('START', at(1000), 1);
+    memory.client.resetHistory();
+
+    expect(await listDue('START', at(1000), 1, next)).toMatchObject({ items: [] });
+
+    expect(next.length).toBeLessThanOrEqual(2);
+    expect(next.map(({ after }) => after.PK)).toContain(requestKey(first).PK);
+    expect(memory.calls()).toEqual({ QueryCommand: next.length });
+  });
+
+  test('ends with a page that says so', async () => {
+    expect(await listDue('EXPIRE', at(1000), 250)).toEqual({ items: [], next: [] });
+  });
+});
+
 describe('listing a due item for later', () => {
   const found = async () => {
     const requestId = given(0);
@@ -140,7 +183,7 @@ describe('listing a due item for later', () => {
   test.each<[string, (requestId: string) => unknown]>([
     ['was listed by another time', (id) => memory.patch(requestKey(id), { GSI1SK: at(61) })],
     ['was listed elsewhere', (id) => markProcessing(anImageRequest({ requestId: id }), at(60))],
-    ['was taken off', (id) => closeWork(id)],
+    ['was taken off', (id) => memory.patch(requestKey(id), { GSI1PK: undefined, GSI1SK: undefined })],
     ['was removed', (id) => memory.remove(requestKey(id))],
   ])('changes nothing when it %s', async (_, change) => {
     const { requestId, item } = await found();

@@ -3,9 +3,10 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
-import { closeWork, markExpired, removeRequest } from '../../../../core/requests/requests.ts';
+import { closeWork, markExpired, postponeExpiry, removeRequest } from '../../../../core/requests/requests.ts';
 import {
   DUE_SHARDS,
+  type DueList,
   deletedRequestKey,
   dueListing,
   duePartition,
@@ -144,22 +145,61 @@ describe('a request that delivered something', () => {
 });
 
 describe('marking a request as expired', () => {
-  const expire = (seconds = 0) => markExpired(REQUEST_ID, atSeconds(seconds));
+  const expire = (seconds = 100) => markExpired(REQUEST_ID, atSeconds(seconds));
+  const expiresAt = atSeconds(100).toISOString();
+  /** A succeeded request that expires 100 s after `NOW`. */
+  const expiring = (list: DueList, more: Partial<ImageRequest> = {}) => {
+    given({ status: 'succeeded', expiresAt, ...more });
+    memory.patch(requestKey(REQUEST_ID), dueListing(list, REQUEST_ID, expiresAt));
+  };
 
-  test('notes when its files were removed, once', async () => {
-    given({ status: 'succeeded' });
+  test('notes when its files were removed, once, and takes it off the list', async () => {
+    expiring('EXPIRE', { removalFailures: 2 });
 
     expect(await expire()).toBe(true);
-    expect(await expire(60)).toBe(true);
+    expect(await expire(160)).toBe(false);
 
-    expect(stored()).toMatchObject({ status: 'succeeded', expiredAt: NOW.toISOString() });
+    expect(stored()).toMatchObject({ status: 'succeeded', expiredAt: expiresAt });
+    for (const gone of ['GSI1PK', 'GSI1SK', 'removalFailures']) expect(stored()).not.toHaveProperty(gone);
   });
 
-  test.each(['queued', 'processing', 'failed'] as const)('leaves one that is %s alone', async (status) => {
-    given({ status });
+  test.each<[string, () => void, number]>([
+    ['a millisecond before its time', () => expiring('EXPIRE'), 99.999],
+    ['whose webhook is not started', () => expiring('LOOK'), 100],
+    ['that is in no list', () => given({ status: 'succeeded', expiresAt }), 100],
+    [
+      'that has no such time',
+      () => expiring('EXPIRE', { expiresAt: undefined } as Partial<ImageRequest>),
+      100,
+    ],
+  ])('leaves one alone %s', async (_, put, seconds) => {
+    put();
+    const before = structuredClone(stored());
 
-    expect(await expire()).toBe(false);
-    expect(stored()).not.toHaveProperty('expiredAt');
+    expect(await expire(seconds)).toBe(false);
+    expect(stored()).toEqual(before);
+  });
+
+  test('can be put off, by one of several', async () => {
+    expiring('EXPIRE');
+    const request = { requestId: REQUEST_ID, GSI1SK: expiresAt };
+    const later = atSeconds(160).toISOString();
+
+    const done = await Promise.all([1, 2].map(() => postponeExpiry(request, later, 1)));
+
+    expect(done.filter(Boolean)).toHaveLength(1);
+    expect(stored()).toMatchObject({ ...dueListing('EXPIRE', REQUEST_ID, later), removalFailures: 1 });
+  });
+
+  test('cannot be put off once it is marked, or deleted', async () => {
+    const request = { requestId: REQUEST_ID, GSI1SK: expiresAt };
+    expect(await postponeExpiry(request, atSeconds(160).toISOString(), 1)).toBe(false);
+    expect(stored()).toBeUndefined();
+
+    expiring('EXPIRE');
+    await expire();
+    expect(await postponeExpiry(request, atSeconds(160).toISOString(), 1)).toBe(false);
+    expect(stored()).not.toHaveProperty('GSI1PK');
   });
 
   test('does not bring back an absent request', async () => {
@@ -169,21 +209,49 @@ describe('marking a request as expired', () => {
 });
 
 describe('the due lists', () => {
-  test('are left by a request that is closed, which changes nothing else', async () => {
-    given({ status: 'processing' });
-    const { GSI1PK: _, GSI1SK: __, ...rest } = stored() ?? {};
+  const failed = anImageRequest({ status: 'failed' });
+  const succeeded = anImageRequest({ status: 'succeeded', expiresAt: atSeconds(100).toISOString() });
+  const listFor = (list: DueList) =>
+    memory.patch(requestKey(REQUEST_ID), dueListing(list, REQUEST_ID, NOW.toISOString()));
 
-    expect(await closeWork(REQUEST_ID)).toBe(true);
+  test('are left by a failed request that is closed, which changes nothing else', async () => {
+    given({ status: 'failed' });
+    const { GSI1PK: _, GSI1SK: __, ...rest } = stored() ?? {};
+    listFor('LOOK');
+
+    expect(await closeWork(failed)).toBe(true);
     expect(stored()).toEqual(rest);
-    expect(await closeWork(REQUEST_ID)).toBe(false);
+    expect(await closeWork(failed)).toBe(false);
+  });
+
+  test('have a succeeded request that is closed at its expiry, which changes nothing else', async () => {
+    putRequest(memory, succeeded);
+    listFor('LOOK');
+    const before = structuredClone(stored());
+
+    expect(await closeWork(succeeded)).toBe(true);
+    expect(stored()).toEqual({
+      ...before,
+      ...dueListing('EXPIRE', REQUEST_ID, atSeconds(100).toISOString()),
+    });
+    expect(await closeWork(succeeded)).toBe(false);
+  });
+
+  test('keep the place of a request whose expiry was put off', async () => {
+    putRequest(memory, succeeded);
+    listFor('EXPIRE');
+
+    expect(await closeWork(succeeded)).toBe(false);
+    expect(stored()).toMatchObject({ GSI1SK: NOW.toISOString() });
   });
 
   test('never list an absent request', async () => {
-    expect(await closeWork(REQUEST_ID)).toBe(false);
+    expect(await closeWork(failed)).toBe(false);
+    expect(await closeWork(succeeded)).toBe(false);
     expect(stored()).toBeUndefined();
   });
 
-  test.each(['START', 'LOOK'] as const)('are spread over all of their partitions: %s', (list) => {
+  test.each(['START', 'LOOK', 'EXPIRE'] as const)('are spread over all of their partitions: %s', (list) => {
     const partitions = Array.from(
       { length: 2000 },
       () => dueListing(list, newRequestId('image', NOW), NOW.toISOString()).GSI1PK,

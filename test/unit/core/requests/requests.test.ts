@@ -12,6 +12,7 @@ import {
 } from '../../../../core/requests/requests.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { addSeconds } from '../../../../core/time.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -37,9 +38,9 @@ describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
     given({ references: ['https://images.example.com/0.png'] });
 
-    const { GSI1PK } = dueListing('START', REQUEST_ID, NOW.toISOString());
+    const place = dueListing('START', REQUEST_ID, addSeconds(NOW.toISOString(), 60));
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
-      anImageRequest({ references: ['https://images.example.com/0.png'], GSI1PK }),
+      anImageRequest({ references: ['https://images.example.com/0.png'], ...place }),
     );
     expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
       TableName: 'table',

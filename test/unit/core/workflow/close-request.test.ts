@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
-import { dueListing, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, dueListOf, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { closeRequest } from '../../../../core/workflow/close-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -23,21 +23,24 @@ const given = (request: StoredRequest): string => {
   memory.patch(requestKey(request.requestId), dueListing('LOOK', request.requestId, request.createdAt));
   return request.requestId;
 };
-const isOpen = (requestId: string): boolean => memory.get(requestKey(requestId))?.GSI1PK !== undefined;
+const placeOf = (requestId: string) => {
+  const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
+  return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
+};
+/** Whether something is left to do or to start. */
+const isOpen = (requestId: string): boolean => dueListOf(String(placeOf(requestId)?.GSI1PK)) === 'LOOK';
 
 describe('closing a request', () => {
   test.each([
     anImageRequest({ status: 'succeeded', expiresAt }),
     aVideoRequest({ status: 'succeeded', expiresAt }),
-  ])('that succeeded starts its expiry, named by the request: $kind', async (request) => {
+  ])('that succeeded lists it for when its files expire, and starts nothing: $kind', async (request) => {
     const requestId = given(request);
 
     await closeRequest(requestId);
 
-    expect(executions.started).toEqual([
-      { machine: 'expiry', name: requestId, input: { requestId, expiresAt }, status: 'RUNNING' },
-    ]);
-    expect(isOpen(requestId)).toBe(false);
+    expect(executions.started).toEqual([]);
+    expect(placeOf(requestId)).toEqual(dueListing('EXPIRE', requestId, expiresAt));
   });
 
   test.each([
@@ -57,7 +60,7 @@ describe('closing a request', () => {
         input: { requestId },
         status: 'RUNNING',
       });
-      expect(executions.started).toHaveLength(request.status === 'failed' ? 1 : 2);
+      expect(executions.started).toHaveLength(1);
       expect(isOpen(requestId)).toBe(false);
     },
   );
@@ -68,7 +71,7 @@ describe('closing a request', () => {
     await closeRequest(requestId);
 
     expect(executions.started).toEqual([]);
-    expect(isOpen(requestId)).toBe(false);
+    expect(placeOf(requestId)).toBeUndefined();
   });
 
   test.each(['queued', 'processing'] as const)('that is %s does nothing', async (status) => {
@@ -80,13 +83,29 @@ describe('closing a request', () => {
     expect(isOpen(requestId)).toBe(true);
   });
 
-  test('many times starts its expiry once', async () => {
-    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
+  const webhookUrl = 'https://hooks.example.com/';
+
+  test('many times starts its webhook once', async () => {
+    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt, webhookUrl }));
 
     await Promise.all([closeRequest(requestId), closeRequest(requestId), closeRequest(requestId)]);
     await closeRequest(requestId);
 
-    expect(executions.names('expiry')).toEqual([requestId]);
+    expect(executions.names('webhook-delivery')).toEqual([requestId]);
+    expect(placeOf(requestId)).toEqual(dueListing('EXPIRE', requestId, expiresAt));
+  });
+
+  test('whose expiry was put off leaves its place alone, and costs one read', async () => {
+    const request = anImageRequest({ status: 'succeeded', expiresAt, webhookUrl });
+    putRequest(memory, request);
+    const place = dueListing('EXPIRE', request.requestId, atSeconds(90_000).toISOString());
+    memory.patch(requestKey(request.requestId), place);
+
+    await closeRequest(request.requestId);
+
+    expect(placeOf(request.requestId)).toEqual(place);
+    expect(memory.calls()).toEqual({ GetCommand: 1 });
+    expect(executions.client.calls()).toHaveLength(0);
   });
 
   test('that is closed costs one read', async () => {
@@ -105,7 +124,7 @@ describe('closing a request', () => {
   });
 
   test('that cannot be closed stays due, and the next run closes it', async () => {
-    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt }));
+    const requestId = given(anImageRequest({ status: 'succeeded', expiresAt, webhookUrl }));
     executions.refuseStarts(new Error('throttled'));
 
     await expect(closeRequest(requestId)).rejects.toThrow('throttled');
@@ -113,6 +132,7 @@ describe('closing a request', () => {
 
     executions.reset();
     await closeRequest(requestId);
-    expect(executions.names('expiry')).toEqual([requestId]);
+    expect(executions.names('webhook-delivery')).toEqual([requestId]);
+    expect(isOpen(requestId)).toBe(false);
   });
 });

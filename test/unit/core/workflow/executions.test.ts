@@ -15,7 +15,8 @@ beforeEach(() => executions.reset());
 
 const GENERATION = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
 const EXPIRY = 'arn:aws:states:us-east-1:111122223333:stateMachine:expiry';
-const EXPIRES_AT = '2026-11-21T08:00:00.000Z';
+const AT = new Date('2026-11-21T08:00:30.000Z');
+const EXPIRY_NAME = '2026-11-21T08-00-30-000Z';
 const inputs = (command: typeof StartExecutionCommand) =>
   executions.client.commandCalls(command).map(({ args }) => args[0].input);
 
@@ -28,15 +29,11 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of an expiry names it by the request and passes the instant to wait for', async () => {
-    await startExpiry('img_1', EXPIRES_AT);
+  test('of an expiry names it by an instant, in characters that a name may have, and begins at the first page', async () => {
+    await startExpiry(AT);
 
     expect(inputs(StartExecutionCommand)).toEqual([
-      {
-        stateMachineArn: EXPIRY,
-        name: 'img_1',
-        input: JSON.stringify({ requestId: 'img_1', expiresAt: EXPIRES_AT }),
-      },
+      { stateMachineArn: EXPIRY, name: EXPIRY_NAME, input: '{"cursor":{"pages":0}}' },
     ]);
   });
 
@@ -50,17 +47,9 @@ describe('starting an execution', () => {
     ]);
   });
 
-  test('of an expiry that replaces a lost one adds a suffix to its name', async () => {
-    executions.put('expiry', 'img_1', 'ABORTED');
-
-    await startExpiry('img_1', EXPIRES_AT, '-2');
-
-    expect(executions.names('expiry')).toEqual(['img_1', 'img_1-2']);
-  });
-
   const starts = [
     ['a request', () => startWorkflow('img_1')],
-    ['an expiry', () => startExpiry('img_1', EXPIRES_AT)],
+    ['an expiry', () => startExpiry(AT)],
     ['a webhook delivery', () => startWebhookDelivery('img_1')],
   ] as const;
 
@@ -73,7 +62,7 @@ describe('starting an execution', () => {
 
   test.each(starts)('of %s does nothing when it has finished already', async (_, start) => {
     executions.put('generation', 'img_1', 'SUCCEEDED');
-    executions.put('expiry', 'img_1', 'SUCCEEDED');
+    executions.put('expiry', EXPIRY_NAME, 'SUCCEEDED');
     executions.put('webhook-delivery', 'img_1', 'FAILED');
 
     await expect(start()).resolves.toBeUndefined();

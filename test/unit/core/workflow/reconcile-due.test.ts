@@ -434,7 +434,7 @@ describe('a request whose execution stopped, unreported', () => {
     await reconcileAt(300);
 
     expect(request.record()).toMatchObject({ status: 'succeeded' });
-    expect(placeOf(VIDEO_ID)).toEqual({});
+    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)));
   });
 });
 
@@ -468,6 +468,6 @@ describe('other work', () => {
 
     await reconcileAt(100);
 
-    expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+    expect(placeOf(VIDEO_ID)).toEqual(dueListing('EXPIRE', VIDEO_ID, at(1000)));
   });
 });

@@ -11,7 +11,7 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { reconcileExpiry, reconcileRequest } from '../../../../core/workflow/reconcile.ts';
+import { reconcileRequest } from '../../../../core/workflow/reconcile.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, aStoredVideo, EMAIL, VIDEO_ID } from '../../builders/entities.ts';
 import { WaitingRequest } from '../../builders/waiting-request.ts';
@@ -114,7 +114,9 @@ describe.each(OVER)('an unfinished request whose execution stopped (%s)', (statu
     expect(request.record()).toMatchObject({ status: 'succeeded', costThousandths: 50_000 });
     expect(bucket.objects.size).toBe(1);
     expect(entries()).toEqual([]);
-    expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+    expect(request.record()).toMatchObject(
+      dueListing('EXPIRE', VIDEO_ID, String(request.record()?.expiresAt)),
+    );
   });
 
   test('is failed and refunded when none of its outputs could be stored', async () => {
@@ -186,9 +188,10 @@ test('a terminal request that was not closed is closed, whatever the status of i
 
   await reconcile();
 
-  expect(executions.names('expiry')).toEqual([VIDEO_ID]);
-  expect(request.record()?.GSI1PK).toBeUndefined();
-  expect(request.record()).toMatchObject({ status: 'succeeded' });
+  expect(request.record()).toMatchObject({
+    status: 'succeeded',
+    ...dueListing('EXPIRE', VIDEO_ID, at(1000)),
+  });
 });
 
 test('a request is not changed when the status of its execution cannot be read', async () => {
@@ -197,51 +200,4 @@ test('a request is not changed when the status of its execution cannot be read',
 
   await expect(reconcile()).rejects.toThrow('throttled');
   expect(request.record()).toMatchObject({ status: 'processing' });
-});
-
-describe('a lost expiry execution', () => {
-  const again = (executionStatus = 'ABORTED', seconds = 100) =>
-    reconcileExpiry(VIDEO_ID, executionStatus, clockAt(seconds));
-
-  test.each([
-    ['ABORTED', 100, 1000],
-    ['TIMED_OUT', 999.999, 1000],
-    ['ABORTED', 2000, 2000],
-    // A failed one waits for an hour, because it might fail again at once.
-    ['FAILED', 2000, 5600],
-    ['FAILED', 100, 3700],
-  ])(
-    '(%s), after %p s, is started anew under another name, to go on at %p s',
-    async (executionStatus, now, goesOn) => {
-      request.given(ended);
-      executions.put('expiry', VIDEO_ID, 'ABORTED');
-
-      await again(executionStatus, now);
-
-      expect(executions.started.at(-1)).toEqual({
-        machine: 'expiry',
-        name: `${VIDEO_ID}-${atSeconds(now).getTime()}`,
-        input: { requestId: VIDEO_ID, expiresAt: at(goesOn) },
-        status: 'RUNNING',
-      });
-    },
-  );
-
-  test.each<[string, Partial<VideoRequest>]>([
-    ['has expired', { ...ended, expiredAt: at(1000) }],
-    ['has failed', { status: 'failed' }],
-    ['is under way', { status: 'processing' }],
-  ])('is not replaced when the request %s', async (_, was) => {
-    request.given(was);
-
-    await again();
-
-    expect(executions.started).toEqual([]);
-  });
-
-  test('is not replaced when the request was deleted', async () => {
-    await again();
-
-    expect(executions.started).toEqual([]);
-  });
 });

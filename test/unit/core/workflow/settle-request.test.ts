@@ -73,7 +73,7 @@ describe('settling a request', () => {
     expect(account()).toEqual({ ...accountKey(ACCOUNT_ID), ...anAccount() });
     expect(entries()).toEqual([]);
     expect(memory.transactions[0]?.TransactItems).toHaveLength(2);
-    expect(memory.calls()).toEqual({ GetCommand: 2, TransactWriteCommand: 1, UpdateCommand: 1 });
+    expect(memory.calls()).toEqual({ GetCommand: 2, TransactWriteCommand: 1 });
     expect(endUser()).toMatchObject({ activeRequests: 0, spentThousandths: 60_000 });
   });
 
@@ -112,8 +112,8 @@ describe('settling a request', () => {
           ':ttl': ttl,
           ':GSI3PK': `${ACCOUNT_ID}#succeeded`,
           ':GSI5PK': `${ACCOUNT_ID}#${EMAIL}#succeeded`,
-          ':GSI1PK': expect.stringMatching(/^DUE#LOOK#/),
-          ':GSI1SK': atSeconds(90).toISOString(),
+          ':GSI1PK': expect.stringMatching(/^DUE#EXPIRE#/),
+          ':GSI1SK': atSeconds(30 + 82_800).toISOString(),
           ':costThousandths': 4_000,
           ':expiresAt': atSeconds(30 + 82_800).toISOString(),
           ':queued': 'queued',
@@ -281,43 +281,51 @@ describe('settling a request for a video', () => {
 });
 
 describe('after the end of a request', () => {
-  const open = () => request()?.GSI1PK !== undefined;
+  const place = () => {
+    const { GSI1PK, GSI1SK } = request() ?? {};
+    return GSI1PK === undefined ? undefined : { GSI1PK, GSI1SK };
+  };
+  const looked = dueListing('LOOK', REQUEST_ID, atSeconds(90).toISOString());
+  const expires = dueListing('EXPIRE', REQUEST_ID, atSeconds(30 + 82_800).toISOString());
+  const webhookUrl = 'https://hooks.example.com/';
 
-  test('a succeeded request gets its expiry and is closed', async () => {
+  test('a succeeded request is listed for its expiry by the transaction that ends it', async () => {
     given({ outputs: outputs(1, 0) });
 
     await settleRequest(REQUEST_ID, clock);
 
-    const expiresAt = atSeconds(30 + 82_800).toISOString();
-    expect(executions.started).toEqual([
-      {
-        machine: 'expiry',
-        name: REQUEST_ID,
-        input: { requestId: REQUEST_ID, expiresAt },
-        status: 'RUNNING',
-      },
-    ]);
-    expect(open()).toBe(false);
+    expect(executions.started).toEqual([]);
+    expect(place()).toEqual(expires);
+    expect(memory.calls()).toEqual({ GetCommand: 2, TransactWriteCommand: 1 });
+  });
+
+  test('a succeeded request with a webhook is listed for its expiry once the delivery is started', async () => {
+    given({ outputs: outputs(1, 0), webhookUrl });
+
+    await settleRequest(REQUEST_ID, clock);
+
+    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
+    expect(place()).toEqual(expires);
   });
 
   test('a failed request starts nothing', async () => {
     await failRequest(REQUEST_ID, FAILURE, clock);
 
     expect(executions.started).toEqual([]);
-    expect(open()).toBe(false);
+    expect(place()).toBeUndefined();
   });
 
-  test('the request stays open if the expiry cannot be started, and the next run starts it', async () => {
-    given({ outputs: outputs(1, 0) });
+  test('the request stays open if the delivery cannot be started, and the next run starts it', async () => {
+    given({ outputs: outputs(1, 0), webhookUrl });
     executions.refuseStarts(new Error('throttled'));
 
     await expect(settleRequest(REQUEST_ID, clock)).rejects.toThrow('throttled');
     expect(request()).toMatchObject({ status: 'succeeded' });
-    expect(open()).toBe(true);
+    expect(place()).toEqual(looked);
 
     executions.reset();
     await settleRequest(REQUEST_ID, clock);
-    expect(executions.names('expiry')).toEqual([REQUEST_ID]);
-    expect(open()).toBe(false);
+    expect(executions.names('webhook-delivery')).toEqual([REQUEST_ID]);
+    expect(place()).toEqual(expires);
   });
 });

@@ -2,7 +2,6 @@ import '../../builders/environment.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FilesRemainError, NotExpiredYetError } from '../../../../core/deletion/expire-request.ts';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import { ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
@@ -350,7 +349,7 @@ describe('the names of errors', () => {
   };
   const errors = {
     generation: [new ProviderCallInFlightError(), new TransientError()],
-    expiry: [new FilesRemainError(), new NotExpiredYetError(), new TransientError()],
+    expiry: [new TransientError()],
     'webhook-delivery': [new TransientError()],
   };
 

@@ -1,0 +1,79 @@
+import type { Item } from '../unit/fakes/expressions.ts';
+import { requestOf } from './aws/bucket.ts';
+import type { Life, Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** Files are gone so long after their time: decisions, section 6. And how long it takes until the removal has arrived. */
+const BOUND_MS = 120_000;
+const SLACK_MS = 20_000;
+/** How often a request is looked at whose files are late, because something went wrong meanwhile. */
+const LOOK_MS = 60_000;
+
+/** Judges when the files of succeeded requests go: never before their time, and at most two minutes after it. */
+export class Expiry {
+  readonly violations: string[] = [];
+  private readonly world: World;
+  private readonly witness: Witness;
+
+  constructor(world: World, witness: Witness) {
+    this.world = world;
+    this.witness = witness;
+    world.onFileRemoved = (objectKey) => this.judgeRemoval(objectKey);
+    witness.onExpire = (life) => this.judgeMark(life);
+  }
+
+  /** A request has ended: from the time on when its files expire it is looked at. */
+  await(life: Life): void {
+    if (life.last.status !== 'succeeded') return;
+    this.lookIn(life, expiryOf(life.last) + BOUND_MS + SLACK_MS - this.world.scheduler.now);
+  }
+
+  private lookIn(life: Life, milliseconds: number): void {
+    this.world.scheduler.after(milliseconds, () => this.look(life));
+  }
+
+  private look(life: Life): void {
+    const { evidence, scheduler } = this.world;
+    const { requestId, last, removedAt } = life;
+    if (removedAt !== undefined) return;
+    const files = this.filesOf(requestId);
+    if (last.expiredAt !== undefined && files.length === 0) return;
+    // Each attempt that fails puts the next one off.
+    const dueAt = Math.max(expiryOf(last), Date.parse(String(last.GSI1SK ?? 0)) || 0, evidence.disturbedAt);
+    if (scheduler.now - dueAt < BOUND_MS + SLACK_MS) {
+      this.lookIn(life, LOOK_MS);
+      return;
+    }
+    const what = files.length > 0 ? `${files.join(', ')} of it left` : 'nothing marked';
+    this.violations.push(
+      `[late expiry] ${requestId} has expired for more than ${BOUND_MS / 1000} s, ${what}`,
+    );
+  }
+
+  /** A file that a record names is not removed before its time, unless its request was deleted. */
+  private judgeRemoval(objectKey: string): void {
+    const life = this.witness.lives.get(requestOf(objectKey));
+    if (!life || life.removedAt !== undefined || life.last.status !== 'succeeded') return;
+    const outputs = (life.last.outputs ?? []) as { objectKey?: string }[];
+    const leftMs = expiryOf(life.last) - this.world.scheduler.now;
+    if (leftMs > 0 && outputs.some((output) => output.objectKey === objectKey)) {
+      this.violations.push(`[early expiry] ${objectKey} was removed ${leftMs} ms before its time`);
+    }
+  }
+
+  private judgeMark({ requestId, last }: Life): void {
+    const files = this.filesOf(requestId);
+    if (files.length > 0) {
+      this.violations.push(`[early expiry] ${requestId} was marked while it had ${files.join(', ')}`);
+    }
+    if (expiryOf(last) > this.world.scheduler.now) {
+      this.violations.push(`[early expiry] ${requestId} was marked before its time`);
+    }
+  }
+
+  private filesOf(requestId: string): string[] {
+    return [...this.world.objects.keys()].filter((objectKey) => requestOf(objectKey) === requestId);
+  }
+}
+
+const expiryOf = ({ expiresAt }: Item): number => Date.parse(String(expiresAt));
