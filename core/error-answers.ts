@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import { described, named } from './answers.ts';
+import { ERROR_STATUS, type ErrorCode, Failure, STORAGE_FAILED } from './errors.ts';
+
+/** The error of a record that failed. */
+export const FailureAnswer = named(
+  'Failure',
+  'Why a request failed. Everything it was debited is refunded.',
+  Failure,
+);
+
+/** The error of an output whose file could not be stored. */
+export const StorageFailed = named(
+  'StorageFailed',
+  'Stands in place of `url` when the output could not be stored. It is refunded.',
+  z.object({ code: z.literal(STORAGE_FAILED) }),
+);
+
+/** The body of every error. The message is shown as it is. */
+export const ErrorBody = named(
+  'Error',
+  'The body of every refusal.',
+  z.object({
+    error: z.object({
+      code: described(
+        z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
+        'Branch on this. The status follows from it.',
+      ),
+      message: described(z.string(), 'A sentence for people. It may change.'),
+      fields: z.optional(
+        described(
+          z.record(z.string(), z.string()),
+          'Only with `validation_error`: what is wrong, by the path of the field, such as `references[2]`. At most 20.',
+        ),
+      ),
+    }),
+  }),
+);
+export type ErrorBody = z.infer<typeof ErrorBody>;
