@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { described, named } from './answers.ts';
-import { ERROR_STATUS, type ErrorCode, Failure, STORAGE_FAILED } from './errors.ts';
+import { Failure, STORAGE_FAILED } from './errors.ts';
+
+const code = named('ErrorCode', 'Branch on this. The status follows from it.', Failure.shape.code);
 
 /** The error of a record that failed. */
 export const FailureAnswer = named(
@@ -17,23 +19,16 @@ export const StorageFailed = named(
 );
 
 /** The body of every error. The message is shown as it is. */
-export const ErrorBody = named(
-  'Error',
-  'The body of every refusal.',
-  z.object({
-    error: z.object({
-      code: described(
-        z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-        'Branch on this. The status follows from it.',
+export const ErrorBody = z.object({
+  error: z.object({
+    code,
+    message: described(z.string(), 'A sentence for people. It may change.'),
+    fields: z.optional(
+      described(
+        z.record(z.string(), z.string()),
+        'What is wrong, by the path of the field, such as `references[2]`. At most 20.',
       ),
-      message: described(z.string(), 'A sentence for people. It may change.'),
-      fields: z.optional(
-        described(
-          z.record(z.string(), z.string()),
-          'Only with `validation_error`: what is wrong, by the path of the field, such as `references[2]`. At most 20.',
-        ),
-      ),
-    }),
+    ),
   }),
-);
+});
 export type ErrorBody = z.infer<typeof ErrorBody>;

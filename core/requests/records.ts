@@ -63,7 +63,9 @@ const queued = {
   pollUrl: described(z.string(), 'Where to read this record.'),
 };
 const processing = { status: z.literal('processing') };
-const cost = { cost: xTokens('What remains debited, in xTokens: outputs that were not delivered are refunded.') };
+const cost = {
+  cost: xTokens('What remains debited, in xTokens: outputs that were not delivered are refunded.'),
+};
 const succeeded = { status: z.literal('succeeded') };
 const failed = { status: z.literal('failed'), error: FailureAnswer, ...finished };
 const expired = { status: z.literal('expired'), ...finished };
@@ -114,13 +116,7 @@ export type GenerationRecord = z.infer<typeof GenerationRecord>;
 export const VideoRecord = named(
   'VideoRecord',
   'A request for a video. `status` says which fields it has.',
-  z.discriminatedUnion('status', [
-    QueuedVideo,
-    ProcessingVideo,
-    SucceededVideo,
-    FailedVideo,
-    ExpiredVideo,
-  ]),
+  z.discriminatedUnion('status', [QueuedVideo, ProcessingVideo, SucceededVideo, FailedVideo, ExpiredVideo]),
 );
 export type VideoRecord = z.infer<typeof VideoRecord>;
 

@@ -103,7 +103,11 @@ const stateOf = <Outputs extends object>(
 };
 
 const outputRenderer =
-  ({ outputs = [], requestId }: StoredRequest, expiresAt: Instant, { signUrl }: RenderContext): RenderOutputs =>
+  (
+    { outputs = [], requestId }: StoredRequest,
+    expiresAt: Instant,
+    { signUrl }: RenderContext,
+  ): RenderOutputs =>
   (measuresOf) =>
     outputs.map((output) => {
       const { index, objectKey } = output;
