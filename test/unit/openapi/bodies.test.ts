@@ -68,7 +68,9 @@ const KINDS = [
 describe.each(KINDS)('%s', (schema, parse, type) => {
   const models = CATALOG.filter((model) => model.type === type).map(({ id }) => id);
   // Without a model, the service cannot judge what depends on it, and names the model only.
-  const names = Object.keys(document.components.schemas[schema].properties).filter((name) => name !== 'model');
+  const names = Object.keys(document.components.schemas[schema].properties).filter(
+    (name) => name !== 'model',
+  );
   const base = { prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
   const bodies = fc
     .tuple(
