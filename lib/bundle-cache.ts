@@ -7,7 +7,10 @@ import { bundleFunctions } from './bundle-functions.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The inputs of a bundle: our sources, and the lock file for all packages. */
-const INPUTS = ['functions', 'core', 'providers', 'lib/bundle-functions.ts', 'package-lock.json'];
+const INPUTS = [
+  ...['functions', 'core', 'providers', 'lib/pages', 'docs/openapi.json'],
+  ...['lib/bundle-functions.ts', 'lib/bundle-pages.ts', 'package-lock.json'],
+];
 const CACHE = join(root, 'node_modules', '.cache', 'generation-service', 'bundles');
 /** Number of bundle sets kept, newest first, so that switching branches finds an earlier set. */
 const KEPT = 3;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundlePages } from './bundle-pages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -24,7 +25,8 @@ const bundleName = (file: string): string =>
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
- * build, which tree-shakes and loads in about half the time. `require` is defined for the few CommonJS packages.
+ * build, which tree-shakes and loads in about half the time. `require` is defined for the few CommonJS packages. Beside the
+ * function that publishes the public pages lie those.
  */
 export const bundleFunctions = async (outputFolder: string): Promise<(name: string) => string> => {
   await build({
@@ -43,5 +45,6 @@ export const bundleFunctions = async (outputFolder: string): Promise<(name: stri
     legalComments: 'none',
     logLevel: 'warning',
   });
+  bundlePages(join(outputFolder, 'events', 'publish-pages'));
   return (name) => join(outputFolder, name);
 };

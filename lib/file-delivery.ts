@@ -19,6 +19,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { StackContext } from './context.ts';
 import { emptySecret } from './provider-secrets.ts';
+import { publicBehaviors } from './public-pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** What the file delivery serves, and from where. */
@@ -39,13 +40,14 @@ interface SigningKey {
 }
 
 /**
- * A CloudFront distribution over the private bucket that serves signed URLs only. Each key pair is created once, at
- * deploy time, with the private key in Secrets Manager. Nothing is cached, so a removed file is gone at once.
+ * A CloudFront distribution over the private bucket that serves files by signed URL only, and the public pages. Each key pair is
+ * created once, at deploy time, with the private key in Secrets Manager. No file is cached, so a removed one is gone at once.
  */
 export class FileDelivery extends Construct {
   /** CloudFront's own name, for the DNS record of a custom domain. */
   readonly distributionDomain: string;
-  private readonly baseUrl: string;
+  /** Where callers reach the files. */
+  readonly baseUrl: string;
   /** The key that signs. Others are trusted too, while URLs that they signed are valid. */
   private readonly signingKey: SigningKey;
 
@@ -71,16 +73,18 @@ export class FileDelivery extends Construct {
       comment: 'Files are what their content type says, and nothing else',
       securityHeadersBehavior: { contentTypeOptions: { override: true } },
     });
+    const origin = S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl });
     const distribution = new Distribution(this, 'Distribution', {
-      comment: 'Generated files, by signed URL',
+      comment: 'Generated files, by signed URL, and the public pages',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl }),
+        origin,
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: CachePolicy.CACHING_DISABLED,
         trustedKeyGroups: [keyGroup],
         responseHeadersPolicy,
       },
+      additionalBehaviors: publicBehaviors(this, origin, this.globalName('pages')),
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(filesDomainName !== undefined &&
         filesCertificateArn !== undefined && {

@@ -12,6 +12,7 @@ import { FileDelivery } from './file-delivery.ts';
 import { HttpApi } from './http-api.ts';
 import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
+import { PublicPages } from './public-pages.ts';
 import { Reconciler } from './reconciler.ts';
 import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
@@ -45,6 +46,7 @@ export class GenerationServiceStack extends Stack {
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context);
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
     const httpApi = new HttpApi(this, 'HttpApi', context);
+    new PublicPages(this, 'PublicPages', { bundleOf, bucket: dataStore.bucket, baseUrl: httpApi.baseUrl });
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
     const generation = new Workflow(this, 'GenerationWorkflow', {

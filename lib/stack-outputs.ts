@@ -27,6 +27,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   // Where the DNS records of custom domains point.
   if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);
   output('FilesDomainTarget', fileDelivery.distributionDomain);
+  output('ReferenceUrl', `${fileDelivery.baseUrl}/docs`);
   output('TableName', dataStore.table.tableName);
   output('BucketName', dataStore.bucket.bucketName);
   output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);

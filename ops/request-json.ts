@@ -1,13 +1,13 @@
 import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
-import { type RequestRecord, renderRecord } from '../core/requests/render-record.ts';
+import { renderRecord } from '../core/requests/render-record.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellStory } from './request-story.ts';
 
 /** A record as the API shows it at `now`, without signed URLs: operators can read the bucket, and anyone who sees a URL in a log can fetch the file. */
-export const renderUnsigned = (request: StoredRequest, now: Date): RequestRecord => {
+export const renderUnsigned = (request: StoredRequest, now: Date) => {
   const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
   const record = renderRecord(request, { now, publicBaseUrl, signUrl: () => '' });
   if ('images' in record) return { ...record, images: record.images.map(withoutUrl) };
@@ -15,7 +15,10 @@ export const renderUnsigned = (request: StoredRequest, now: Date): RequestRecord
   return record;
 };
 
-const withoutUrl = <Item extends { url?: string }>({ url: _, ...item }: Item): Omit<Item, 'url'> => item;
+const withoutUrl = <Item extends object>(item: Item): Omit<Item, 'url'> => {
+  const { url: _, ...rest } = item as Item & { url?: string };
+  return rest;
+};
 
 /** A failed record with the operator's note, or null. */
 export const renderFailed = (request: StoredRequest, now: Date) => ({

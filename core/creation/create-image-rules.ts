@@ -23,7 +23,8 @@ export interface NewImageRequest extends NewCreation<ImageModel> {
   references: string[];
 }
 
-const shape = {
+/** The body of a creation of images. Rules across fields and those of a model are checked after it. */
+export const IMAGE_BODY = {
   ...COMMON_FIELDS,
   size: optionalText(),
   aspectRatio: z.optional(z.enum(ASPECT_RATIOS, { error: `must be one of ${ASPECT_RATIOS.join(', ')}` })),
@@ -35,14 +36,14 @@ const shape = {
   ),
 };
 
-type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
+type Values = ReturnType<typeof parseFields<typeof IMAGE_BODY>>['values'];
 
 /** Parses the body of a creation of images, reporting every wrong field at once. Never throws. */
 export const parseImageRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
 ): ParsedCreation<NewImageRequest> => {
-  const { values, fields } = parseFields(shape, body);
+  const { values, fields } = parseFields(IMAGE_BODY, body);
   const model = values.model === undefined ? undefined : findImageModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not an image model';
   checkUrls(body, ['references'], allowPrivate, fields);

@@ -25,7 +25,8 @@ export interface NewVideoRequest extends NewCreation<VideoModel> {
   referenceAudios: string[];
 }
 
-const shape = {
+/** The body of a creation of a video. Rules across fields and those of a model are checked after it. */
+export const VIDEO_BODY = {
   ...COMMON_FIELDS,
   resolution: optionalText(),
   durationSec: optionalInteger(1, 'must be at least 1'),
@@ -37,7 +38,7 @@ const shape = {
   ratio: optionalText(),
 };
 
-type Values = ReturnType<typeof parseFields<typeof shape>>['values'];
+type Values = ReturnType<typeof parseFields<typeof VIDEO_BODY>>['values'];
 
 /** The reference fields, each with the input mode it needs and the catalog limit on its length. */
 const REFERENCES = {
@@ -56,7 +57,7 @@ export const parseVideoRequest = (
   body: Record<string, unknown>,
   allowPrivate: boolean,
 ): ParsedCreation<NewVideoRequest> => {
-  const { values, fields } = parseFields(shape, body);
+  const { values, fields } = parseFields(VIDEO_BODY, body);
   const model = values.model === undefined ? undefined : findVideoModel(values.model);
   if (values.model !== undefined && !model) fields.model ??= 'is not a video model';
   checkUrls(body, ['image', 'lastFrame', ...REFERENCE_FIELDS], allowPrivate, fields);

@@ -8,6 +8,7 @@ import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
+import type { EndUserAnswer } from './end-user-answers.ts';
 
 /**
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
@@ -43,7 +44,7 @@ export interface EndUserId {
 export const toEndUser = (item: StoredItem): EndUser => EndUser.parse(item);
 
 /** An end-user as the API shows it. */
-export const renderEndUser = (endUser: EndUser) => ({
+export const renderEndUser = (endUser: EndUser): EndUserAnswer => ({
   email: endUser.email,
   createdAt: endUser.createdAt,
   lastActiveAt: endUser.lastActiveAt,

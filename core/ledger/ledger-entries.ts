@@ -5,7 +5,8 @@ import { ledgerEntryKey, ledgerEntrySort, ledgerPartition, MAX_ENTRY_NUMBER } fr
 import { queryAll } from '../table/queries.ts';
 import { table, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
-import { LedgerEntry, type LedgerReason } from './ledger.ts';
+import { LedgerEntry } from './ledger.ts';
+import type { LedgerReason } from './ledger-reasons.ts';
 
 /**
  * Access pattern 47: ledger entries from number `first` to `last`, oldest first, strongly consistent.

@@ -15,19 +15,17 @@ import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
-import { type Instant, later, toInstant } from '../time.ts';
+import { later, toInstant } from '../time.ts';
+import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
-
-/** Why a balance changed. */
-export const LEDGER_REASONS = ['generation', 'refund', 'topup', 'admin_adjustment'] as const;
-export type LedgerReason = (typeof LEDGER_REASONS)[number];
+import { ENTRY_TYPES, LEDGER_REASONS, type LedgerReason } from './ledger-reasons.ts';
 
 /** A ledger entry as stored. `number` counts the changes of the account's balance from 1. */
 export const LedgerEntry = z.object({
   id: z.string(),
   accountId: z.string(),
   number: z.number(),
-  type: z.enum(['debit', 'credit']),
+  type: z.enum(ENTRY_TYPES),
   reason: z.enum(LEDGER_REASONS),
   amountThousandths: z.number(),
   balanceAfterThousandths: z.number(),
@@ -39,17 +37,6 @@ export const LedgerEntry = z.object({
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
 
 const toLedgerEntry = (item: StoredItem): LedgerEntry => LedgerEntry.parse(item);
-
-/** A ledger entry as the API shows it; amounts in xTokens. */
-export interface BalanceHistoryEntry {
-  id: string;
-  type: 'debit' | 'credit';
-  reason: LedgerReason;
-  amount: number;
-  balanceAfter: number;
-  reference: string;
-  createdAt: Instant;
-}
 
 /** A ledger entry as the API shows it. */
 export const renderLedgerEntry = (entry: LedgerEntry): BalanceHistoryEntry => ({

@@ -1,4 +1,5 @@
 import { routeText } from '../routes.ts';
+import type { CatalogModel, ImageModel, VideoModel } from './model-answers.ts';
 
 /** Values of `aspectRatio`, the same for every image model. */
 export const ASPECT_RATIOS = ['auto', 'square', 'landscape', 'portrait'] as const;
@@ -8,60 +9,13 @@ export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 export const PRESET_SIDE_PIXELS = { '1K': 1024, '1.5K': 1536, '2K': 2048, '4K': 4096 } as const;
 export type SizePreset = keyof typeof PRESET_SIDE_PIXELS;
 
-/** Bounds of an explicit `<width>x<height>`; ratios are width divided by height, sides are pixels. */
-export interface ExplicitSizeBounds {
-  minTotalPixels: number;
-  maxTotalPixels: number;
-  minAspectRatio: number;
-  maxAspectRatio: number;
-  minSide?: number;
-  maxSide?: number;
-}
-
-/** An image model as `GET /v1/models` shows it. */
-export interface ImageModel {
-  id: string;
-  type: 'image';
-  /** The route that creates its requests: `POST /v1/generations`. */
-  endpoint: string;
-  billing: 'per_image';
-  sizePresets: readonly SizePreset[];
-  defaultSize: SizePreset;
-  explicitSize: ExplicitSizeBounds;
-  aspectRatios: readonly AspectRatio[];
-  maxReferences: number;
-  maxImagesPerRequest: number;
-  capabilities: { sequential: boolean };
-}
-
-/** A video model as `GET /v1/models` shows it; durations are whole seconds. */
-export interface VideoModel {
-  id: string;
-  type: 'video';
-  /** The route that creates its requests: `POST /v1/videos`. */
-  endpoint: string;
-  billing: 'per_second';
-  resolutions: readonly string[];
-  defaultResolution: string;
-  durationSec: { min: number; max: number; default: number };
-  requiresImage: boolean;
-  inputModes?: readonly string[];
-  maxReferenceImages?: number;
-  maxReferenceVideos?: number;
-  maxReferenceAudios?: number;
-  ratios?: readonly string[];
-  defaultRatio?: string;
-  referenceVideoMaxSeconds?: number;
-  maxCombinedSeconds?: number;
-}
-
-export type CatalogModel = ImageModel | VideoModel;
+export type { CatalogModel, ImageModel, VideoModel } from './model-answers.ts';
 
 const imageModel = (
   id: string,
   sizePresets: readonly SizePreset[],
   defaultSize: SizePreset,
-  explicitSize: ExplicitSizeBounds,
+  explicitSize: ImageModel['explicitSize'],
   limits: { maxReferences: number; maxImagesPerRequest: number; sequential: boolean },
 ): ImageModel => ({
   id,

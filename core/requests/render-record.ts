@@ -1,9 +1,10 @@
-import { type Failure, STORAGE_FAILED } from '../errors.ts';
+import { STORAGE_FAILED } from '../errors.ts';
 import { outputId } from '../ids.ts';
 import { dimensionsOf } from '../models/image-sizes.ts';
 import { toXTokens } from '../money.ts';
 import { routePath } from '../routes.ts';
 import type { Instant } from '../time.ts';
+import type { RequestRecord } from './records.ts';
 import {
   type ImageRequest,
   type StoredOutput,
@@ -11,48 +12,6 @@ import {
   statusAt,
   type VideoRequest,
 } from './request-rules.ts';
-
-/** An output of a succeeded record. Has exactly one of `url` and `error`. */
-interface OutputItem {
-  id: string;
-  expiresAt: Instant;
-  url?: string;
-  error?: { code: typeof STORAGE_FAILED };
-}
-
-/** One image of a succeeded record. */
-export interface ImageItem extends OutputItem {
-  size: string;
-}
-
-/** The video of a succeeded record. `duration` is in seconds; `resolution` is the requested label. */
-export interface VideoItem extends OutputItem {
-  duration: number;
-  resolution: string;
-}
-
-interface RecordBase {
-  requestId: string;
-  model: string;
-  prompt: string;
-  endUserEmail: string;
-  createdAt: Instant;
-}
-
-type ByStatus<Outputs> =
-  | { status: 'queued'; pollUrl: string }
-  | { status: 'processing' }
-  | ({ status: 'succeeded'; cost: number; finishedAt: Instant } & Outputs)
-  | { status: 'failed'; error: Failure; finishedAt: Instant }
-  | { status: 'expired'; finishedAt: Instant };
-
-/**
- * A request as the API shows it. Each status has exactly these fields. Only image requests have
- * `referencesCount`.
- */
-export type RequestRecord = RecordBase & { referencesCount?: number } & ByStatus<
-    { images: ImageItem[] } | { videos: VideoItem[] }
-  >;
 
 /** What `renderRecord` needs beside the request. */
 export interface RenderContext {
@@ -67,65 +26,97 @@ export const recordUrl = (publicBaseUrl: string, { kind, requestId }: StoredRequ
   publicBaseUrl + routePath(kind === 'image' ? 'get-generation' : 'get-video', { requestId });
 
 /** The record of a queued request. */
-export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => ({
-  ...baseOf(request),
-  status: 'queued',
-  pollUrl: recordUrl(publicBaseUrl, request),
-});
+export const renderQueued = (request: StoredRequest, publicBaseUrl: string): RequestRecord => {
+  const state = { status: 'queued', pollUrl: recordUrl(publicBaseUrl, request) } as const;
+  return request.kind === 'image' ? { ...imageBase(request), ...state } : { ...videoBase(request), ...state };
+};
 
-const baseOf = (request: StoredRequest) => ({
+const baseOf = <Counts extends object>(request: StoredRequest, counts: Counts) => ({
   requestId: request.requestId,
   model: request.model,
   prompt: request.prompt,
-  ...(request.kind === 'image' ? { referencesCount: request.references.length } : {}),
+  ...counts,
   endUserEmail: request.endUserEmail,
   createdAt: request.createdAt,
 });
+const imageBase = (request: ImageRequest) => baseOf(request, { referencesCount: request.references.length });
+const videoBase = (request: VideoRequest) => baseOf(request, {});
 
 /** The record of a request as it reads at `context.now`. */
-export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord => {
-  const base = baseOf(request);
+export const renderRecord = (request: StoredRequest, context: RenderContext): RequestRecord =>
+  request.kind === 'image'
+    ? {
+        ...imageBase(request),
+        ...stateOf(request, context, (render) => ({
+          images: render((output) => ({ size: sizeOf(request, output) })),
+        })),
+      }
+    : {
+        ...videoBase(request),
+        ...stateOf(request, context, (render) => ({ videos: render((output) => lengthOf(request, output)) })),
+      };
+
+/** The items of a record; `measuresOf` is what an item says of its file. */
+type RenderOutputs = <Measures extends object>(
+  measuresOf: (stored: StoredOutput) => Measures,
+) => ((StoredItem | LostItem) & Measures)[];
+
+interface StoredItem {
+  id: string;
+  expiresAt: Instant;
+  url: string;
+}
+interface LostItem {
+  id: string;
+  expiresAt: Instant;
+  error: { code: typeof STORAGE_FAILED };
+}
+
+/** What a record's status adds. */
+const stateOf = <Outputs extends object>(
+  request: StoredRequest,
+  context: RenderContext,
+  outputsOf: (render: RenderOutputs) => Outputs,
+) => {
   const status = statusAt(request, context.now);
   switch (status) {
     case 'queued':
-      return renderQueued(request, context.publicBaseUrl);
+      return { status, pollUrl: recordUrl(context.publicBaseUrl, request) };
     case 'processing':
-      return { ...base, status };
+      return { status };
     case 'succeeded': {
       const { costThousandths, finishedAt, expiresAt } = request;
       if (costThousandths === undefined || !finishedAt || !expiresAt) throw incomplete(request);
-      const outputs = renderOutputs(request, expiresAt, context);
-      return { ...base, status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
+      const outputs = outputsOf(outputRenderer(request, expiresAt, context));
+      return { status, ...outputs, cost: toXTokens(costThousandths), finishedAt };
     }
     case 'failed': {
       const { error, finishedAt } = request;
       if (!error || !finishedAt) throw incomplete(request);
-      return { ...base, status, error, finishedAt };
+      return { status, error, finishedAt };
     }
     case 'expired': {
       if (!request.finishedAt) throw incomplete(request);
-      return { ...base, status, finishedAt: request.finishedAt };
+      return { status, finishedAt: request.finishedAt };
     }
   }
 };
 
-const renderOutputs = (
-  request: StoredRequest,
-  expiresAt: Instant,
-  { signUrl }: RenderContext,
-): { images: ImageItem[] } | { videos: VideoItem[] } => {
-  const { outputs = [], requestId } = request;
-  const itemOf = ({ index, objectKey }: StoredOutput): OutputItem => ({
-    id: outputId(requestId, index),
-    expiresAt,
-    ...(objectKey === undefined
-      ? { error: { code: STORAGE_FAILED } }
-      : { url: signUrl(objectKey, expiresAt) }),
-  });
-  return request.kind === 'image'
-    ? { images: outputs.map((output) => ({ ...itemOf(output), size: sizeOf(request, output) })) }
-    : { videos: outputs.map((output) => ({ ...itemOf(output), ...lengthOf(request, output) })) };
-};
+const outputRenderer =
+  (
+    { outputs = [], requestId }: StoredRequest,
+    expiresAt: Instant,
+    { signUrl }: RenderContext,
+  ): RenderOutputs =>
+  (measuresOf) =>
+    outputs.map((output) => {
+      const { index, objectKey } = output;
+      const item = { id: outputId(requestId, index), expiresAt };
+      const measures = measuresOf(output);
+      return objectKey === undefined
+        ? { ...item, error: { code: STORAGE_FAILED }, ...measures }
+        : { ...item, url: signUrl(objectKey, expiresAt), ...measures };
+    });
 
 /** The size of the stored image, or the requested size when there is no file. */
 const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {

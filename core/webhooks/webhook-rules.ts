@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decodeTime, ulid } from 'ulid';
 import type { Account } from '../accounts/accounts.ts';
-import type { RequestRecord } from '../requests/render-record.ts';
+import type { RequestRecord, WebhookType } from '../requests/records.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WebhookAttempt } from './webhook-attempts.ts';
@@ -21,7 +21,7 @@ export const deliveryStartedAt = (
 
 /** The body of a webhook. `type` is how the request ended, and stays `succeeded` when its record has expired. */
 export interface WebhookEvent {
-  type: `${'generation' | 'video'}.${'succeeded' | 'failed'}`;
+  type: WebhookType;
   /** When the request ended. */
   timestamp: Instant;
   data: RequestRecord;

@@ -1,3 +1,4 @@
+import type { EndUserBlock } from '../../core/end-users/end-user-answers.ts';
 import { blockEndUser } from '../../core/end-users/end-users.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -12,5 +13,5 @@ export const handler = apiHandler(async (request) => {
     () => request.query({}),
   );
   const { blockedAt = null } = await blockEndUser({ accountId: account.accountId, email }, request.now);
-  return json(200, { email, blockedAt });
+  return json(200, { email, blockedAt } satisfies EndUserBlock);
 });

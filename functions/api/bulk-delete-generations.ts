@@ -1,31 +1,20 @@
-import * as z from 'zod/mini';
 import { bulkDelete } from '../../core/deletion/bulk-delete.ts';
 import type { DeletionOfMany } from '../../core/deletion/delete-requests.ts';
 import { ValidationError } from '../../core/errors.ts';
-import { parseFields, shortList } from '../../core/fields.ts';
+import { parseFields } from '../../core/fields.ts';
+import type { BulkDeletionAnswer } from '../../core/requests/deletion-answers.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
+import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
 import { checkAll } from '../http/check-all.ts';
 import { json } from '../http/responses.ts';
-
-/** Most ids in one call. */
-const MAX_IDS = 200;
-
-const BODY = {
-  requestIds: shortList(
-    z.string({ error: 'must be a string' }),
-    MAX_IDS,
-    `must hold at most ${MAX_IDS} ids`,
-    ({ input }) => (input === undefined ? 'is required' : 'must be an array of request ids'),
-  ),
-};
 
 /** The distinct ids of the body, in order. Throws `ValidationError`. */
 const readRequestIds = (request: ApiRequest): string[] => {
   const read = request.readBody();
   if (!read.ok) throw read.error;
-  const { values, fields } = parseFields(BODY, read.body);
+  const { values, fields } = parseFields(BULK_DELETE_BODY, read.body);
   if (values.requestIds === undefined || Object.keys(fields).length > 0) throw new ValidationError(fields);
   return [...new Set(values.requestIds)];
 };
@@ -48,5 +37,5 @@ export const handler = apiHandler(async (request) => {
     // One that failed is still there, and the remedy is the same: repeat the call.
     conflicts: idsOf('conflict', 'failed'),
     notFound: idsOf('not_found'),
-  });
+  } satisfies BulkDeletionAnswer);
 });

@@ -1,4 +1,5 @@
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
+import type { DeletedEndUserAnswer } from '../../core/end-users/end-user-answers.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { checkAll } from '../http/check-all.ts';
@@ -15,5 +16,5 @@ export const handler = apiHandler(async (request) => {
     () => request.query({}),
   );
   const removal = await deleteEndUser({ accountId: account.accountId, email });
-  return json(200, { email, deleted: true, ...removal });
+  return json(200, { email, deleted: true, ...removal } satisfies DeletedEndUserAnswer);
 });

@@ -1,6 +1,7 @@
 import { deleteRequest } from '../../core/deletion/delete-requests.ts';
 import { ConflictError, NotFoundError } from '../../core/errors.ts';
 import { requestKindOf } from '../../core/ids.ts';
+import type { DeletedRequestAnswer } from '../../core/requests/deletion-answers.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { json } from '../http/responses.ts';
@@ -15,5 +16,6 @@ export const handler = apiHandler(async (request) => {
     : ({ outcome: 'not_found' } as const);
   if (deletion.outcome === 'not_found') throw new NotFoundError('There is no such generation.');
   if (deletion.outcome === 'conflict') throw new ConflictError('This generation is queued or processing.');
-  return json(200, { requestId, deleted: true, removedObjects: deletion.removedObjects });
+  const { removedObjects } = deletion;
+  return json(200, { requestId, deleted: true, removedObjects } satisfies DeletedRequestAnswer);
 });

@@ -1,3 +1,4 @@
+import type { BalanceAnswer } from '../../core/ledger/balance-answers.ts';
 import { toXTokens } from '../../core/money.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
@@ -7,5 +8,6 @@ import { json } from '../http/responses.ts';
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'balance:read', request.now);
   request.query({});
-  return json(200, { xTokens: toXTokens(account.balanceThousandths), updatedAt: account.balanceUpdatedAt });
+  const answer = { xTokens: toXTokens(account.balanceThousandths), updatedAt: account.balanceUpdatedAt };
+  return json(200, answer satisfies BalanceAnswer);
 });

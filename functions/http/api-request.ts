@@ -1,10 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { idempotencyKeyProblem } from '../../core/creation/idempotency.ts';
 import { isEmail, normalizeEmail } from '../../core/end-users/email-rules.ts';
 import { type FieldErrors, ValidationError } from '../../core/errors.ts';
 import { parseFields, type ReadBody } from '../../core/fields.ts';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageRequest } from '../../core/table/pages.ts';
 
 /** Largest body accepted, in bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -102,29 +101,3 @@ const refusedBody = (problem: string): ReadBody => ({
   ok: false,
   error: new ValidationError({ body: problem }, `The request body ${problem}.`),
 });
-
-/** A query parameter that is a whole number between two bounds, with a default. */
-const wholeNumber = (minimum: number, maximum: number, byDefault: number) =>
-  z._default(
-    z.pipe(
-      z.pipe(
-        z
-          .string()
-          .check(z.regex(/^\d{1,9}$/, { error: `must be a whole number from ${minimum} to ${maximum}` })),
-        z.transform(Number),
-      ),
-      z
-        .number()
-        .check(
-          z.gte(minimum, { error: `must be at least ${minimum}` }),
-          z.lte(maximum, { error: `must be at most ${maximum}` }),
-        ),
-    ),
-    byDefault,
-  );
-
-/** The page parameters of every list. */
-export const PAGE_QUERY = {
-  page: wholeNumber(1, 1_000_000, 1),
-  pageSize: wholeNumber(1, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE),
-} satisfies Record<keyof PageRequest, z.ZodMiniType>;

@@ -1,10 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { ErrorBody } from '../../core/error-answers.ts';
 import { ERROR_STATUS, ServiceError, UNEXPECTED_ERROR, ValidationError } from '../../core/errors.ts';
-
-/** The body of every error. The message is shown as it is. */
-export interface ErrorBody {
-  error: { code: string; message: string; fields?: Record<string, string> };
-}
 
 /** A JSON response. `apiHandler` adds the standard headers. */
 export const json = (

@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
-import {
-  type BalanceHistoryEntry,
-  changeBalance,
-  listLedgerEntries,
-  renderLedgerEntry,
-} from '../../core/ledger/ledger.ts';
+import type { BalanceHistoryEntry } from '../../core/ledger/balance-answers.ts';
+import { changeBalance, listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import type { Thousandths } from '../../core/money.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
 import {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
+import { PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { cachedBundles } from '../../lib/bundle-cache.ts';
 import { bundleFunctions } from '../../lib/bundle-functions.ts';
 import { synthesizeService } from './service-template.ts';
@@ -30,6 +31,7 @@ const MAX_KILOBYTES: Record<string, number> = {
   'api/receive-callback': 1434,
   'api/unblock-end-user': 494,
   'events/create-signing-key': 395,
+  'events/publish-pages': 600,
   'events/reconcile': 1599,
   'events/reconcile-lost': 1599,
   'events/stop-executions': 600,
@@ -45,6 +47,11 @@ const MAX_KILOBYTES: Record<string, number> = {
   'workflow/store-outputs': 1566,
 };
 const NAMES = Object.keys(MAX_KILOBYTES);
+/** The files of a bundle: its module, and the pages beside the function that publishes them. */
+const filesOf = (name: string): string[] => {
+  const pages = name === 'events/publish-pages' ? PUBLIC_PAGES.map(({ file }) => file) : [];
+  return ['index.mjs', ...pages].toSorted();
+};
 
 let folder: string;
 let bundleOf: (name: string) => string;
@@ -96,7 +103,7 @@ test('cached bundles are reused for the same sources, and equal a fresh build', 
 
 describe.each(NAMES)('the bundle of %s', (name) => {
   test('is one file within its size limit', () => {
-    expect(readdirSync(bundleOf(name))).toEqual(['index.mjs']);
+    expect(readdirSync(bundleOf(name)).toSorted()).toEqual(filesOf(name));
     const kilobytes = statSync(join(bundleOf(name), 'index.mjs')).size / 1024;
 
     expect(kilobytes).toBeLessThanOrEqual(MAX_KILOBYTES[name] ?? 0);

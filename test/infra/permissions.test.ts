@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { actionsCalledIn, codeOf } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
@@ -51,6 +52,9 @@ const CREATE = {
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
 };
 const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
+const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
+  .toSorted()
+  .join(' ');
 const DELETES = onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem');
 const READS_TO_DELETE = { [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query') };
 const DELETE = { ...READS_TO_DELETE, [itemsOf(KEYS, REQUESTS, LEDGERS)]: DELETES, ...REMOVE_FILES };
@@ -184,6 +188,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:ListExecutions',
     [ALL_RUN]: 'states:StopExecution',
   },
+  'events/publish-pages': { [PAGES]: 's3:PutObject' },
   'events/create-signing-key': {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',
   },

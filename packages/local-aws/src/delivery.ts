@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseByteRange, sliceBytes } from './byte-range.ts';
 import { checkSignedUrl } from './delivery/signed-url.ts';
 import type { HandleRequest } from './gateway/gateway.ts';
-import type { DistributionSpec } from './template/distribution.ts';
+import type { BehaviorSpec, DistributionSpec } from './template/distribution.ts';
 
 /** A stored object, opened by the AWS endpoint. */
 export interface StoredObject {
@@ -92,6 +92,39 @@ const send = async (request: IncomingMessage, response: ServerResponse, object: 
   await pipeline(range ? Readable.from(sliceBytes(body, range)) : body, response);
 };
 
+/** Whether a path matches a pattern of CloudFront's: `*` stands for any characters, `?` for one. */
+const matches = (pathPattern: string): RegExp =>
+  new RegExp(
+    `^${pathPattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  );
+
+/** The behaviour of a path: the first whose pattern it matches, else the default one. */
+const behaviorsOf = (distribution: DistributionSpec) => {
+  const prepare = ({ trustedKeys, ...behavior }: BehaviorSpec) => ({
+    ...behavior,
+    trustedKeys:
+      trustedKeys && new Map([...trustedKeys].map(([id, pem]) => [id, createPublicKey(pem)] as const)),
+  });
+  const byDefault = prepare(distribution);
+  const others = (distribution.paths ?? []).map((one) => ({
+    pattern: matches(one.pathPattern),
+    behavior: prepare(one),
+  }));
+  return (path: string) => others.find(({ pattern }) => pattern.test(path))?.behavior ?? byDefault;
+};
+
+/**
+ * Whether a path belongs to the distribution wherever it is asked for: it has a behaviour of its own. Such paths are served at
+ * the address of the API too, so that one address has everything.
+ */
+export const hasOwnBehavior = ({ paths = [] }: DistributionSpec): ((path: string) => boolean) => {
+  const patterns = paths.map(({ pathPattern }) => matches(pathPattern));
+  return (path) => patterns.some((pattern) => pattern.test(path));
+};
+
 /**
  * The file route, a stand-in for CloudFront in front of a private bucket: GET and HEAD, byte ranges, and URLs signed by one of the
  * distribution's trusted keys. An absent file answers 403, as CloudFront does when it may not list the bucket.
@@ -105,26 +138,26 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
     log = () => undefined,
   } = options;
   const base = new URL(deliveryBaseUrl);
-  const trustedKeys =
-    distribution.trustedKeys &&
-    new Map([...distribution.trustedKeys].map(([id, pem]) => [id, createPublicKey(pem)] as const));
+  const behaviorOf = behaviorsOf(distribution);
 
   return async (request, response) => {
     const target = request.url ?? '/';
-    const [path = ''] = target.split('?', 1);
-    for (const [name, value] of Object.entries(distribution.responseHeaders ?? {})) {
+    const [fullPath = ''] = target.split('?', 1);
+    const path = fullPath.startsWith(`${base.pathname}/`) ? fullPath.slice(base.pathname.length) : fullPath;
+    const { bucketName, originPath, trustedKeys, responseHeaders = {} } = behaviorOf(path);
+    for (const [name, value] of Object.entries(responseHeaders)) {
       response.setHeader(name, value);
     }
     try {
       if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 403, 'AccessDenied');
       const verdict = trustedKeys ? checkSignedUrl(base.origin + target, trustedKeys, now()) : 'valid';
       if (verdict !== 'valid') return refuse(response, 403, verdict);
-      const key = objectKeyOf(path.slice(base.pathname.length + 1), distribution.originPath);
-      const object = key ? await readObject(distribution.bucketName, key) : undefined;
+      const key = objectKeyOf(path.slice(1), originPath);
+      const object = key ? await readObject(bucketName, key) : undefined;
       if (!object) return refuse(response, 403, 'AccessDenied');
       await send(request, response, object);
     } catch (error) {
-      log(`${request.method} ${path} was not delivered: ${error}`);
+      log(`${request.method} ${fullPath} was not delivered: ${error}`);
       if (response.headersSent) response.destroy();
       else refuse(response, 500, 'InternalError');
     }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { findDynoxide } from './aws/dynamodb/dynoxide.ts';
 import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 import { provisionCustomResources } from './custom-resources.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, hasOwnBehavior } from './delivery.ts';
 import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime } from './functions/runtime.ts';
 import { startFrontDoor } from './gateway/front-door.ts';
@@ -219,6 +219,7 @@ export const startLocalAws = async (
         ...(distribution && {
           files: {
             prefix: `${FILES_PATH}/`,
+            alsoAt: hasOwnBehavior(distribution),
             handle: createDelivery({
               distribution,
               deliveryBaseUrl: addresses.filesUrl,

@@ -1,4 +1,5 @@
 import { type Answer, checkAnswer } from './answers.ts';
+import { checkDeclared } from './declared-answers.ts';
 import { callFixtures, type LocalService, ops, readLocalService } from './local-service.ts';
 import type { SharedRun } from './shared-runs.ts';
 
@@ -23,7 +24,7 @@ export const sharedService = async (name: SharedRun = 'default'): Promise<LocalS
 
 /**
  * Sends one request: a string body as it is, any other as JSON. Throws when the answer lacks what every answer must have,
- * so every test checks that for the answers it gets.
+ * or is not as the OpenAPI document declares it, so every test checks that for the answers it gets.
  */
 export const send = async <T = Record<string, unknown>>(
   service: Pick<LocalService, 'baseUrl'>,
@@ -39,6 +40,7 @@ export const send = async <T = Record<string, unknown>>(
   });
   const answer = { status: response.status, headers: response.headers, body: (await response.json()) as T };
   checkAnswer(`${method} ${path}`, answer);
+  checkDeclared(method, path, answer);
   return answer;
 };
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { LedgerEntry, LedgerReason } from '../../../core/ledger/ledger.ts';
+import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
+import type { LedgerReason } from '../../../core/ledger/ledger-reasons.ts';
 import type { AccountedRequest, RequestFate } from '../../../core/ledger/ledger-rules.ts';
 import { atSeconds } from './clocks.ts';
 import { ACCOUNT_ID } from './entities.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ValidationError } from '../../../core/errors.ts';
-import { ApiRequest, PAGE_QUERY } from '../../../functions/http/api-request.ts';
+import { ApiRequest } from '../../../functions/http/api-request.ts';
+import { PAGE_QUERY } from '../../../functions/http/queries.ts';
 import { anApiEvent } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 

@@ -6,8 +6,11 @@ import type { HandleRequest } from './gateway.ts';
 export interface FrontDoor {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
-  /** Sends requests under `prefix` (with a slash at both ends) to `files`, all others to `api`. */
-  open(handlers: { api: HandleRequest; files?: { prefix: string; handle: HandleRequest } }): void;
+  /** Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, all others to `api`. */
+  open(handlers: {
+    api: HandleRequest;
+    files?: { prefix: string; alsoAt?: (path: string) => boolean; handle: HandleRequest };
+  }): void;
   /** Refuses new requests, gives those in flight 500 ms, and ends every connection. */
   close(): Promise<void>;
 }
@@ -39,10 +42,12 @@ export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     open: ({ api, files }) => {
-      handle = (request, response) =>
-        files && request.url?.startsWith(files.prefix)
+      handle = (request, response) => {
+        const [path = ''] = (request.url ?? '').split('?', 1);
+        return files && (path.startsWith(files.prefix) || files.alsoAt?.(path))
           ? files.handle(request, response)
           : api(request, response);
+      };
     },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

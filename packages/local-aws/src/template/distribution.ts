@@ -2,8 +2,8 @@ import { TemplateError } from './assembly.ts';
 import { REGION, URL_SUFFIX } from './attributes.ts';
 import type { Resolver } from './resolver.ts';
 
-/** A CloudFront distribution in front of a bucket. */
-export interface DistributionSpec {
+/** One behaviour of a distribution: the bucket behind it, and who may read it. */
+export interface BehaviorSpec {
   bucketName: string;
   /** Precedes the request's path in the object key; without leading or trailing slashes. */
   originPath: string;
@@ -13,16 +13,32 @@ export interface DistributionSpec {
   responseHeaders?: Record<string, string>;
 }
 
+/** A CloudFront distribution in front of buckets: its default behaviour, and others for some paths, in order. */
+export interface DistributionSpec extends BehaviorSpec {
+  /** With patterns such as `/docs/*`. */
+  paths?: readonly (BehaviorSpec & { pathPattern: string })[];
+}
+
+interface CacheBehavior {
+  TargetOriginId: string;
+  TrustedKeyGroups?: string[];
+  ResponseHeadersPolicyId?: string;
+}
+
 interface DistributionConfig {
-  DefaultCacheBehavior: {
-    TargetOriginId: string;
-    TrustedKeyGroups?: string[];
-    ResponseHeadersPolicyId?: string;
-  };
+  DefaultCacheBehavior: CacheBehavior;
+  CacheBehaviors?: (CacheBehavior & { PathPattern: string })[];
   Origins: { Id: string; DomainName: string; OriginPath?: string }[];
 }
 
-/** The headers of a response headers policy of the stack. Throws `TemplateError` for any but `X-Content-Type-Options`. */
+/** The security headers that are known, by their name in the template. */
+const SECURITY_HEADERS: Record<string, (config: Record<string, unknown>) => [name: string, value: string]> = {
+  ContentTypeOptions: () => ['X-Content-Type-Options', 'nosniff'],
+  ContentSecurityPolicy: (config) => ['Content-Security-Policy', String(config.ContentSecurityPolicy)],
+  ReferrerPolicy: (config) => ['Referrer-Policy', String(config.ReferrerPolicy)],
+};
+
+/** The headers of a response headers policy of the stack. Throws `TemplateError` for one that is not known. */
 const responseHeadersOf = (resolver: Resolver, policyId: string): Record<string, string> => {
   const policy = resolver
     .resources('AWS::CloudFront::ResponseHeadersPolicy')
@@ -33,27 +49,46 @@ const responseHeadersOf = (resolver: Resolver, policyId: string): Record<string,
     Record<string, unknown>
   >;
   const { Name: _name, Comment: _comment, SecurityHeadersConfig = {}, ...others } = config;
-  const unknown = [...Object.keys(others), ...Object.keys(SecurityHeadersConfig)].find(
-    (name) => name !== 'ContentTypeOptions',
+  const unknown = (name: string) =>
+    new TemplateError(`${policy.logicalId}: ${name} is not known to the local run`);
+  const [other] = Object.keys(others);
+  if (other) throw unknown(other);
+  return Object.fromEntries(
+    Object.entries(SecurityHeadersConfig).map(([name, header]) => {
+      const known = SECURITY_HEADERS[name];
+      if (!known) throw unknown(name);
+      return known(header as Record<string, unknown>);
+    }),
   );
-  if (unknown) throw new TemplateError(`${policy.logicalId}: ${unknown} is not known to the local run`);
-  return 'ContentTypeOptions' in SecurityHeadersConfig ? { 'X-Content-Type-Options': 'nosniff' } : {};
 };
 
 /**
  * The stack's distribution; undefined when it has none. Public keys may come from a custom resource, so call it after those were created.
- * Throws `TemplateError` unless the default origin is a bucket of the stack.
+ * Throws `TemplateError` unless every origin in use is a bucket of the stack.
  */
 export const distributionSpec = (resolver: Resolver): DistributionSpec | undefined => {
   const [distribution] = resolver.resources('AWS::CloudFront::Distribution');
   if (!distribution) return undefined;
   const config = resolver.resolve(distribution.properties.DistributionConfig) as DistributionConfig;
-  const { TargetOriginId, TrustedKeyGroups, ResponseHeadersPolicyId } = config.DefaultCacheBehavior;
+  const behavior = (of: CacheBehavior) => behaviorSpec(resolver, distribution.logicalId, config, of);
+  return {
+    ...behavior(config.DefaultCacheBehavior),
+    ...(config.CacheBehaviors && {
+      paths: config.CacheBehaviors.map((of) => ({ ...behavior(of), pathPattern: of.PathPattern })),
+    }),
+  };
+};
 
+const behaviorSpec = (
+  resolver: Resolver,
+  logicalId: string,
+  config: DistributionConfig,
+  { TargetOriginId, TrustedKeyGroups, ResponseHeadersPolicyId }: CacheBehavior,
+): BehaviorSpec => {
   const origin = config.Origins.find(({ Id }) => Id === TargetOriginId);
   const suffix = `.s3.${REGION}.${URL_SUFFIX}`;
   if (!origin?.DomainName.endsWith(suffix)) {
-    throw new TemplateError(`${distribution.logicalId}: its default origin is not a bucket of this stack`);
+    throw new TemplateError(`${logicalId}: the origin ${TargetOriginId} is not a bucket of this stack`);
   }
 
   const trustedKeyIds = resolver

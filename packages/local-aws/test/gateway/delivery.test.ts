@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { getSignedUrl } from '@aws-sdk/cloudfront-signer';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createDelivery, type StoredObject } from '../../src/delivery.ts';
+import { createDelivery, hasOwnBehavior, type StoredObject } from '../../src/delivery.ts';
 import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
 import { send } from './an-api.ts';
 
@@ -197,6 +197,68 @@ describe('a signed URL', () => {
     door.open({ api: handle, files: { prefix: '/files/', handle } });
 
     expect((await send(door.baseUrl, '/files/a.png')).statusCode).toBe(200);
+  });
+});
+
+describe('a path with a behaviour of its own', () => {
+  const openPages = async () => {
+    const door = await startFrontDoor(0);
+    doors.push(door);
+    const distribution = {
+      bucketName: 'outputs',
+      originPath: '',
+      trustedKeys: new Map([['KEC', elliptic.publicKey]]),
+      paths: [
+        {
+          pathPattern: '/docs/*.j?',
+          bucketName: 'pages',
+          originPath: '',
+          responseHeaders: { 'Content-Security-Policy': "default-src 'self'" },
+        },
+        { pathPattern: '/docs', bucketName: 'pages', originPath: 'site' },
+      ],
+    };
+    const handle = createDelivery({
+      distribution,
+      deliveryBaseUrl: `${door.baseUrl}/files`,
+      readObject: async (bucket, key) =>
+        ['pages docs/a.js', 'pages site/docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
+          ? anObject()
+          : undefined,
+    });
+    door.open({
+      api: async (_request, response) => void response.writeHead(418).end(),
+      files: { prefix: '/files/', alsoAt: hasOwnBehavior(distribution), handle },
+    });
+    return door.baseUrl;
+  };
+
+  test.each([
+    ['/docs', 200],
+    ['/docs?x=1', 200],
+    ['/docs/a.js', 200],
+    ['/docs/c.js', 403],
+    ['/files/docs', 200],
+    ['/files/docs/a.js', 200],
+    // Another path needs a signature, and outside the prefix it is the API's.
+    ['/files/docs/b.txt', 403],
+    ['/docs/b.txt', 418],
+    ['/docs/a.json', 418],
+    ['/docsx', 418],
+    ['/', 418],
+  ])(
+    'is served to everyone, by the first pattern that matches, also at the address of the API: %s',
+    async (path, status) => {
+      expect((await send(await openPages(), path)).statusCode).toBe(status);
+    },
+  );
+
+  test('has the headers of its own policy', async () => {
+    const baseUrl = await openPages();
+    const policyOf = async (path: string) => (await send(baseUrl, path)).headers['content-security-policy'];
+
+    expect(await policyOf('/docs/a.js')).toBe("default-src 'self'");
+    expect(await policyOf('/docs')).toBeUndefined();
   });
 });
 

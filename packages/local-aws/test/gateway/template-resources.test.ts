@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Template } from '../../src/template/assembly.ts';
 import { secretSpecs } from '../../src/template/data.ts';
+import { distributionSpec } from '../../src/template/distribution.ts';
 import { refuseUnknownKinds } from '../../src/template/kinds.ts';
 import { createResolver } from '../../src/template/resolver.ts';
 import { roleSpecs } from '../../src/template/roles.ts';
@@ -166,5 +167,73 @@ describe('a rule', () => {
     const tried = { ...target, RetryPolicy: { MaximumRetryAttempts: 2 }, DeadLetterConfig: { Arn: 'x' } };
 
     expect(ruleOf({ ...hourly, Targets: [tried] })).toEqual(ruleOf(hourly));
+  });
+});
+
+describe('a distribution', () => {
+  const spec = (SecurityHeadersConfig: Record<string, unknown>, originOfPages = 'Bucket') =>
+    distributionSpec(
+      createResolver(
+        {
+          Resources: {
+            Bucket: { Type: 'AWS::S3::Bucket', Properties: {} },
+            Headers: {
+              Type: 'AWS::CloudFront::ResponseHeadersPolicy',
+              Properties: { ResponseHeadersPolicyConfig: { Name: 'headers', SecurityHeadersConfig } },
+            },
+            Distribution: {
+              Type: 'AWS::CloudFront::Distribution',
+              Properties: {
+                DistributionConfig: {
+                  DefaultCacheBehavior: { TargetOriginId: 'Bucket', TrustedKeyGroups: [] },
+                  CacheBehaviors: [
+                    {
+                      PathPattern: '/docs/*',
+                      TargetOriginId: originOfPages,
+                      ResponseHeadersPolicyId: { Ref: 'Headers' },
+                    },
+                  ],
+                  Origins: [
+                    { Id: 'Bucket', DomainName: { 'Fn::GetAtt': ['Bucket', 'RegionalDomainName'] } },
+                    { Id: 'Elsewhere', DomainName: 'example.com' },
+                  ],
+                },
+              },
+            },
+          },
+        },
+        'Shop',
+        new Map(),
+      ),
+    );
+
+  test('has the behaviours of paths in order, each with the headers of its policy', () => {
+    const headers = {
+      ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'self'", Override: true },
+      ContentTypeOptions: { Override: true },
+      ReferrerPolicy: { ReferrerPolicy: 'no-referrer', Override: true },
+    };
+
+    const { paths, responseHeaders, trustedKeys } = spec(headers) ?? {};
+
+    expect(trustedKeys).toEqual(new Map());
+    expect(responseHeaders).toBeUndefined();
+    expect(paths).toEqual([
+      {
+        pathPattern: '/docs/*',
+        bucketName: expect.any(String),
+        originPath: '',
+        responseHeaders: {
+          'Content-Security-Policy': "default-src 'self'",
+          'X-Content-Type-Options': 'nosniff',
+          'Referrer-Policy': 'no-referrer',
+        },
+      },
+    ]);
+  });
+
+  test('with a header or an origin that the local run does not know ends the start', () => {
+    expect(() => spec({ FrameOptions: { FrameOption: 'DENY' } })).toThrow(/FrameOptions is not known/);
+    expect(() => spec({}, 'Elsewhere')).toThrow(/the origin Elsewhere is not a bucket/);
   });
 });

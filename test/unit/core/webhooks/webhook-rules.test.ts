@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { newWebhookSecret } from '../../../../core/ids.ts';
-import type { RequestRecord } from '../../../../core/requests/render-record.ts';
+import type { RequestRecord } from '../../../../core/requests/records.ts';
 import {
   liveSecrets,
   nextAttemptSeconds,

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { count, described, instant, named, xTokens } from '../answers.ts';
+
+const email = described(z.string(), 'Normalized: it identifies the end-user.');
+const blockedAt = described(z.nullable(instant('')), 'Since when; `null` when not blocked.');
+
+/** An end-user as the API shows it. */
+export const EndUserAnswer = named(
+  'EndUser',
+  'One of your own users.',
+  z.object({
+    email,
+    createdAt: instant('When their first request was accepted.'),
+    lastActiveAt: instant('When their last request was accepted.'),
+    totalRequests: count('Requests accepted.'),
+    totalXTokensSpent: xTokens('Spent in xTokens, less refunds.'),
+    blockedAt,
+  }),
+);
+export type EndUserAnswer = z.infer<typeof EndUserAnswer>;
+
+/** What blocking and unblocking answer. */
+export const EndUserBlock = named(
+  'EndUserBlock',
+  'Whether an end-user is blocked.',
+  z.object({ email, blockedAt }),
+);
+export type EndUserBlock = z.infer<typeof EndUserBlock>;
+
+/** What `DELETE /v1/end-users/{email}` answers. */
+export const DeletedEndUserAnswer = named(
+  'DeletedEndUser',
+  'What this call removed. Calls before it that ended with 503 are not counted.',
+  z.object({
+    email,
+    deleted: z.literal(true),
+    removedRequests: count('Requests removed.'),
+    removedObjects: count('Files removed. Those of expired requests are gone already and do not count.'),
+  }),
+);
+export type DeletedEndUserAnswer = z.infer<typeof DeletedEndUserAnswer>;

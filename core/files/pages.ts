@@ -1,0 +1,30 @@
+/** A file that the distribution serves to everyone, without a signed URL. */
+export interface PublicPage {
+  /** Its name in the bundle of `functions/events/publish-pages.ts`. */
+  file: string;
+  /** Its key in the bucket, and after a slash its path. */
+  key: string;
+  contentType: string;
+}
+
+/** The OpenAPI document, which names the address of the API once it is published. */
+export const OPENAPI_FILE = 'openapi.json';
+
+/** The document, and the reference page made of it. */
+export const PUBLIC_PAGES: readonly PublicPage[] = [
+  { file: OPENAPI_FILE, key: 'openapi.json', contentType: 'application/json' },
+  { file: 'docs.html', key: 'docs', contentType: 'text/html; charset=utf-8' },
+  {
+    file: 'redoc.standalone.js',
+    key: 'docs/redoc.standalone.js',
+    contentType: 'text/javascript; charset=utf-8',
+  },
+  {
+    file: 'redoc.standalone.js.LICENSE.txt',
+    key: 'docs/redoc.standalone.js.LICENSE.txt',
+    contentType: 'text/plain; charset=utf-8',
+  },
+];
+
+/** The paths of these pages, as CloudFront's patterns. No file of a request has such a path. */
+export const PUBLIC_PATHS = ['/openapi.json', '/docs', '/docs/*'];

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { requiredEnv } from '../environment.ts';
+import { bucket } from './bucket.ts';
+import { OPENAPI_FILE, PUBLIC_PAGES, type PublicPage } from './pages.ts';
+
+/** How long browsers and edges keep a page: after an upgrade the old one is seen for so long. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/**
+ * Puts the public pages of a folder into the bucket; the OpenAPI document with the address of this API. Repeating it replaces
+ * them.
+ */
+export const publishPages = async (folder: URL, baseUrl: string): Promise<void> => {
+  await Promise.all(PUBLIC_PAGES.map((page) => publish(folder, page, baseUrl)));
+};
+
+const publish = async (
+  folder: URL,
+  { file, key, contentType }: PublicPage,
+  baseUrl: string,
+): Promise<void> => {
+  const bytes = await readFile(new URL(file, folder));
+  await bucket.send(
+    new PutObjectCommand({
+      Bucket: requiredEnv('BUCKET_NAME'),
+      Key: key,
+      Body: file === OPENAPI_FILE ? withServer(bytes.toString(), baseUrl) : bytes,
+      ContentType: contentType,
+      CacheControl: CACHE_CONTROL,
+    }),
+  );
+};
+
+const withServer = (document: string, url: string): Buffer =>
+  Buffer.from(
+    JSON.stringify({ ...JSON.parse(document), servers: [{ url, description: 'This API.' }] }, null, 2),
+  );

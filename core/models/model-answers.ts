@@ -1,0 +1,91 @@
+import * as z from 'zod/mini';
+import { described, named } from '../answers.ts';
+import { ASPECT_RATIOS, PRESET_SIDE_PIXELS, type SizePreset } from './catalog.ts';
+
+/** The catalog is written once and never changed. */
+type Immutable<T> = T extends (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { [Name in keyof T]: Immutable<T[Name]> }
+    : T;
+
+const preset = () => z.enum(Object.keys(PRESET_SIDE_PIXELS) as [SizePreset, ...SizePreset[]]);
+const limit = (description: string) => described(z.int().check(z.gte(0)), description);
+
+const ExplicitSizeBounds = named(
+  'ExplicitSizeBounds',
+  'Bounds of an explicit `<width>x<height>`. Ratios are width divided by height, sides are pixels.',
+  z.object({
+    minTotalPixels: z.int(),
+    maxTotalPixels: z.int(),
+    minAspectRatio: z.number(),
+    maxAspectRatio: z.number(),
+    minSide: z.optional(z.int()),
+    maxSide: z.optional(z.int()),
+  }),
+);
+
+const ImageModel = named(
+  'ImageModel',
+  'A model that makes images, with every limit it enforces.',
+  z.object({
+    id: z.string(),
+    type: z.literal('image'),
+    endpoint: described(z.string(), 'The route that creates its requests: `POST /v1/generations`.'),
+    billing: z.literal('per_image'),
+    sizePresets: described(z.array(preset()), 'The presets that `size` takes.'),
+    defaultSize: preset(),
+    explicitSize: ExplicitSizeBounds,
+    aspectRatios: z.array(z.enum(ASPECT_RATIOS)),
+    maxReferences: limit('Most `references`; 0: it takes none.'),
+    maxImagesPerRequest: limit('Most images in a request.'),
+    capabilities: z.object({ sequential: described(z.boolean(), 'Whether it takes `sequential`.') }),
+  }),
+);
+/** An image model as `GET /v1/models` shows it. */
+export type ImageModel = Immutable<z.infer<typeof ImageModel>>;
+
+const VideoModel = named(
+  'VideoModel',
+  'A model that makes videos, with every limit it enforces. Durations are whole seconds.',
+  z.object({
+    id: z.string(),
+    type: z.literal('video'),
+    endpoint: described(z.string(), 'The route that creates its requests: `POST /v1/videos`.'),
+    billing: z.literal('per_second'),
+    resolutions: described(z.array(z.string()), 'The values that `resolution` takes.'),
+    defaultResolution: z.string(),
+    durationSec: z.object({ min: z.int(), max: z.int(), default: z.int() }),
+    requiresImage: described(z.boolean(), 'Whether `image` is required.'),
+    inputModes: z.optional(
+      described(
+        z.array(z.string()),
+        'Inputs other than the prompt: `first_frame`, `last_frame`, `reference_images`, `reference_videos`, `reference_audios`.',
+      ),
+    ),
+    maxReferenceImages: z.optional(limit('Most `referenceImages`.')),
+    maxReferenceVideos: z.optional(limit('Most `referenceVideos`.')),
+    maxReferenceAudios: z.optional(limit('Most `referenceAudios`.')),
+    ratios: z.optional(described(z.array(z.string()), 'The values that `ratio` takes.')),
+    defaultRatio: z.optional(z.string()),
+    referenceVideoMaxSeconds: z.optional(limit('Longest reference video.')),
+    maxCombinedSeconds: z.optional(limit('Longest output and reference videos together.')),
+  }),
+);
+/** A video model as `GET /v1/models` shows it; durations are whole seconds. */
+export type VideoModel = Immutable<z.infer<typeof VideoModel>>;
+
+/** A model as `GET /v1/models` shows it. */
+export const CatalogModel = named(
+  'Model',
+  'A model with every limit it enforces. Rates are not published.',
+  z.discriminatedUnion('type', [ImageModel, VideoModel]),
+);
+export type CatalogModel = ImageModel | VideoModel;
+
+/** What `GET /v1/models` answers. */
+export const ModelsAnswer = named(
+  'Models',
+  'The models that can be used right now.',
+  z.object({ data: z.array(CatalogModel) }),
+);

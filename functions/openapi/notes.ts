@@ -1,0 +1,106 @@
+import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
+import { MAX_EMAIL_LENGTH } from '../../core/end-users/email-rules.ts';
+import { CATALOG, PRESET_SIDE_PIXELS } from '../../core/models/catalog.ts';
+import { MAX_IDS } from '../http/bulk-delete-body.ts';
+import type { FieldNotes, Json } from './json-schema.ts';
+
+const MAX_URL_CHARACTERS = 2048;
+const url = { type: 'string', format: 'uri', maxLength: MAX_URL_CHARACTERS } satisfies Json;
+/** Longer text is refused as it is; shorter text may become an address when it is trimmed and normalized. */
+const MAX_GIVEN_EMAIL = 2000;
+
+const most = (limit: (model: (typeof CATALOG)[number]) => number): number => Math.max(...CATALOG.map(limit));
+const mostImages = most((model) => (model.type === 'image' ? model.maxImagesPerRequest : 0));
+const longestVideo = most((model) => (model.type === 'video' ? model.durationSec.max : 0));
+const shortestVideo = -most((model) => (model.type === 'video' ? -model.durationSec.min : -Infinity));
+const presets = Object.keys(PRESET_SIDE_PIXELS)
+  .map((preset) => preset.replace('.', '\\.'))
+  .join('|');
+
+const common: FieldNotes = {
+  model: { description: 'The id of a model that `GET /v1/models` lists now.' },
+  prompt: {
+    description: `1 to ${MAX_PROMPT_CHARACTERS} characters (code points) after trimming.`,
+    pattern: '\\S',
+  },
+  endUserEmail: {
+    description: `Your own user, created on first use. An email address of at most ${MAX_EMAIL_LENGTH} visible characters once it is trimmed, normalized (NFKC) and lower-cased.`,
+    maxLength: MAX_GIVEN_EMAIL,
+  },
+  webhookUrl: {
+    description:
+      'Where to send the result. An absolute `https:` URL on a public host, without user information.',
+    ...url,
+  },
+};
+
+/** A list of URLs; how many a model takes, it says itself. */
+const urls = (description: string) => ({ description, items: url });
+
+/** The fields of a creation of images. */
+export const IMAGE_NOTES: FieldNotes = {
+  ...common,
+  size: {
+    description:
+      'One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`.',
+    pattern: `^(${presets}|[1-9]\\d{0,5}x[1-9]\\d{0,5})$`,
+  },
+  aspectRatio: { description: 'Only `auto` with an explicit size.', default: 'auto' },
+  n: {
+    description: 'Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`.',
+    maximum: mostImages,
+    default: 1,
+  },
+  references: urls('URLs of reference images, at most `maxReferences` of the model.'),
+  sequential: {
+    description: 'A series of related images, where `capabilities.sequential` of the model is true.',
+  },
+  sequentialOptions: { description: 'Only with `sequential`.' },
+  'sequentialOptions.maxImages': {
+    description:
+      'Most images of the series: with the number of references at most `maxImagesPerRequest` of the model, which is the default.',
+    maximum: mostImages,
+  },
+};
+
+/** The fields of a creation of a video. */
+export const VIDEO_NOTES: FieldNotes = {
+  ...common,
+  resolution: { description: 'One of the `resolutions` of the model. Default: its `defaultResolution`.' },
+  durationSec: {
+    description: 'Seconds, within `durationSec` of the model, which also has the default.',
+    minimum: shortestVideo,
+    maximum: longestVideo,
+  },
+  image: {
+    description: 'URL of the first frame. Required where `requiresImage` of the model is true.',
+    ...url,
+  },
+  lastFrame: { description: 'URL of the last frame; only together with `image`.', ...url },
+  referenceImages: urls('URLs, at most `maxReferenceImages` of the model; not with `image` or `lastFrame`.'),
+  referenceVideos: urls(
+    'URLs, at most `maxReferenceVideos` of the model; not with `image` or `lastFrame`. Each is measured: at most `referenceVideoMaxSeconds`, and `maxCombinedSeconds` together with the output.',
+  ),
+  referenceAudios: urls('URLs, at most `maxReferenceAudios` of the model; not with `image` or `lastFrame`.'),
+  ratio: { description: 'One of the `ratios` of the model; refused on a model without them.' },
+};
+
+/** The field of a bulk deletion. */
+export const BULK_DELETE_NOTES: FieldNotes = {
+  requestIds: { description: `At most ${MAX_IDS} ids, of images and videos.`, items: { type: 'string' } },
+};
+
+/** The query parameters of the lists. */
+export const QUERY_NOTES: FieldNotes = {
+  page: { description: 'Counts from 1.', type: 'integer' },
+  pageSize: { description: 'Items on a page.', type: 'integer' },
+  endUserEmail: { description: 'Only requests of this end-user.' },
+  status: { description: 'Only requests that read so now.' },
+  createdAfter: {
+    description:
+      'Only requests strictly newer: an ISO 8601 date (midnight UTC), or a date-time with `Z` or an offset.',
+    type: 'string',
+  },
+  blocked: { description: 'Only end-users that are blocked, or only those that are not.', type: 'boolean' },
+  email: { description: 'Only end-users whose address holds this text, in any case.' },
+};

@@ -1,0 +1,261 @@
+import type { Scope } from '../../core/accounts/api-keys.ts';
+import { IMAGE_BODY } from '../../core/creation/create-image-rules.ts';
+import { VIDEO_BODY } from '../../core/creation/create-video-rules.ts';
+import type { EndpointName } from '../../core/routes.ts';
+import { BULK_DELETE_BODY } from '../http/bulk-delete-body.ts';
+import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY } from '../http/queries.ts';
+import { ANSWERS, BODIES, IMAGE_RECORDS, PARAMETERS, VIDEO_RECORDS } from './examples.ts';
+import { bodySchema, type Json, queryParameters, schemaRef } from './json-schema.ts';
+import { BULK_DELETE_NOTES, IMAGE_NOTES, QUERY_NOTES, VIDEO_NOTES } from './notes.ts';
+
+/** The routes that callers use: all but the one of the providers. */
+export type CallerEndpoint = Exclude<EndpointName, 'receive-callback'>;
+
+/** Statuses of refusals that only some operations have. Every operation has 400, 401, 403, 429 and 500. */
+export type OwnRefusal = 402 | 404 | 409 | 422 | 503;
+
+/** One operation of the document, without what follows from its route and from the table of errors. */
+export interface Operation {
+  tag: string;
+  summary: string;
+  description: string;
+  scope: Scope;
+  /** Query and header parameters. */
+  parameters?: Json[];
+  /** Examples of the path's parameters. */
+  path?: Record<string, string>;
+  /** The name of the body's schema among `BODY_SCHEMAS`, and an example. */
+  body?: { schema: keyof typeof BODY_SCHEMAS; example: Json };
+  answer: {
+    status: 200 | 202;
+    description: string;
+    schema: Json;
+    examples: Record<string, unknown>;
+    headers?: readonly string[];
+  };
+  refusals: readonly OwnRefusal[];
+}
+
+/** The bodies of requests. */
+export const BODY_SCHEMAS = {
+  NewGeneration: bodySchema(IMAGE_BODY, IMAGE_NOTES, 'A creation of images.'),
+  NewVideo: bodySchema(VIDEO_BODY, VIDEO_NOTES, 'A creation of a video.'),
+  BulkDelete: bodySchema(BULK_DELETE_BODY, BULK_DELETE_NOTES, 'A bulk deletion.'),
+};
+
+const pageOf = (item: string): Json => schemaRef(`${item}Page`);
+const example = (value: unknown): Record<string, unknown> => ({ example: value });
+const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryParameters(query, QUERY_NOTES);
+
+const IDEMPOTENCY_KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' };
+const CREATION_HEADERS = ['Location', 'Retry-After', 'Idempotency-Replayed'];
+const CREATION_REFUSALS = [402, 409, 422, 503] as const;
+const IMAGES = { requestId: PARAMETERS.requestId };
+const END_USER = { email: PARAMETERS.email };
+
+/** Every operation by the name of its route. */
+export const OPERATIONS: Record<CallerEndpoint, Operation> = {
+  'create-generation': {
+    tag: 'Images',
+    summary: 'Create images',
+    description:
+      'Debits the most that the request can deliver and accepts it. Read the record every 5 s until it is terminal, or give `webhookUrl`. With an `Idempotency-Key` it is safe to repeat for 24 h: the first answer comes again, without a second debit.',
+    scope: 'generations:write',
+    parameters: [IDEMPOTENCY_KEY],
+    body: { schema: 'NewGeneration', example: BODIES.images },
+    answer: {
+      status: 202,
+      description: 'Accepted. Of a repetition the first answer again.',
+      schema: schemaRef('QueuedImages'),
+      examples: example(IMAGE_RECORDS.queued),
+      headers: CREATION_HEADERS,
+    },
+    refusals: CREATION_REFUSALS,
+  },
+  'list-generations': {
+    tag: 'Images',
+    summary: 'List requests for images',
+    description: 'Newest first. Requests for videos are not in it.',
+    scope: 'generations:read',
+    parameters: queries(GENERATIONS_QUERY),
+    answer: {
+      status: 200,
+      description: 'A page of records.',
+      schema: pageOf('Generation'),
+      examples: example(ANSWERS.generations),
+    },
+    refusals: [],
+  },
+  'get-generation': {
+    tag: 'Images',
+    summary: 'Read a request for images',
+    description: 'Signs the URLs of its files anew. Never debits.',
+    scope: 'generations:read',
+    path: IMAGES,
+    answer: {
+      status: 200,
+      description: 'The record.',
+      schema: schemaRef('GenerationRecord'),
+      examples: IMAGE_RECORDS,
+    },
+    refusals: [404],
+  },
+  'delete-generation': {
+    tag: 'Deletion',
+    summary: 'Delete a request',
+    description: 'Images or video, with its files. Nothing is ever cancelled: an unfinished request is 409.',
+    scope: 'generations:write',
+    path: IMAGES,
+    answer: {
+      status: 200,
+      description: 'It is gone.',
+      schema: schemaRef('DeletedRequest'),
+      examples: example(ANSWERS.deletedRequest),
+    },
+    refusals: [404, 409],
+  },
+  'bulk-delete-generations': {
+    tag: 'Deletion',
+    summary: 'Delete many requests',
+    description: 'Images and videos. No id fails the others. Safe to repeat.',
+    scope: 'generations:write',
+    body: { schema: 'BulkDelete', example: BODIES.bulkDelete },
+    answer: {
+      status: 200,
+      description: 'The outcome of each id.',
+      schema: schemaRef('BulkDeletion'),
+      examples: example(ANSWERS.bulkDeletion),
+    },
+    refusals: [],
+  },
+  'create-video': {
+    tag: 'Videos',
+    summary: 'Create a video',
+    description:
+      'As a creation of images. Reference videos are measured last, within 8 s, before anything is debited.',
+    scope: 'generations:write',
+    parameters: [IDEMPOTENCY_KEY],
+    body: { schema: 'NewVideo', example: BODIES.video },
+    answer: {
+      status: 202,
+      description: 'Accepted. Of a repetition the first answer again.',
+      schema: schemaRef('QueuedVideo'),
+      examples: example(VIDEO_RECORDS.queued),
+      headers: CREATION_HEADERS,
+    },
+    refusals: CREATION_REFUSALS,
+  },
+  'get-video': {
+    tag: 'Videos',
+    summary: 'Read a request for a video',
+    description:
+      'Signs the URL of its file anew. Of an unfinished one it queries the provider, at most once in 10 s. Never debits.',
+    scope: 'generations:read',
+    path: { requestId: PARAMETERS.videoId },
+    answer: {
+      status: 200,
+      description: 'The record.',
+      schema: schemaRef('VideoRecord'),
+      examples: VIDEO_RECORDS,
+    },
+    refusals: [404],
+  },
+  'list-models': {
+    tag: 'Models',
+    summary: 'List the models',
+    description: 'Those that can be used right now, with every limit. Read it once per process.',
+    scope: 'models:read',
+    answer: {
+      status: 200,
+      description: 'The models.',
+      schema: schemaRef('Models'),
+      examples: example(ANSWERS.models),
+    },
+    refusals: [],
+  },
+  'list-end-users': {
+    tag: 'End-users',
+    summary: 'List end-users',
+    description: 'Newest first.',
+    scope: 'end-users:read',
+    parameters: queries(END_USERS_QUERY),
+    answer: {
+      status: 200,
+      description: 'A page of end-users.',
+      schema: pageOf('EndUser'),
+      examples: example(ANSWERS.endUsers),
+    },
+    refusals: [],
+  },
+  'block-end-user': {
+    tag: 'End-users',
+    summary: 'Block an end-user',
+    description:
+      'Their creations are 403 from now on; work under way continues. Safe to repeat: it renews `blockedAt`.',
+    scope: 'end-users:write',
+    path: END_USER,
+    answer: {
+      status: 200,
+      description: 'Blocked.',
+      schema: schemaRef('EndUserBlock'),
+      examples: example(ANSWERS.blocked),
+    },
+    refusals: [404],
+  },
+  'unblock-end-user': {
+    tag: 'End-users',
+    summary: 'Unblock an end-user',
+    description: 'Safe to repeat.',
+    scope: 'end-users:write',
+    path: END_USER,
+    answer: {
+      status: 200,
+      description: 'Not blocked.',
+      schema: schemaRef('EndUserBlock'),
+      examples: example(ANSWERS.unblocked),
+    },
+    refusals: [404],
+  },
+  'delete-end-user': {
+    tag: 'End-users',
+    summary: 'Delete an end-user',
+    description:
+      'With every request and file. With unfinished requests it is 409: block, wait, repeat. When one call cannot finish it is 503: repeat it until it is 200. Each call counts what it removed itself.',
+    scope: 'end-users:write',
+    path: END_USER,
+    answer: {
+      status: 200,
+      description: 'They are gone.',
+      schema: schemaRef('DeletedEndUser'),
+      examples: example(ANSWERS.deletedEndUser),
+    },
+    refusals: [404, 409, 503],
+  },
+  'get-balance': {
+    tag: 'Balance',
+    summary: 'Read the balance',
+    description: 'Strongly consistent.',
+    scope: 'balance:read',
+    answer: {
+      status: 200,
+      description: 'The balance.',
+      schema: schemaRef('Balance'),
+      examples: example(ANSWERS.balance),
+    },
+    refusals: [],
+  },
+  'list-balance-history': {
+    tag: 'Balance',
+    summary: 'List the changes of the balance',
+    description: 'Newest first. Each entry has the balance after it.',
+    scope: 'balance:read',
+    parameters: queries(PAGE_QUERY),
+    answer: {
+      status: 200,
+      description: 'A page of entries.',
+      schema: pageOf('BalanceHistory'),
+      examples: example(ANSWERS.balanceHistory),
+    },
+    refusals: [],
+  },
+};

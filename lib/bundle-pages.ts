@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OPENAPI_FILE, PUBLIC_PAGES } from '../core/files/pages.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const redoc = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js');
+
+/** The only file that Redoc fetches from elsewhere, and it has no option against it: the logo in its link to its makers. */
+const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
+
+/** Redoc, which fetches nothing from elsewhere. Throws when another version has the address elsewhere or not at all. */
+const ownRedoc = (): string => {
+  const parts = readFileSync(redoc, 'utf8').split(FOREIGN_LOGO);
+  if (parts.length !== 2) throw new Error(`${redoc} names its logo ${parts.length - 1} times.`);
+  return parts.join('data:,');
+};
+
+/** Where each page is made from. */
+const SOURCES: Record<string, () => string> = {
+  [OPENAPI_FILE]: () => readFileSync(join(root, 'docs/openapi.json'), 'utf8'),
+  'docs.html': () => readFileSync(join(root, 'lib/pages/docs.html'), 'utf8'),
+  'redoc.standalone.js': ownRedoc,
+  'redoc.standalone.js.LICENSE.txt': () => readFileSync(`${redoc}.LICENSE.txt`, 'utf8'),
+};
+
+/** Writes the public pages into the bundle of the function that publishes them. */
+export const bundlePages = (folder: string): void => {
+  mkdirSync(folder, { recursive: true });
+  for (const { file } of PUBLIC_PAGES) {
+    const source = SOURCES[file];
+    if (!source) throw new Error(`Nothing says what ${file} is made from.`);
+    writeFileSync(join(folder, file), source());
+  }
+};

@@ -1,0 +1,94 @@
+import { CustomResource, Duration } from 'aws-cdk-lib';
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  HeadersReferrerPolicy,
+  type IOrigin,
+  ResponseHeadersPolicy,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { PUBLIC_PAGES, PUBLIC_PATHS } from '../core/files/pages.ts';
+import { ServiceFunction } from './service-function.ts';
+
+/** How long CloudFormation waits for the pages: longer than their function runs, with its retries. */
+const PUBLISH_TIMEOUT = Duration.minutes(5);
+
+/**
+ * What the pages may load: what comes from the same place, and the styles and the search worker that Redoc makes itself. Held by
+ * browsers, whatever the scripts try.
+ */
+const CONTENT_POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The distribution's behaviours for the public pages: no signed URL, and a content policy. By path pattern. */
+export const publicBehaviors = (
+  scope: Construct,
+  origin: IOrigin,
+  responseHeadersPolicyName: string,
+): Record<string, BehaviorOptions> => {
+  const responseHeadersPolicy = new ResponseHeadersPolicy(scope, 'PageHeaders', {
+    responseHeadersPolicyName,
+    comment: 'Pages load nothing from elsewhere',
+    securityHeadersBehavior: {
+      contentSecurityPolicy: { contentSecurityPolicy: CONTENT_POLICY, override: true },
+      contentTypeOptions: { override: true },
+      referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+    },
+  });
+  const behavior: BehaviorOptions = {
+    origin,
+    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+    viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+    cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+    responseHeadersPolicy,
+  };
+  return Object.fromEntries(PUBLIC_PATHS.map((pattern) => [pattern, behavior]));
+};
+
+/** What the public pages need. */
+export interface PublicPagesProps {
+  bucket: Bucket;
+  bundleOf: (name: string) => string;
+  /** The address of the API, for the published OpenAPI document. */
+  baseUrl: string;
+}
+
+/** The OpenAPI document and the reference page in the bucket, put there whenever they change. */
+export class PublicPages extends Construct {
+  constructor(scope: Construct, id: string, { bucket, bundleOf, baseUrl }: PublicPagesProps) {
+    super(scope, id);
+    const publish = new ServiceFunction(this, 'Publish', {
+      bundle: bundleOf('events/publish-pages'),
+      description: 'Puts the reference of the API into the bucket at deploy time',
+      timeout: Duration.seconds(60),
+    });
+    publish.addEnvironment({ BUCKET_NAME: bucket.bucketName });
+    publish.allow(
+      ['s3:PutObject'],
+      PUBLIC_PAGES.map(({ key }) => bucket.arnForObjects(key)),
+    );
+    const { lambda } = publish;
+    const { code } = lambda.node.defaultChild as CfnFunction;
+    const pages = new CustomResource(this, 'Pages', {
+      resourceType: 'Custom::PublicPages',
+      serviceToken: lambda.functionArn,
+      serviceTimeout: PUBLISH_TIMEOUT,
+      // The pages are in the function's bundle: another bundle, and they are put again.
+      properties: { BaseUrl: baseUrl, Bundle: (code as CfnFunction.CodeProperty).s3Key },
+    });
+    pages.node.addDependency(lambda.role ?? lambda);
+  }
+}

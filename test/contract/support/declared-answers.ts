@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from './answers.ts';
+
+/** A part of the document. */
+type Json = { [name: string]: unknown };
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The document with every object closed: callers must bear new fields, but a field that the service answers and the
+ * document does not name is a mistake.
+ */
+export const closed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(closed);
+  if (!isJson(value)) return value;
+  const inner = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closed(one)]));
+  return isJson(value.properties) && value.type === 'object'
+    ? { additionalProperties: false, ...inner }
+    : inner;
+};
+
+const file = new URL('../../../docs/openapi.json', import.meta.url);
+/** The committed document. */
+export const openApi = JSON.parse(readFileSync(file, 'utf8')) as {
+  paths: Record<string, Record<string, { responses: Record<string, Json> }>>;
+  components: {
+    responses: Record<string, Json>;
+    headers: Record<string, Json>;
+    schemas: Record<string, Json>;
+  };
+};
+
+/** Headers that say something, so that an answer may only have those that are declared. */
+const TELLING = ['location', 'retry-after', 'idempotency-replayed', 'allow'];
+
+/** Ids of a document that Ajv has. */
+const DOCUMENT = 'openapi';
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+let ajv: Ajv2020 | undefined;
+const validators = new Map<string, ValidateFunction>();
+
+const validatorOf = (pointer: string): ValidateFunction => {
+  // The document as a whole is no schema: only what is referred to in it.
+  ajv ??= new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    formats: { 'date-time': INSTANT, uri: true },
+  }).addSchema(closed(openApi) as Json, DOCUMENT);
+  const known = validators.get(pointer) ?? ajv.compile({ $ref: `${DOCUMENT}#${pointer}` });
+  validators.set(pointer, known);
+  return known;
+};
+
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+const resolved = (part: Json): [Json, string | undefined] => {
+  const $ref = part.$ref as string | undefined;
+  if ($ref === undefined) return [part, undefined];
+  const pointer = $ref.slice(1);
+  const found = pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((inner, name) => (inner as Json)[name], openApi);
+  return [found as Json, pointer];
+};
+
+const ROUTES = Object.entries(openApi.paths).flatMap(([path, operations]) =>
+  Object.keys(operations).map((method) => ({
+    method,
+    path,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+);
+/** A path without parameters before one with: as the gateway does. */
+ROUTES.sort((one, other) => Number(one.path.includes('{')) - Number(other.path.includes('{')));
+
+let checked = 0;
+/** How many answers were held to the document in this process. */
+export const answersChecked = (): number => checked;
+
+/**
+ * Throws unless the document declares an answer: its status, every field, the code of an error, and the headers that
+ * callers go by. Does nothing for a call that is none of the document's operations.
+ */
+export const checkDeclared = (method: string, pathAndQuery: string, answer: Answer<unknown>): void => {
+  const [path = ''] = pathAndQuery.split('?', 1);
+  const route = ROUTES.find((one) => one.method === method.toLowerCase() && one.pattern.test(path));
+  if (!route) return;
+  const said = `${method} ${route.path} answered ${answer.status}`;
+  const response = openApi.paths[route.path]?.[route.method]?.responses[answer.status];
+  assert.ok(response, `${said}, which docs/openapi.json does not declare`);
+  const [{ headers }, pointer] = resolved(response);
+
+  const at = pointer ?? `/paths/${escaped(route.path)}/${route.method}/responses/${answer.status}`;
+  const validate = validatorOf(`${at}/content/application~1json/schema`);
+  assert.ok(
+    validate(answer.body),
+    `${said} with a body that docs/openapi.json does not declare: ${JSON.stringify(validate.errors)} ${JSON.stringify(answer.body)}`,
+  );
+
+  const declared = Object.entries(headers as Record<string, Json>).map(
+    ([name, header]) => [name.toLowerCase(), resolved(header)] as const,
+  );
+  for (const [name, [header, headerPointer]] of declared) {
+    const value = answer.headers.get(name);
+    if (value === null) assert.ok(!header.required, `${said} without ${name}`);
+    else assert.ok(validatorOf(`${headerPointer}/schema`)(value), `${said} with ${name}: ${value}`);
+  }
+  const names = declared.map(([name]) => name);
+  for (const name of TELLING) {
+    assert.ok(
+      names.includes(name) || !answer.headers.has(name),
+      `${said} with ${name}, which is not declared`,
+    );
+  }
+  checked += 1;
+};

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
+import { OUTPUT_PREFIX } from '../../core/table/keys.ts';
+import { bundlePages } from '../../lib/bundle-pages.ts';
+import {
+  ofType,
+  onlyOne,
+  type Resource,
+  render,
+  type ServiceTemplate,
+  synthesizeService,
+} from './service-template.ts';
+import { withTemporaryFolder } from './synthesis.ts';
+
+/** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
+const CACHING_OPTIMIZED = '658327ea-f89d-4fab-a63d-7e88639e58f6';
+
+let service: ServiceTemplate;
+let distribution: Resource['Properties'];
+beforeAll(async () => {
+  service = await synthesizeService();
+  distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig;
+});
+
+describe('the paths of the public pages', () => {
+  test('are read over HTTPS by everyone, from the bucket: the document and the reference page', () => {
+    const behaviors: Resource['Properties'][] = distribution.CacheBehaviors;
+
+    expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/openapi.json', '/docs', '/docs/*']);
+    for (const behavior of behaviors) {
+      expect(behavior).toMatchObject({
+        AllowedMethods: ['GET', 'HEAD'],
+        ViewerProtocolPolicy: 'redirect-to-https',
+        CachePolicyId: CACHING_OPTIMIZED,
+        Compress: true,
+        TargetOriginId: distribution.DefaultCacheBehavior.TargetOriginId,
+      });
+      expect(behavior.TrustedKeyGroups).toBeUndefined();
+      expect(behavior.FunctionAssociations).toBeUndefined();
+    }
+  });
+
+  test('are those of the pages, and of no file of a request', () => {
+    const patterns = PUBLIC_PATHS.map((path) => new RegExp(`^${path.replaceAll('*', '.*')}$`));
+    const isPublic = (key: string): boolean => patterns.some((pattern) => pattern.test(`/${key}`));
+
+    expect(PUBLIC_PAGES.map(({ key }) => isPublic(key))).toEqual(PUBLIC_PAGES.map(() => true));
+    expect(isPublic(`${OUTPUT_PREFIX}a/0.png`)).toBe(false);
+    expect(PUBLIC_PAGES.some(({ key }) => key.startsWith(OUTPUT_PREFIX))).toBe(false);
+  });
+
+  test('have a policy by which browsers load nothing from elsewhere', () => {
+    for (const { ResponseHeadersPolicyId } of distribution.CacheBehaviors) {
+      const policy = service.resources[ResponseHeadersPolicyId.Ref]?.Properties.ResponseHeadersPolicyConfig;
+      const { ContentSecurityPolicy, ...others } = policy.SecurityHeadersConfig;
+      const directives = ContentSecurityPolicy.ContentSecurityPolicy.split('; ');
+
+      expect(ContentSecurityPolicy.Override).toBe(true);
+      expect(directives).toContain("default-src 'self'");
+      // No directive names another host, and no script is taken from the page itself.
+      expect(directives.join(' ')).not.toMatch(/https?:|\*|unsafe-eval|script-src/);
+      expect(others).toEqual({
+        ContentTypeOptions: { Override: true },
+        ReferrerPolicy: { Override: true, ReferrerPolicy: 'no-referrer' },
+      });
+    }
+  });
+
+  test('have an address among the outputs of the stack', () => {
+    expect(render((service.outputs.ReferenceUrl as { Value?: unknown } | undefined)?.Value)).toMatch(/^https:\/\/DeliveryDistribution.*\/docs$/);
+  });
+});
+
+describe('the pages', () => {
+  test('are put again when their bundle or the address of the API changes, once the function may', () => {
+    const pages = onlyOne(service.resources, 'Custom::PublicPages');
+    const { logicalId, properties } = service.functions['events/publish-pages'] ?? {};
+    const [policyId] = ofType(service.resources, 'AWS::IAM::Policy').flatMap(([id, policy]) =>
+      policy.Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === properties?.Role['Fn::GetAtt'][0])
+        ? [id]
+        : [],
+    );
+
+    expect(pages.Properties.ServiceToken).toEqual({ 'Fn::GetAtt': [logicalId, 'Arn'] });
+    expect(pages.Properties.Bundle).toBe(properties?.Code.S3Key);
+    expect(render(pages.Properties.BaseUrl)).toMatch(/^https:\/\/.*\/prod$/);
+    // Without it CloudFormation waits an hour for a function that cannot answer.
+    expect(Number(pages.Properties.ServiceTimeout)).toBe(300);
+    expect(pages.DependsOn).toContain(policyId);
+  });
+
+  test('are the committed document, a page that loads only its own, and Redoc without an address of its makers', () => {
+    const files = withTemporaryFolder((folder) => {
+      bundlePages(folder);
+      return Object.fromEntries(
+        PUBLIC_PAGES.map(({ file }) => [file, readFileSync(`${folder}/${file}`, 'utf8')]),
+      );
+    });
+    const committed = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+
+    expect(files['openapi.json']).toBe(readFileSync(committed, 'utf8'));
+    const addresses = [...(files['docs.html'] ?? '').matchAll(/(?:src|href|spec-url)="([^"]*)"/g)].map(
+      ([, address = '']) => address,
+    );
+    expect(addresses).toEqual(['data:,', '/openapi.json', '/openapi.json', '/docs/redoc.standalone.js']);
+    expect(files['docs.html']).not.toMatch(/<script>|<script [^>]*>[^<]|https?:/);
+    expect(files['redoc.standalone.js']?.length).toBeGreaterThan(500_000);
+    expect(files['redoc.standalone.js']).not.toContain('cdn.redoc');
+    expect(files['redoc.standalone.js.LICENSE.txt']).toContain('license');
+  });
+});

@@ -1,0 +1,90 @@
+import '../builders/environment.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { PUBLIC_PAGES } from '../../../core/files/pages.ts';
+import { publishPages } from '../../../core/files/publish-pages.ts';
+import { handler } from '../../../functions/events/publish-pages.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
+import { PROJECT_ROOT } from '../docs/documents.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
+
+const bucket = new MemoryBucket();
+const server = await new LoopbackServer().start();
+const folder = mkdtempSync(join(tmpdir(), 'pages-'));
+for (const { file } of PUBLIC_PAGES) writeFileSync(join(folder, file), `<${file}>`);
+writeFileSync(join(folder, 'openapi.json'), readFileSync(join(PROJECT_ROOT, 'docs/openapi.json')));
+beforeEach(() => {
+  bucket.reset();
+  server.reset();
+  server.answer(200, '');
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+
+describe('the public pages', () => {
+  test('are put into the bucket under their paths, each with its type', async () => {
+    await publishPages(pathToFileURL(`${folder}/`), 'https://api.example.com/prod');
+
+    const objects = [...bucket.objects].map(([key, { contentType }]) => [key, contentType]);
+    expect(objects.toSorted()).toEqual(
+      PUBLIC_PAGES.map(({ key, contentType }) => [key, contentType]).toSorted(),
+    );
+    expect(bucket.objects.get('docs')?.bytes.toString()).toBe('<docs.html>');
+    const cached = bucket.client.commandCalls(PutObjectCommand).map(({ args }) => args[0].input.CacheControl);
+    expect(new Set(cached)).toEqual(new Set(['public, max-age=300']));
+  });
+
+  test('name the address of this API in the document, and change nothing else in it', async () => {
+    await publishPages(pathToFileURL(`${folder}/`), 'https://api.example.com/prod');
+
+    const { servers, ...published } = JSON.parse(String(bucket.objects.get('openapi.json')?.bytes));
+    const { servers: _, ...committed } = JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8'));
+    expect(servers).toEqual([{ url: 'https://api.example.com/prod', description: 'This API.' }]);
+    expect(published).toEqual(committed);
+  });
+});
+
+const run = (RequestType: string, ResourceProperties: Record<string, string>) =>
+  handler(
+    {
+      RequestType,
+      ResponseURL: `${server.url}/answer?signature=x`,
+      StackId: 'stack-1',
+      RequestId: 'request-1',
+      LogicalResourceId: 'Pages',
+      ResourceProperties: { ServiceToken: 'arn:function', ...ResourceProperties },
+      ...(RequestType !== 'Create' && { PhysicalResourceId: 'public-pages' }),
+    } as unknown as CloudFormationCustomResourceEvent,
+    aLambdaContext(),
+  );
+const answer = () => server.requests.at(-1)?.body as Record<string, unknown>;
+
+describe('the custom resource', () => {
+  test('stays when the stack is deleted: the pages go with the bucket', async () => {
+    await run('Delete', { BaseUrl: 'https://api.example.com' });
+
+    expect(answer()).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'public-pages' });
+    expect(bucket.objects.size).toBe(0);
+  });
+
+  test('fails the deployment when the pages are not in its bundle', async () => {
+    await run('Create', { BaseUrl: 'https://api.example.com' });
+
+    expect(answer()).toMatchObject({ Status: 'FAILED', Reason: expect.stringMatching(/^See the logs: /) });
+    expect(bucket.objects.size).toBe(0);
+  });
+
+  test('fails without the address of the API', async () => {
+    await run('Update', {});
+
+    expect(answer()).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'public-pages' });
+  });
+});

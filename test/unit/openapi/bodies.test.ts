@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { parseImageRequest } from '../../../core/creation/create-image-rules.ts';
+import { parseVideoRequest } from '../../../core/creation/create-video-rules.ts';
+import { idempotencyKeyProblem } from '../../../core/creation/idempotency.ts';
+import { CATALOG } from '../../../core/models/catalog.ts';
+import { readDocument } from '../docs/documents.ts';
+
+const document = JSON.parse(readDocument('docs/openapi.json'));
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, validateSchema: false });
+ajv.addSchema(document, 'openapi');
+
+type Parse = typeof parseImageRequest | typeof parseVideoRequest;
+type Body = Record<string, unknown>;
+
+/** The fields that the document finds wrong: the first name of each path. */
+const rejectedBy = (schema: string, body: Body): string[] => {
+  const validate = ajv.getSchema(`openapi#/components/schemas/${schema}`);
+  if (!validate) throw new Error(`There is no schema ${schema}.`);
+  if (validate(body)) return [];
+  return (validate.errors ?? []).map(({ instancePath, params }) => {
+    const [, top] = instancePath.split('/');
+    return top ?? params.missingProperty ?? params.additionalProperty;
+  });
+};
+
+/** The fields that the service refuses: the first name of each path. */
+const refusedBy = (parse: Parse, body: Body): string[] => {
+  const parsed = parse(body, false);
+  return parsed.ok ? [] : Object.keys(parsed.error.fields).map((path) => path.split(/[.[]/)[0] ?? '');
+};
+
+const ODD = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, 1, 2, 15, 16, 30, 31, 1.5, -1, '', ' ', '\u3000', [], {}, [[]]),
+  fc.constantFrom<unknown>(
+    '1K',
+    '4K',
+    '1.5K',
+    '15K',
+    '2048x2048',
+    '0x1',
+    '1234567x1',
+    'auto',
+    'square',
+    '720p',
+  ),
+  fc.constantFrom<unknown>(
+    'https://example.com/a.png',
+    `https://example.com/${'x'.repeat(2028)}`,
+    'x'.repeat(4001),
+  ),
+  fc.constantFrom<unknown>(
+    { maxImages: 1 },
+    { maxImages: 16 },
+    { maxImages: '1' },
+    { maxImages: 1, more: 1 },
+  ),
+  fc.constantFrom<unknown>('ada@example.com', ' ADA@EXAMPLE.COM ', 'a', `${'a'.repeat(2001)}@example.com`),
+  fc.array(fc.constantFrom('https://example.com/a.png', 'no URL', ''), { maxLength: 11 }),
+  fc.jsonValue({ maxDepth: 1 }),
+);
+const KINDS = [
+  ['NewGeneration', parseImageRequest, 'image'],
+  ['NewVideo', parseVideoRequest, 'video'],
+] as const;
+
+describe.each(KINDS)('%s', (schema, parse, type) => {
+  const models = CATALOG.filter((model) => model.type === type).map(({ id }) => id);
+  // Without a model, the service cannot judge what depends on it, and names the model only.
+  const names = Object.keys(document.components.schemas[schema].properties).filter(
+    (name) => name !== 'model',
+  );
+  const base = { prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
+  const bodies = fc
+    .tuple(
+      fc.constantFrom(...models),
+      fc.array(fc.tuple(fc.constantFrom(...names, 'seed', '__proto__'), ODD), { maxLength: 3 }),
+      fc.array(fc.constantFrom('prompt', 'endUserEmail'), { maxLength: 1 }),
+    )
+    .map(([model, changes, left]) => {
+      const body: Body = Object.fromEntries([...Object.entries({ model, ...base }), ...changes]);
+      for (const name of left) delete body[name];
+      return body;
+    });
+
+  test('rejects nothing that the service takes: what it rejects, the service refuses on the same field', () => {
+    let rejected = 0;
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const fields = rejectedBy(schema, body);
+        if (fields.length > 0) rejected += 1;
+        expect(refusedBy(parse, body)).toEqual(expect.arrayContaining(fields));
+      }),
+      { numRuns: 2000 },
+    );
+    expect(rejected).toBeGreaterThan(500);
+  });
+
+  test.each([[undefined], [null], [1], [[]]])('asks for a model: %j', (model) => {
+    expect(rejectedBy(schema, { ...base, ...(model !== undefined && { model }) })).toEqual(['model']);
+    expect(refusedBy(parse, { ...base, model })).toEqual(['model']);
+  });
+
+  test('takes the smallest body, and its example', () => {
+    for (const model of models) expect(rejectedBy(schema, { model, ...base })).toEqual([]);
+    const path = type === 'image' ? '/v1/generations' : '/v1/videos';
+    const { example } = document.paths[path].post.requestBody.content['application/json'];
+
+    expect(refusedBy(parse, example)).toEqual([]);
+  });
+});
+
+const IMAGES = { model: 'xSD4.5', prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
+const VIDEO = { ...IMAGES, model: 'xW3.0s' };
+const URL = 'https://example.com/a.png';
+
+describe('what the document says in words only', () => {
+  test.each<[field: string, Body]>([
+    ['model', { ...IMAGES, model: 'xW3.0s' }],
+    ['prompt', { ...IMAGES, prompt: 'x'.repeat(4001) }],
+    ['endUserEmail', { ...IMAGES, endUserEmail: 'ada' }],
+    ['webhookUrl', { ...IMAGES, webhookUrl: 'https://10.0.0.1/' }],
+    ['size', { ...IMAGES, size: '1K' }],
+    ['size', { ...IMAGES, size: '64x64' }],
+    ['aspectRatio', { ...IMAGES, size: '2048x2048', aspectRatio: 'square' }],
+    ['n', { ...IMAGES, model: 'xZI1.0Pro', n: 2 }],
+    ['references', { ...IMAGES, model: 'xZI1.0Pro', references: [URL] }],
+    ['sequential', { ...IMAGES, model: 'xZI1.0Pro', sequential: 'auto' }],
+    ['sequentialOptions', { ...IMAGES, sequentialOptions: { maxImages: 1 } }],
+  ])('is refused for images: %s', (field, body) => {
+    expect(rejectedBy('NewGeneration', body)).toEqual([]);
+    expect(refusedBy(parseImageRequest, body)).toEqual([field]);
+    expect(document.components.schemas.NewGeneration.properties[field].description).toMatch(/\.$/);
+  });
+
+  test.each<[field: string, Body]>([
+    ['resolution', { ...VIDEO, resolution: '8k' }],
+    ['durationSec', { ...VIDEO, model: 'xW2.7S', image: URL, durationSec: 16 }],
+    ['image', { ...VIDEO, model: 'xW2.7S' }],
+    ['lastFrame', { ...VIDEO, lastFrame: URL }],
+    ['ratio', { ...VIDEO, ratio: '7:1' }],
+    ['referenceImages', { ...VIDEO, image: URL, referenceImages: [URL] }],
+    ['referenceVideos', { ...VIDEO, referenceVideos: Array(6).fill(URL) }],
+    ['referenceAudios', { ...VIDEO, model: 'xW2.7S', image: URL, referenceAudios: [URL] }],
+  ])('is refused for a video: %s', (field, body) => {
+    expect(rejectedBy('NewVideo', body)).toEqual([]);
+    expect(refusedBy(parseVideoRequest, body)).toEqual([field]);
+    expect(document.components.schemas.NewVideo.properties[field].description).toMatch(/\.$/);
+  });
+});
+
+test.each(['', 'a', ' ', '~', 'x'.repeat(255), 'x'.repeat(256), 'é', '\n', '\x7f', '\x1f'])(
+  'an Idempotency-Key is declared as the service takes it: %j',
+  (key) => {
+    const { schema } = document.components.parameters.IdempotencyKey;
+
+    expect(ajv.validate(schema, key)).toBe(idempotencyKeyProblem(key) === undefined);
+  },
+);

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { IMAGE_RECORDS, REFUSALS, VIDEO_RECORDS } from '../../../functions/openapi/examples.ts';
+import { answersChecked, checkDeclared } from '../../contract/support/declared-answers.ts';
+
+const ID = { 'x-request-id': 'a' };
+const CREATED = { ...ID, location: 'https://a.example/v1/generations/img_1', 'retry-after': '5' };
+const check = (
+  method: string,
+  path: string,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = ID,
+) => checkDeclared(method, path, { status, body, headers: new Headers(headers) });
+
+const READ = '/v1/generations/img_01M80FHZVG0RV5YDGY3R1P0Q7G';
+const { queued, succeeded } = IMAGE_RECORDS;
+
+describe('an answer as the document declares it passes', () => {
+  test.each([
+    ['GET', READ, 200, succeeded, ID],
+    ['GET', '/v1/videos/vid_1?x=1', 200, VIDEO_RECORDS.failed, ID],
+    ['POST', '/v1/generations', 202, queued, CREATED],
+    ['POST', '/v1/generations', 202, queued, { ...CREATED, 'idempotency-replayed': 'true' }],
+    ['GET', READ, 404, REFUSALS.not_found, ID],
+    ['GET', '/v1/balance', 429, REFUSALS.rate_limited, { ...ID, 'retry-after': '1' }],
+    ['GET', '/v1/balance', 500, REFUSALS.internal_error, ID],
+    ['GET', '/v1/balance', 500, REFUSALS.internal_error, { ...ID, 'retry-after': '2' }],
+  ])('%s %s %i', (method, path, status, body, headers) => {
+    const before = answersChecked();
+    check(method, path, status, body, headers);
+
+    expect(answersChecked()).toBe(before + 1);
+  });
+
+  test('and one to a call that is no operation is not looked at', () => {
+    const before = answersChecked();
+    check('PUT', READ, 405, REFUSALS.not_found);
+    check('GET', '/v1/nothing', 404, REFUSALS.not_found);
+
+    expect(answersChecked()).toBe(before);
+  });
+});
+
+describe('an answer is refused', () => {
+  const { images: _images, ...incomplete } = succeeded as typeof succeeded & { images: unknown };
+  const [item] = (succeeded as { images: object[] }).images;
+  test.each<[what: string, ...Parameters<typeof check>]>([
+    ['with a status of another operation', 'GET', '/v1/balance', 404, REFUSALS.not_found],
+    ['with a status of none', 'GET', READ, 418, REFUSALS.not_found],
+    ['with the code of another status', 'GET', READ, 404, REFUSALS.conflict],
+    ['with a code of records', 'GET', READ, 500, REFUSALS.provider_error],
+    [
+      'with fields that only a validation error has',
+      'GET',
+      READ,
+      404,
+      {
+        error: { ...REFUSALS.not_found.error, fields: {} },
+      },
+    ],
+    ['with a field that is not declared', 'GET', READ, 200, { ...succeeded, accountId: 'acc_1' }],
+    ['with the fields of another status', 'GET', READ, 200, { ...IMAGE_RECORDS.processing, cost: 1 }],
+    ['without a field', 'GET', READ, 200, incomplete],
+    ['with a rate inside', 'GET', '/v1/models', 200, { data: [{ perImage: 1 }] }],
+    [
+      'with an item that has both a URL and an error',
+      'GET',
+      READ,
+      200,
+      {
+        ...succeeded,
+        images: [{ ...item, error: { code: 'storage_failed' } }],
+      },
+    ],
+    [
+      'with an instant without milliseconds',
+      'GET',
+      READ,
+      200,
+      { ...queued, createdAt: '2026-11-22T01:57:28Z' },
+    ],
+    ['with a record that a creation does not answer', 'POST', '/v1/generations', 202, succeeded, CREATED],
+    ['without a header', 'POST', '/v1/generations', 202, queued, ID],
+    ['without a request id', 'GET', READ, 200, succeeded, {}],
+    [
+      'with a wait of no whole seconds',
+      'GET',
+      READ,
+      429,
+      REFUSALS.rate_limited,
+      { ...ID, 'retry-after': '0.5' },
+    ],
+    ['with a header that is not declared', 'GET', READ, 200, succeeded, { ...ID, 'retry-after': '5' }],
+  ])('%s', (_what, ...answer) => {
+    expect(() => check(...answer)).toThrow(/^(GET|POST) \/v1\//);
+  });
+});

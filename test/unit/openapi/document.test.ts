@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { ERROR_STATUS } from '../../../core/errors.ts';
+import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
+import { openApiText } from '../../../functions/openapi/document.ts';
+import { OPERATIONS } from '../../../functions/openapi/operations.ts';
+import { codeIn, PROJECT_ROOT, readDocument, tableRows } from '../docs/documents.ts';
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, { schema: unknown; examples?: Record<string, unknown> }>;
+}
+interface OperationObject {
+  operationId: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters?: { name: string; in: string }[];
+  responses: Record<string, Response>;
+}
+const text = readDocument('docs/openapi.json');
+const document = JSON.parse(text);
+const paths = document.paths as Record<string, Record<string, OperationObject>>;
+
+/** Every operation as `POST /v1/videos`. */
+const operations = new Map(
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
+  ),
+);
+const endpoints = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[];
+const operationOf = (name: EndpointName): OperationObject => {
+  const found = operations.get(routeText(name));
+  if (!found) throw new Error(`The document lacks ${routeText(name)}.`);
+  return found;
+};
+
+describe('docs/openapi.json', () => {
+  test('is what npm run openapi writes from the schemas and the routes', () => {
+    expect(text).toBe(openApiText());
+  });
+
+  test('has every route of the callers, and no other: 14', () => {
+    const names = (Object.keys(ROUTES) as EndpointName[]).filter((name) => name !== 'receive-callback');
+
+    expect([...operations.keys()].toSorted()).toEqual(names.map(routeText).toSorted());
+    expect(operations.size).toBe(14);
+  });
+
+  test('has the schemas of every body and answer: 43', () => {
+    expect(Object.keys(document.components.schemas)).toHaveLength(43);
+  });
+
+  test('has for each operation the scope that its function asks for', () => {
+    for (const name of endpoints) {
+      const source = readFileSync(join(PROJECT_ROOT, 'functions/api', `${name}.ts`), 'utf8');
+      const scopes = [...source.matchAll(/authorize\(identifyCaller\(request\), '([a-z:-]+)'/g)].map(
+        ([, scope]) => scope,
+      );
+
+      expect([name, operationOf(name).security]).toEqual([name, [{ apiKey: scopes }]]);
+    }
+  });
+
+  test('has for each operation the scope, the status and the refusals of docs/api.md', () => {
+    const rows = tableRows(readDocument('docs/api.md'), 'route', 'scope');
+    const everywhere = ['400', '401', '403', '429', '500'];
+
+    expect(rows).toHaveLength(operations.size);
+    for (const [route, scope, success = '', own = ''] of rows) {
+      const operation = operations.get(codeIn(route));
+      const statuses = new Set([success, ...everywhere, ...own.split(', ')]);
+
+      expect([route, operation?.security]).toEqual([route, [{ apiKey: [codeIn(scope)] }]]);
+      expect([route, Object.keys(operation?.responses ?? {})]).toEqual([route, [...statuses].toSorted()]);
+    }
+  });
+
+  test('has every error code under its status, but those that stand in records only', () => {
+    const codes = Object.values(document.components.responses as Record<string, Response>).flatMap(
+      ({ content }) => Object.keys(content?.['application/json']?.examples ?? {}),
+    );
+
+    expect([...codes, 'provider_timeout', 'provider_error'].toSorted()).toEqual(
+      Object.keys(ERROR_STATUS).toSorted(),
+    );
+    for (const { responses } of operations.values()) {
+      for (const [status, { $ref = '' }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        const response = document.components.responses[$ref.split('/').at(-1) ?? ''];
+        const { code } = response.content['application/json'].schema.properties.error.properties;
+        const declared: (keyof typeof ERROR_STATUS)[] = code.enum;
+        expect(declared.map((each) => ERROR_STATUS[each])).toEqual(declared.map(() => Number(status)));
+      }
+    }
+  });
+
+  test('names every parameter of a path, and its operations apart', () => {
+    for (const [path, methods] of Object.entries(paths)) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { parameters = [] } of Object.values(methods)) {
+        const declared = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+        expect(declared).toEqual(named);
+      }
+    }
+    const ids = [...operations.values()].map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('has a full discriminator on every union of records, models and events', () => {
+    const unions = ['GenerationRecord', 'VideoRecord', 'Model'].map(
+      (name) => document.components.schemas[name],
+    );
+
+    for (const { oneOf, discriminator } of unions) {
+      expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
+    }
+    expect(unions.map(({ oneOf }) => oneOf.length)).toEqual([5, 5, 2]);
+  });
+
+  test('has the four webhooks, each with a type of its own, without a key', () => {
+    const types = Object.entries(document.webhooks as Record<string, { post: OperationObject }>).map(
+      ([name, { post }]) => {
+        const [id = ''] = JSON.stringify(post).match(/\w+Event(?=")/) ?? [];
+        expect(post.security).toEqual([]);
+        expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['410', '2XX']));
+        return [name, document.components.schemas[id].properties.type.const];
+      },
+    );
+
+    expect(types.map(([name]) => name)).toEqual([
+      ...['generation.succeeded', 'generation.failed', 'video.succeeded', 'video.failed'],
+    ]);
+    for (const [name, type] of types) expect(type).toBe(name);
+  });
+
+  test('has no finding of the strictest rules of redocly lint', async () => {
+    const cli = join(PROJECT_ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+    const lint = ['lint', 'docs/openapi.json', '--extends', 'recommended-strict', '--format', 'json'];
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...lint], {
+      cwd: PROJECT_ROOT,
+      env,
+    });
+
+    const { totals, problems } = JSON.parse(stdout);
+    expect(problems).toEqual([]);
+    expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+  });
+});
+
+test('no function loads what the document is made from', async () => {
+  const { readImports, readSources } = await import('../architecture/source-graph.ts');
+  const sources = readSources('core', 'functions', 'providers');
+  const makesTheDocument = (path: string): boolean =>
+    /^functions\/openapi\/|^core\/answers\.ts$|-answers\.ts$|^core\/requests\/records\.ts$/.test(path);
+  const loading = readImports(sources).filter(
+    ({ from, to, typeOnly }) => !typeOnly && makesTheDocument(to) && !makesTheDocument(from),
+  );
+
+  expect([...sources.keys()].filter(makesTheDocument).length).toBeGreaterThan(10);
+  expect(loading.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
