@@ -64,7 +64,7 @@ export class GenerationServiceStack extends Stack {
       generation,
       expiry,
     });
-    const { verifyLedger } = new Monitoring(this, 'Monitoring', {
+    const monitoring = new Monitoring(this, 'Monitoring', {
       bundleOf,
       context,
       api: httpApi.api,
@@ -72,6 +72,7 @@ export class GenerationServiceStack extends Stack {
       expiry,
     });
 
+    const { verifyLedger } = monitoring;
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
       stateMachines: {
@@ -165,6 +166,7 @@ export class GenerationServiceStack extends Stack {
       dataStore,
       secrets,
       settings,
+      monitoring,
       generation,
       expiry,
       webhookDelivery,
