@@ -4,7 +4,7 @@ import { ERROR_STATUS, type ErrorCode, UNEXPECTED_ERROR } from '../core/errors.t
 /** Status for a known path with a method that it does not take. The error code in its body is `not_found`. */
 export const METHOD_NOT_ALLOWED = 405;
 /** Message for an unknown path. */
-export const NO_SUCH_ROUTE = 'There is no such route.';
+const NO_SUCH_ROUTE = 'There is no such route.';
 
 /** Body of an error made by the gateway, in the API's format. */
 export const errorBody = (code: ErrorCode, message: string): string =>
@@ -35,8 +35,10 @@ export const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'typ
   // The gateway's names for an unknown path. `http-api.ts` gives every path a method, so that these are not met.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.RESOURCE_NOT_FOUND, gatewayError('not_found', NO_SUCH_ROUTE)],
+  // What `http-api.ts` lets every unknown path come to.
+  [ResponseType.INVALID_API_KEY, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
-  // Only the mocks that answer 404 and 405 check the content type. This replaces their response for a rare one.
+  // Only the mocks that answer 405 check the content type. This replaces their response for a rare one.
   [
     ResponseType.UNSUPPORTED_MEDIA_TYPE,
     {

@@ -65,7 +65,7 @@ export class GenerationServiceStack extends Stack {
       context,
       generation,
     });
-    const { verifyLedger } = new Monitoring(this, 'Monitoring', {
+    const monitoring = new Monitoring(this, 'Monitoring', {
       bundleOf,
       context,
       api: httpApi.api,
@@ -73,6 +73,7 @@ export class GenerationServiceStack extends Stack {
       expiry,
     });
 
+    const { verifyLedger } = monitoring;
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
       stateMachines: {
@@ -165,6 +166,7 @@ export class GenerationServiceStack extends Stack {
       dataStore,
       secrets,
       settings,
+      monitoring,
       generation,
       expiry,
       webhookDelivery,

@@ -18,10 +18,9 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ERROR_STATUS } from '../core/errors.ts';
 import type { Route } from '../core/routes.ts';
 import type { StackContext } from './context.ts';
-import { errorBody, GATEWAY_RESPONSES, METHOD_NOT_ALLOWED, NO_SUCH_ROUTE } from './gateway-responses.ts';
+import { errorBody, GATEWAY_RESPONSES, METHOD_NOT_ALLOWED } from './gateway-responses.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** A route and its function. */
@@ -32,8 +31,8 @@ export interface ApiRoute extends Route {
 const STAGE = 'prod';
 
 /**
- * Content types of calls that the gateway refuses by itself: a mock integration takes only those that it lists. For any
- * other the gateway answers with the response that `gateway-responses.ts` gives `UNSUPPORTED_MEDIA_TYPE`.
+ * Content types of calls with a wrong method: a mock integration takes only those that it lists. For any other the
+ * gateway answers with the response that `gateway-responses.ts` gives `UNSUPPORTED_MEDIA_TYPE`.
  */
 const REFUSED_MEDIA_TYPES = [
   'application/json',
@@ -143,7 +142,7 @@ export class HttpApi extends Construct {
       (resource) => !resource.node.children.some((child) => child instanceof Method),
     );
     for (const resource of [...withoutRoute, this.api.root.addResource('{proxy+}')]) {
-      refuse(resource, ERROR_STATUS.not_found, NO_SUCH_ROUTE, {});
+      refuseAsUnknown(resource);
     }
   }
 }
@@ -153,26 +152,27 @@ const resourcesBelow = (parent: IResource & Construct): Resource[] =>
     .filter((child) => child instanceof Resource)
     .flatMap((child) => [child, ...resourcesBelow(child)]);
 
-const refuseOtherMethods = (resource: IResource, allowed: readonly string[]): void =>
-  refuse(resource, METHOD_NOT_ALLOWED, `This route takes ${allowed.join(', ')} only.`, {
-    Allow: `'${allowed.join(', ')}'`,
-  });
+/**
+ * Answers every call with `not_found`, by the gateway alone. Such a method wants a key of the gateway's own, of which there
+ * are none, and `INVALID_API_KEY` becomes `not_found`: the gateway judges the key before the content type, of which a mock
+ * integration takes only those that it lists.
+ */
+const refuseAsUnknown = (resource: IResource): void => {
+  resource.addMethod('ANY', new MockIntegration(), { apiKeyRequired: true });
+};
 
 /** Answers every method that has no function with `not_found`, by the gateway alone. */
-const refuse = (
-  resource: IResource,
-  status: number,
-  message: string,
-  headers: Record<string, string>,
-): void => {
-  const always = { 'X-Request-Id': 'context.requestId', 'X-Content-Type-Options': "'nosniff'" };
+const refuseOtherMethods = (resource: IResource, allowed: readonly string[]): void => {
+  const headers = {
+    'X-Request-Id': 'context.requestId',
+    'X-Content-Type-Options': "'nosniff'",
+    Allow: `'${allowed.join(', ')}'`,
+  };
   const parameters = Object.fromEntries(
-    Object.entries({ ...always, ...headers }).map(([name, value]) => [
-      `method.response.header.${name}`,
-      value,
-    ]),
+    Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value]),
   );
-  const statusCode = String(status);
+  const statusCode = String(METHOD_NOT_ALLOWED);
+  const message = `This route takes ${allowed.join(', ')} only.`;
   resource.addMethod(
     'ANY',
     new MockIntegration({

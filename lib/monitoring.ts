@@ -33,7 +33,8 @@ export interface MonitoringProps {
 /** Verifies the ledger once a day, and notifies the operator of alarms. */
 export class Monitoring extends Construct {
   readonly verifyLedger: ServiceFunction;
-  private readonly topic: Topic;
+  /** Where alarms go. */
+  readonly topic: Topic;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);

@@ -1,4 +1,5 @@
 import { CfnOutput } from 'aws-cdk-lib';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import type { DataStore } from './data-store.ts';
@@ -13,6 +14,7 @@ interface Capabilities {
   dataStore: DataStore;
   secrets: ProviderSecrets;
   settings: Settings;
+  monitoring: { topic: Topic };
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   webhookDelivery: { stateMachine: StateMachine };
@@ -20,8 +22,8 @@ interface Capabilities {
 
 /** Adds the outputs of the stack. The operators' command line and the local run find the service by them. */
 export const addOutputs = (stack: Construct, service: Capabilities): void => {
-  const { httpApi, fileDelivery, dataStore, secrets, settings, generation, expiry, webhookDelivery } =
-    service;
+  const { httpApi, fileDelivery, dataStore, secrets, settings, monitoring } = service;
+  const { generation, expiry, webhookDelivery } = service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
   output('BaseUrl', httpApi.baseUrl);
   // Where the DNS records of custom domains point.
@@ -37,4 +39,5 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
   output('RetentionDays', settings.variables.RETENTION_DAYS);
+  output('AlarmTopicArn', monitoring.topic.topicArn);
 };

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import ora from 'ora';
+import { createProgress, type Progress } from '../ops/progress.ts';
 import { PROJECT_ROOT } from './run/child.ts';
 import { type LocalRun, startLocalRun } from './run.ts';
 
@@ -52,26 +52,6 @@ interface RequestRecord {
   error?: { code: string; message: string };
 }
 
-/** Shows progress: a spinner on a terminal, else lines. */
-const createProgress = () => {
-  // Without a known width the spinner would clear lines without end.
-  const spinner = process.stderr.isTTY && process.stderr.columns > 0 ? ora() : undefined;
-  let shown = '';
-  return {
-    update: (text: string) => {
-      if (text === shown) return;
-      shown = text;
-      if (spinner) spinner.start(text);
-      else console.log(text);
-    },
-    succeed: (text: string) => {
-      if (spinner) spinner.succeed(text);
-      else console.log(text);
-    },
-    stop: () => spinner?.stop(),
-  };
-};
-
 const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<RequestRecord> => {
   const response = await fetch(run.baseUrl + path, {
     headers: { authorization: `Bearer ${run.apiKey}`, 'content-type': 'application/json' },
@@ -104,7 +84,7 @@ const outputsOf = ({ images = [], videos = [] }: RequestRecord) => [
 const create = async (
   run: LocalRun,
   { path, body }: (typeof REQUESTS)[number],
-  progress: ReturnType<typeof createProgress>,
+  progress: Progress,
   signal: AbortSignal,
 ) => {
   const startedAt = Date.now();
@@ -133,7 +113,7 @@ const create = async (
 
 const demo = async (signal: AbortSignal) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'generation-service-demo-'));
-  const progress = createProgress();
+  const progress = createProgress(console.log);
   let run: LocalRun | undefined;
   try {
     progress.update('Starting the service');

@@ -29,10 +29,22 @@ const LocalRun = z.object({
   operatorSecretAccessKey: z.string(),
   /** Stack outputs by name. */
   outputs: z._default(z.record(z.string(), z.string()), {}),
+  /** Null when every provider is the real one. */
+  sandboxUrl: z._default(z.nullable(z.string()), null),
 });
 type LocalRun = z.infer<typeof LocalRun>;
 
 type Outputs = Readonly<Record<string, string | undefined>>;
+
+/** The service that this process points at. */
+export interface Target {
+  /** Undefined for the local run. */
+  stackName: string | undefined;
+  /** Stack outputs by name. */
+  outputs: Outputs;
+  /** The sandbox providers; undefined when the service has none. */
+  sandboxUrl: string | undefined;
+}
 
 /** The variables that `core` reads, each with the stack output that holds its value. A secret's name works in place of its ARN. */
 const OUTPUT_OF = {
@@ -52,18 +64,21 @@ const OUTPUT_OF = {
  * Points this process at a service by setting the variables that `core` and the AWS clients read: the local run when one is up, else the
  * deployed stack. With `stack` and no `dataDir`, always the stack. Clients keep the endpoint of their first call. Throws `TargetError`.
  */
-export const connect = async ({ dataDir, stack }: TargetOptions): Promise<void> => {
+export const connect = async ({ dataDir, stack }: TargetOptions): Promise<Target> => {
   const directory = dataDir ?? DEFAULT_DATA_DIRECTORY;
   const stackOnly = stack !== undefined && dataDir === undefined;
   const localRun = stackOnly ? undefined : findLocalRun(directory);
   if (localRun) {
     useLocalCredentials(localRun);
-    useOutputs({ ...localRun.outputs, TableName: localRun.tableName });
-    return;
+    const outputs = { ...localRun.outputs, TableName: localRun.tableName };
+    useOutputs(outputs);
+    return { stackName: undefined, outputs, sandboxUrl: localRun.sandboxUrl ?? undefined };
   }
   const stackName = stack ?? DEFAULT_STACK;
   try {
-    useOutputs(await readStackOutputs(stackName));
+    const outputs = await readStackOutputs(stackName);
+    useOutputs(outputs);
+    return { stackName, outputs, sandboxUrl: outputs.SandboxUrl };
   } catch (cause) {
     const found = stackOnly ? '' : `No local run is up in ${directory}, and `;
     const problem = cause instanceof Error ? cause.message : String(cause);

@@ -31,7 +31,9 @@ export const performer =
   (verb) =>
   async (options, command) => {
     const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
-    const { value, text, failure } = await verb(options, () => connect(target));
+    const { value, text, failure } = await verb(options, async () => {
+      await connect(target);
+    });
     out(`${json ? JSON.stringify(value, null, 2) : text}\n`);
     if (failure !== undefined) throw new FailureFoundError(failure);
   };

@@ -1,6 +1,7 @@
-import { type Account, getAccount } from '../accounts/accounts.ts';
+import { type Account, findAccount, getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
+import { NotFoundError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { toInstant } from '../time.ts';
 import { listLedgerEntries } from './ledger.ts';
@@ -26,7 +27,7 @@ export interface LedgerVerification {
 
 /**
  * Replays the ledgers of these accounts, one after another, and checks them against balances and requests.
- * Safe while the service is in use: requests in progress are not reported.
+ * Safe while the service is in use: requests in progress are not reported, and accounts removed meanwhile are left out.
  */
 export const verifyLedger = async (
   accounts: Iterable<Pick<Account, 'accountId'>>,
@@ -34,12 +35,28 @@ export const verifyLedger = async (
 ): Promise<LedgerVerification> => {
   const whole: LedgerVerification = { accounts: 0, entries: 0, problems: [] };
   for (const { accountId } of accounts) {
-    const { entries, problems } = await verifyAccount(accountId, clock);
+    const verified = await verifyUnlessRemoved(accountId, clock);
+    if (!verified) continue;
     whole.accounts += 1;
-    whole.entries += entries;
-    whole.problems.push(...problems);
+    whole.entries += verified.entries;
+    whole.problems.push(...verified.problems);
   }
   return whole;
+};
+
+/** Undefined when the account was removed. It goes before its entries, so problems that this causes come after. */
+const verifyUnlessRemoved = async (
+  accountId: string,
+  clock: Clock,
+): Promise<Awaited<ReturnType<typeof verifyAccount>> | undefined> => {
+  try {
+    const verified = await verifyAccount(accountId, clock);
+    const isRemoved = verified.problems.length > 0 && (await findAccount(accountId)) === undefined;
+    return isRemoved ? undefined : verified;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
 };
 
 /**

@@ -69,6 +69,17 @@ describe('An unknown route is 404 not_found', () => {
     }
   });
 
+  test.each(['application/json', 'application/vnd.api+json', 'image/png', 'x', 'text/csv; charset=latin1'])(
+    'with a body of the content type %s',
+    async (contentType) => {
+      for (const path of ['/', '/v1/nothing']) {
+        const answer = await request('POST', path, '{}', { 'content-type': contentType });
+
+        expect(refusal(answer)).toEqual([404, 'not_found']);
+      }
+    },
+  );
+
   test.each(['/v1/%67enerations%2F', '/v1/generations%2Fx', '/v1/%E0%A4%A', '/v1/%00', '/v1/модели'])(
     '%s',
     async (path) => {

@@ -31,12 +31,13 @@ const ROUTES = [
 const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2, 'events/verify-ledger': 1 };
 
 /**
- * The gateway's own errors and their codes; the defaults cover the rest. Only its own refusals check the content type,
- * so an unsupported type gets the same code as they.
+ * The gateway's own errors and their codes; the defaults cover the rest. Only its refusals of a wrong method check the
+ * content type, and only those of an unknown path want a key of the gateway's: both get the code of that refusal.
  */
 const GATEWAY_ERRORS: [type: string, code: ErrorCode][] = [
   ['MISSING_AUTHENTICATION_TOKEN', 'not_found'],
   ['RESOURCE_NOT_FOUND', 'not_found'],
+  ['INVALID_API_KEY', 'not_found'],
   ['REQUEST_TOO_LARGE', 'validation_error'],
   ['UNSUPPORTED_MEDIA_TYPE', 'not_found'],
   ['ACCESS_DENIED', 'forbidden'],
@@ -162,7 +163,7 @@ const methodAt = (method: string, path: string) => {
   return found;
 };
 
-/** Content types that a refusal of the gateway answers with its own status; for a rarer one it is a 405. */
+/** Content types of calls with a wrong method that are told the right ones; for a rarer one the 405 names none. */
 const REFUSED_MEDIA_TYPES = [
   'application/json',
   'application/octet-stream',
@@ -229,11 +230,32 @@ describe('an unknown path', () => {
     .filter((path) => !ROUTES.some((route) => route[1] === path));
 
   test.each([...between, '/{proxy+}'])(
-    '"%s" returns 404 by a method of its own: without one the gateway would judge an Authorization header',
+    '"%s" wants a key that there is not, by a method of its own: without one the gateway would judge an Authorization header',
     (path) => {
-      expect(expectRefusal(path, '404', {})).toBe('There is no such route.');
+      const { AuthorizationType, ApiKeyRequired, Integration } = methodAt('ANY', path).properties;
+
+      expect([AuthorizationType, ApiKeyRequired, Integration.Type]).toEqual(['NONE', true, 'MOCK']);
     },
   );
+
+  test('is refused with 404 for lack of that key, before its content type is looked at', () => {
+    const [, response] =
+      ofType(service.resources, 'AWS::ApiGateway::GatewayResponse').find(
+        ([, { Properties }]) => Properties.ResponseType === 'INVALID_API_KEY',
+      ) ?? [];
+
+    expect(response?.Properties.StatusCode).toBe('404');
+    expect(errorIn(response?.Properties.ResponseTemplates).message).toBe('There is no such route.');
+    for (const type of ['ApiKey', 'UsagePlan', 'UsagePlanKey']) {
+      expect(ofType(service.resources, `AWS::ApiGateway::${type}`)).toEqual([]);
+    }
+  });
+
+  test('is all that wants such a key', () => {
+    const wanting = methods.filter(({ properties }) => properties.ApiKeyRequired === true);
+
+    expect(wanting.map(({ path }) => path).toSorted()).toEqual([...between, '/{proxy+}'].toSorted());
+  });
 
   test('is every resource of the API that has no route', () => {
     const paths = [

@@ -10,6 +10,7 @@ import { createTaskJournal, type TaskJournal } from './task-journal.ts';
 
 const OUTPUTS_PATH = '/outputs';
 const JOURNAL_PATH = '/sandbox/tasks';
+const WEBHOOKS_PATH = '/sandbox/webhooks';
 
 /** Longer than clients keep idle connections, so the server never closes one that a client is about to reuse. */
 const KEEP_ALIVE_MILLISECONDS = 65_000;
@@ -106,6 +107,12 @@ const sendJournal = (journal: TaskJournal, request: IncomingMessage, response: S
   sendJson(response, record ? 200 : 404, record ?? { error: 'there is no such task' });
 };
 
+/** A receiver for webhooks, which no upstream has: `POST /sandbox/webhooks` takes anything, without a key, and keeps nothing. */
+const takeWebhook = (request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  response.writeHead(request.method === 'POST' ? 204 : 405).end();
+};
+
 /** Settings of a sandbox. */
 export type SandboxOptions = {
   /** Default 0: any free port. */
@@ -157,6 +164,7 @@ export const startSandbox = async ({
     if (path === JOURNAL_PATH || path.startsWith(`${JOURNAL_PATH}/`)) {
       return sendJournal(journal, request, response);
     }
+    if (path === WEBHOOKS_PATH) return takeWebhook(request, response);
     // ModelArk answers paths that belong to neither upstream.
     const upstream = path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
     void callUpstream(upstream, request, response, path);

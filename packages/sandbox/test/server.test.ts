@@ -126,6 +126,13 @@ describe('the sandbox server', () => {
     expect(answer.status).toBe(200);
   });
 
+  test('receives webhooks without a key, whatever they hold', async () => {
+    const post = await fetch(`${sandbox.url}/sandbox/webhooks`, { method: 'POST', body: '{' });
+    const get = await fetch(`${sandbox.url}/sandbox/webhooks`);
+
+    expect([post.status, await post.text(), get.status]).toEqual([204, '', 405]);
+  });
+
   test('rejects a port that is taken', async () => {
     const port = Number(new URL(sandbox.url).port);
 

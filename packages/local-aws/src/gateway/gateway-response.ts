@@ -35,6 +35,7 @@ const RESPONSE_TYPES = {
     message: 'Invalid key=value pair (missing equal-sign) in Authorization header.',
     errorType: 'IncompleteSignatureException',
   },
+  INVALID_API_KEY: { statusCode: 403, message: 'Forbidden', errorType: 'ForbiddenException' },
   INVALID_SIGNATURE: {
     statusCode: 403,
     message: 'The request signature we calculated does not match the signature you provided.',

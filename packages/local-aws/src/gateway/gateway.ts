@@ -114,7 +114,8 @@ export const createGateway = ({
     if (!match) return withoutRoute(headerOf(rawHeaders, 'authorization'));
     if (!body) return 'REQUEST_TOO_LARGE';
 
-    const { integration, resourcePath } = match.route;
+    const { apiKeyRequired, integration, resourcePath } = match.route;
+    if (apiKeyRequired) return 'INVALID_API_KEY';
     if (integration.type === 'MOCK') {
       const contentType = headerOf(rawHeaders, 'content-type');
       return mockAnswer(integration, { contentType, body }, { ...context, resourcePath });

@@ -35,6 +35,8 @@ export interface RouteSpec {
   resourcePath: string;
   /** An HTTP method, or `ANY`. */
   method: string;
+  /** Whether a call needs an API key of the gateway's. Here there are none, so every call is refused. */
+  apiKeyRequired?: boolean;
   integration: ProxyIntegration | MockIntegration;
 }
 
@@ -143,6 +145,7 @@ export const apiSpec = (resolver: Resolver): ApiSpec | undefined => {
     routes: resolver.resources('AWS::ApiGateway::Method').map((method) => ({
       resourcePath: pathOf(resolver.text(method.properties.ResourceId)) || '/',
       method: resolver.text(method.properties.HttpMethod).toUpperCase(),
+      ...(resolver.resolve(method.properties.ApiKeyRequired) === true && { apiKeyRequired: true }),
       integration: integrationOf(resolver, method),
     })),
     resourcePaths: [...resources.keys()].map(pathOf),

@@ -46,6 +46,24 @@ describe("the gateway's own errors", () => {
     expect(door.events).toEqual([]);
   });
 
+  test('refuse a method that wants an API key, with any key and content type: there are none', async () => {
+    const keyed = { ...aRoute('ANY', '/{proxy+}'), apiKeyRequired: true };
+    const responses = { ...gatewayResponses, INVALID_API_KEY: gatewayResponses.MISSING_AUTHENTICATION_TOKEN };
+    const door = await open(anApi({ routes: [...routes, keyed], gatewayResponses: responses }), ok);
+
+    const sent: Record<string, string>[] = [
+      {},
+      { 'x-api-key': 'abc' },
+      { authorization: 'Bearer abc', 'content-type': 'x' },
+    ];
+    for (const headers of sent) {
+      const answer = await send(door.baseUrl, '/v2', { method: 'POST', body: '{}', headers });
+
+      expect([answer.statusCode, answer.headers['x-amzn-errortype']]).toEqual([404, 'ForbiddenException']);
+    }
+    expect(door.events).toEqual([]);
+  });
+
   test.each([
     ['Bearer abc', 'IncompleteSignatureException'],
     ['AWS4-HMAC-SHA256 Credential=x, SignedHeaders=host, Signature=y', 'InvalidSignatureException'],

@@ -1,0 +1,103 @@
+import {
+  CloudWatchClient,
+  DescribeAlarmHistoryCommand,
+  DescribeAlarmsCommand,
+  GetMetricStatisticsCommand,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { paginateListServiceQuotas, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
+import { clientOptions } from '../../core/aws-clients.ts';
+
+/** Metrics of the alarms' topic: what was published, and what reached a subscriber. */
+export type TopicMetric = 'NumberOfMessagesPublished' | 'NumberOfNotificationsDelivered';
+
+/** What a smoke test sees and does in the AWS account beside the service. */
+export interface AwsAccount {
+  /** Executions of functions that may run at once in the region: the quota, and what is not reserved of it. */
+  concurrency(): Promise<{ quota: number; unreserved: number }>;
+  /** Quota on open executions of state machines; undefined when AWS lists none. */
+  openExecutions(): Promise<number | undefined>;
+  /** Subscriptions of the alarms' topic. */
+  subscriptions(): Promise<{ confirmed: number; pending: number }>;
+  /** An alarm that notifies the topic and is not in ALARM; undefined when there is none. */
+  findQuietAlarm(): Promise<string | undefined>;
+  /** Sets the state of an alarm, until CloudWatch evaluates it again. */
+  setAlarm(name: string, state: 'ALARM' | 'OK'): Promise<void>;
+  /** What CloudWatch says of the actions of an alarm since then, newest first. */
+  alarmActions(name: string, since: Date): Promise<string[]>;
+  /** Sum of a metric of the topic since then. */
+  topicSum(metric: TopicMetric, since: Date): Promise<number>;
+}
+
+const OPEN_EXECUTIONS = /open executions/i;
+/** Periods of CloudWatch's metrics. */
+const MINUTE = 60;
+
+/** The AWS account of the shell's credentials, and the stack's topic of alarms in it. */
+export const createAwsAccount = (topicArn: string): AwsAccount => {
+  const options = clientOptions('stack');
+  const cloudWatch = new CloudWatchClient(options);
+  const sns = new SNSClient(options);
+  return {
+    async concurrency() {
+      const { AccountLimit } = await new LambdaClient(options).send(new GetAccountSettingsCommand({}));
+      return {
+        quota: AccountLimit?.ConcurrentExecutions ?? 0,
+        unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? 0,
+      };
+    },
+    async openExecutions() {
+      const client = new ServiceQuotasClient(options);
+      for await (const { Quotas = [] } of paginateListServiceQuotas({ client }, { ServiceCode: 'states' })) {
+        const quota = Quotas.find(({ QuotaName = '' }) => OPEN_EXECUTIONS.test(QuotaName));
+        if (quota) return quota.Value;
+      }
+      return undefined;
+    },
+    async subscriptions() {
+      const { Attributes = {} } = await sns.send(new GetTopicAttributesCommand({ TopicArn: topicArn }));
+      return {
+        confirmed: Number(Attributes.SubscriptionsConfirmed ?? 0),
+        pending: Number(Attributes.SubscriptionsPending ?? 0),
+      };
+    },
+    async findQuietAlarm() {
+      const { MetricAlarms = [] } = await cloudWatch.send(
+        new DescribeAlarmsCommand({ ActionPrefix: topicArn }),
+      );
+      return MetricAlarms.find(({ StateValue }) => StateValue !== 'ALARM')?.AlarmName;
+    },
+    async setAlarm(AlarmName, StateValue) {
+      const StateReason = 'npm run smoke proves that alarms reach their topic. Nothing is wrong.';
+      await cloudWatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
+    },
+    async alarmActions(AlarmName, StartDate) {
+      const { AlarmHistoryItems = [] } = await cloudWatch.send(
+        new DescribeAlarmHistoryCommand({
+          AlarmName,
+          StartDate,
+          HistoryItemType: 'Action',
+          ScanBy: 'TimestampDescending',
+        }),
+      );
+      return AlarmHistoryItems.map(({ HistorySummary = '' }) => HistorySummary);
+    },
+    async topicSum(MetricName, since) {
+      const { Datapoints = [] } = await cloudWatch.send(
+        new GetMetricStatisticsCommand({
+          Namespace: 'AWS/SNS',
+          MetricName,
+          Dimensions: [{ Name: 'TopicName', Value: topicArn.split(':').at(-1) }],
+          // The beginning of the minute: a period counts from there.
+          StartTime: new Date(Math.floor(since.getTime() / (MINUTE * 1000)) * MINUTE * 1000),
+          EndTime: new Date(Date.now() + MINUTE * 1000),
+          Period: MINUTE,
+          Statistics: ['Sum'],
+        }),
+      );
+      return Datapoints.reduce((sum, { Sum = 0 }) => sum + Sum, 0);
+    },
+  };
+};

@@ -1,0 +1,70 @@
+import type { AwsAccount } from './aws-account.ts';
+import type { SmokeCaller } from './http.ts';
+import type { Operator } from './operator.ts';
+import type { Creations } from './plan.ts';
+
+/** What a smoke test is told. */
+export interface SmokeOptions {
+  /** Where the image's webhook goes; undefined when nothing is there to receive it. */
+  webhookUrl: string | undefined;
+  /** Concurrency of Lambda below which the quota is reported. */
+  minConcurrency: number;
+  /** Longest wait for the image and for the video, each. */
+  patienceSeconds: number;
+  /** Longest wait for the metric of the alarms' topic, which comes minutes late. */
+  metricPatienceSeconds: number;
+}
+
+/** A request that the smoke test created. */
+export interface MadeRequest {
+  requestId: string;
+  /** xTokens, once it has succeeded. */
+  cost?: number;
+  /** Signed URL of its file, once it has succeeded. */
+  url?: string;
+  /** Pixels as the record gives them; of an image. */
+  size?: string;
+}
+
+/** What checks leave for later ones. */
+export interface Made {
+  accountId?: string;
+  key?: string;
+  xTokens?: number;
+  creations?: Creations;
+  image?: MadeRequest;
+  video?: MadeRequest;
+  /** The alarm that was set to ALARM, and when. */
+  alarm?: { name: string; raisedAt: Date };
+}
+
+/** One run: the service, the hands on it, and what was made so far. */
+export interface Smoke {
+  caller: SmokeCaller;
+  operator: Operator;
+  /** Quotas and alarms of the AWS account. Undefined for the local run, which has none. */
+  aws: AwsAccount | undefined;
+  options: SmokeOptions;
+  made: Made;
+  signal: AbortSignal;
+  /** Says what goes on within a check. */
+  say(text: string): void;
+  /** Waits between two looks. Rejects when the run is stopped. */
+  pause(milliseconds: number): Promise<void>;
+}
+
+/** The end-user that the requests of a smoke test are for. */
+export const SMOKE_EMAIL = 'smoke@example.com';
+
+/** Looks until something is found, at most so long; undefined when it never was. */
+export const poll = async <T>(
+  smoke: Pick<Smoke, 'pause'>,
+  { everySeconds, forSeconds }: { everySeconds: number; forSeconds: number },
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  for (let waited = 0; ; waited += everySeconds) {
+    const found = await look();
+    if (found !== undefined || waited >= forSeconds) return found;
+    await smoke.pause(everySeconds * 1000);
+  }
+};

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { main } from '../../../../ops/smoke/program.ts';
+
+const cloudFormation = mockClient(CloudFormationClient);
+const shell = { ...process.env };
+let directory: string;
+beforeEach(() => {
+  cloudFormation.reset();
+  directory = mkdtempSync(join(tmpdir(), 'smoke-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+  process.env = { ...shell };
+});
+
+const smoke = async (...args: string[]) => {
+  const said = { out: '', err: '' };
+  const status = await main(args, {
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    signal: new AbortController().signal,
+  });
+  return { status, ...said };
+};
+
+const stackWith = (outputs: Record<string, string>): void => {
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'Mine' }).resolves({
+    Stacks: [{ StackName: 'Mine', CreationTime: new Date(), StackStatus: 'CREATE_COMPLETE', Outputs }],
+  });
+};
+
+describe('npm run smoke', () => {
+  test('explains its options', async () => {
+    const { status, out } = await smoke('--help');
+
+    expect(status).toBe(0);
+    for (const option of ['--stack', '--data-dir', '--webhook-url', '--min-concurrency', '--patience'])
+      expect(out).toContain(`${option} <`);
+  });
+
+  test.each([
+    [['--stak', 'x'], /unknown option/],
+    [['--webhook-url', 'http://example.com'], /must be an https URL/],
+    [['--min-concurrency', '-1'], /whole number/],
+    [['--patience', '10'], /number with a unit/],
+    [['--stack'], /argument missing/],
+  ])('exits with 2 on bad usage: %j', async (args, message) => {
+    expect(await smoke(...args)).toEqual({ status: 2, out: '', err: expect.stringMatching(message) });
+  });
+
+  test.each([
+    ['no table', {}, /it has no output TableName/],
+    ['no base URL', { TableName: 't', AlarmTopicArn: 'a' }, /no output BaseUrl/],
+    ['an http URL', { TableName: 't', BaseUrl: 'http://x', AlarmTopicArn: 'a' }, /no https URL/],
+    ['no topic of alarms', { TableName: 't', BaseUrl: 'https://x' }, /AlarmTopicArn: deploy this version/],
+  ])('exits with 1 and one sentence when the stack has %s', async (_what, outputs, message) => {
+    stackWith(outputs);
+
+    expect(await smoke('--stack', 'Mine')).toEqual({
+      status: 1,
+      out: '',
+      err: expect.stringMatching(message),
+    });
+  });
+
+  test('exits with 1 when neither a local run nor a stack is there', async () => {
+    writeFileSync(join(directory, 'other.json'), '{}');
+    cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack does not exist'));
+
+    const { status, err } = await smoke('--data-dir', directory);
+
+    expect(status).toBe(1);
+    expect(err).toMatch(/^No local run is up in .*, and stack GenerationService cannot be used: /);
+  });
+});
