@@ -69,7 +69,9 @@ describe('the paths of the public pages', () => {
   });
 
   test('have an address among the outputs of the stack', () => {
-    expect(render((service.outputs.ReferenceUrl as { Value?: unknown } | undefined)?.Value)).toMatch(/^https:\/\/DeliveryDistribution.*\/docs$/);
+    expect(render((service.outputs.ReferenceUrl as { Value?: unknown } | undefined)?.Value)).toMatch(
+      /^https:\/\/DeliveryDistribution.*\/docs$/,
+    );
   });
 });
 
