@@ -9,8 +9,8 @@ export interface PoolLimits {
   /** A worker without an event for this long ends. */
   idleMilliseconds: number;
   /**
-   * An event waits this long for a busy worker before another is started for it: about what a start takes, which is
-   * many times what most events take.
+   * An event waits at least this long for a busy worker before another is started for it, and at least as long as the
+   * newest start took: on a busy machine more threads would only delay each other.
    */
   patienceMilliseconds: number;
 }
@@ -43,6 +43,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
   let starting = 0;
   let isClosed = false;
   let growTimer: NodeJS.Timeout | undefined;
+  let patience = limits.patienceMilliseconds;
 
   const retire = (worker: FunctionWorker) => {
     clearTimeout(idleTimers.get(worker));
@@ -84,10 +85,12 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
 
   const addWorker = async () => {
     starting += 1;
+    const startedAt = performance.now();
     try {
       const worker = start();
       workers.add(worker);
       const error = await worker.ready;
+      patience = Math.max(limits.patienceMilliseconds, performance.now() - startedAt);
       if (error) {
         // Queued events would fail the same way, so all of them get this error, as on Lambda.
         for (const event of queue.splice(0)) event.resolve({ payload: error, functionError: 'Unhandled' });
@@ -119,8 +122,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     clearTimeout(growTimer);
     const [oldest] = queue;
     if (!oldest || isClosed) return;
-    const patience = workers.size === 0 ? 0 : limits.patienceMilliseconds;
-    const wait = oldest.queuedAt + patience - performance.now();
+    const wait = workers.size === 0 ? 0 : oldest.queuedAt + patience - performance.now();
     if (wait > 0) {
       growTimer = setTimeout(grow, wait);
       return;

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createPool, type WorkerPool } from '../../src/functions/pool.ts';
+import type { FunctionWorker } from '../../src/functions/worker.ts';
+
+const PATIENCE = 200;
+
+let pool: WorkerPool;
+let started: number;
+/** How long the next workers take to start, in milliseconds. */
+let startTime: number;
+
+/** Takes `startTime` to start, and a minute for each event. */
+const startSlowWorker = (): FunctionWorker => {
+  started += 1;
+  return {
+    ready: new Promise((resolve) => setTimeout(() => resolve(undefined), startTime)),
+    run: () => new Promise((resolve) => setTimeout(() => resolve({ payload: null }), 60_000)),
+    isAlive: () => true,
+    terminate: async () => undefined,
+  };
+};
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  started = 0;
+  pool = createPool(startSlowWorker, {
+    maxWorkers: 4,
+    idleMilliseconds: 300_000,
+    patienceMilliseconds: PATIENCE,
+  });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const invoke = () => {
+  pool.invoke('{}').catch(() => undefined);
+};
+
+describe('A pool of worker threads', () => {
+  test('starts the first worker at once', () => {
+    startTime = 10;
+    invoke();
+
+    expect(started).toBe(1);
+  });
+
+  test('starts another one for an event that has waited for its patience', async () => {
+    startTime = 10;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    invoke();
+
+    await jest.advanceTimersByTimeAsync(PATIENCE - 1);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
+
+  test('waits for a busy worker at least as long as the newest start took', async () => {
+    startTime = 3000;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    invoke();
+
+    await jest.advanceTimersByTimeAsync(startTime - 1);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
+});
