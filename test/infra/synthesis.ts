@@ -26,7 +26,7 @@ export const withTemporaryFolder = <T>(use: (folder: string) => T): T => {
 /** The template of the real stack with the project's context and these overrides. Throws as the synthesis does. */
 export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate =>
   withTemporaryFolder((folder) => {
-    // The template rules are most of the cost of a synthesis; template-rules.test.ts runs them.
+    // The template rules are most of the cost of a synthesis; test/long/template-rules.test.ts runs them.
     const app = new App({
       outdir: join(folder, 'out'),
       context: { ...projectContext(), ...overrides },

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { App, CfnResource, Stack } from 'aws-cdk-lib';
-import { DEVELOPMENT, PRODUCTION } from './option-sets.ts';
-import { projectContext } from './service-template.ts';
-import { addService, withTemporaryFolder } from './synthesis.ts';
+import { DEVELOPMENT, PRODUCTION } from '../infra/option-sets.ts';
+import { projectContext } from '../infra/service-template.ts';
+import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
-// The rules take seconds, and far longer in a worker that has run many files.
+// The rules take seconds, and far longer on a busy machine.
 jest.setTimeout(300_000);
 
 const RULES_ARE_ERRORS = '@aws-cdk/core:validateAgainstDefaultRules';
