@@ -19,6 +19,8 @@ export default async (): Promise<void> => {
     return template;
   };
   const server = createServer((request, response) => {
+    // A synthesis blocks this process: idle connections would run out meanwhile, and be reset when they are used.
+    response.setHeader('Connection', 'close');
     text(request)
       .then(synthesizeOnce)
       .then(

@@ -57,6 +57,8 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
     return request.url === '/runs' ? startRun(body.name) : runOps(body.dataDir, body.args);
   };
   const server = createServer((request, response) => {
+    // Idle connections would run out while this process is busy, and be reset when they are used.
+    response.setHeader('Connection', 'close');
     answer(request).then(
       (value) => response.end(JSON.stringify(value)),
       (error) => response.writeHead(500).end(String(error?.stack ?? error)),
