@@ -7,6 +7,7 @@ import { ERROR_STATUS } from '../../../core/errors.ts';
 import { type EndpointName, ROUTES, routeText } from '../../../core/routes.ts';
 import { openApiText } from '../../../functions/openapi/document.ts';
 import { OPERATIONS } from '../../../functions/openapi/operations.ts';
+import { typesText } from '../../../functions/openapi/typescript.ts';
 import { codeIn, PROJECT_ROOT, readDocument, tableRows } from '../docs/documents.ts';
 
 interface Response {
@@ -40,6 +41,10 @@ const operationOf = (name: EndpointName): OperationObject => {
 describe('docs/openapi.json', () => {
   test('is what npm run openapi writes from the schemas and the routes', () => {
     expect(text).toBe(openApiText());
+  });
+
+  test('has the types of the client, which npm run openapi writes too', () => {
+    expect(readDocument('packages/client/src/types.ts')).toBe(typesText(document));
   });
 
   test('has every route of the callers, and no other: 14', () => {

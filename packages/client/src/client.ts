@@ -1,0 +1,318 @@
+import { type Download, openFile } from './download.ts';
+import {
+  DownloadError,
+  ExpiredError,
+  NotFoundError,
+  RequestFailedError,
+  TemporarilyUnavailableError,
+  TimeoutError,
+} from './errors.ts';
+import { type Call, type CallOptions, type ClientOptions, Http } from './http.ts';
+import { type Page, PageList } from './pages.ts';
+import { jittered, sleep } from './sleep.ts';
+import type {
+  Balance,
+  BalanceHistoryEntry,
+  BulkDeletion,
+  DeletedEndUser,
+  DeletedRequest,
+  EndUser,
+  EndUserBlock,
+  GenerationRecord,
+  ImageItem,
+  Model,
+  Models,
+  NewGeneration,
+  NewVideo,
+  QueuedImages,
+  QueuedVideo,
+  VideoItem,
+  VideoRecord,
+} from './types.ts';
+
+/** How a creation is sent. */
+export interface CreateOptions extends CallOptions {
+  /** Default: a new key for each call, which all its repetitions share. Give one that you have stored to survive a crash of yours. */
+  idempotencyKey?: string;
+}
+
+/** How to wait for a request. */
+export interface WaitOptions extends CallOptions {
+  /** Seconds between two reads, about. Default: 5. */
+  intervalSeconds?: number;
+  /** Default: longer than the service's own deadlines, 75 min for images and 2.5 h for a video. */
+  timeoutSeconds?: number;
+  /** Called when the status has changed. */
+  onStatus?: (record: GenerationRecord | VideoRecord) => void;
+}
+
+/** Which page of a list to begin with. */
+export interface PageOptions extends CallOptions {
+  page?: number;
+  pageSize?: number;
+}
+
+/** Which requests for images to list. */
+export interface ImageListOptions extends PageOptions {
+  endUserEmail?: string;
+  status?: GenerationRecord['status'];
+  /** An ISO 8601 date or date-time; only strictly newer ones are listed. */
+  createdAfter?: string;
+}
+
+/** Which end-users to list. */
+export interface EndUserListOptions extends PageOptions {
+  /** A part of the address. */
+  email?: string;
+  blocked?: boolean;
+}
+
+type Unfinished = { status: 'queued' } | { status: 'processing' };
+/** A record of images that does not change any more, but for its expiry. */
+export type FinishedImages = Exclude<GenerationRecord, Unfinished>;
+/** The same of a video. */
+export type FinishedVideo = Exclude<VideoRecord, Unfinished>;
+/** A record that succeeded. */
+export type Succeeded<Rec> = Extract<Rec, { status: 'succeeded' }>;
+
+const VIDEO_PREFIX = 'vid_';
+const FINISHED: readonly string[] = ['succeeded', 'failed', 'expired'];
+const DEFAULT_INTERVAL_SECONDS = 5;
+const IMAGES_TIMEOUT_SECONDS = 4_500;
+const VIDEO_TIMEOUT_SECONDS = 9_000;
+const IDS_PER_CALL = 200;
+/** A deletion of an end-user is called again at most this often; each call removes thousands of requests. */
+const MAX_DELETION_CALLS = 1_000;
+
+const segment = encodeURIComponent;
+const recordPath = (requestId: string): string =>
+  `/v1/${requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations'}/${segment(requestId)}`;
+
+/**
+ * The generation service. Methods throw subclasses of `GenerationServiceError`: `ApiError` for a refusal, else
+ * `ConnectionError`, `TimeoutError` or `AbortedError`.
+ */
+export class GenerationClient {
+  readonly #http: Http;
+
+  constructor(options: ClientOptions) {
+    this.#http = new Http(options);
+  }
+
+  /** Accepts a request for images and debits it once, however often it has to be sent. */
+  createImage(body: NewGeneration, options?: CreateOptions): Promise<QueuedImages> {
+    return this.#create('/v1/generations', body, options);
+  }
+
+  /** Accepts a request for a video and debits it once, however often it has to be sent. */
+  createVideo(body: NewVideo, options?: CreateOptions): Promise<QueuedVideo> {
+    return this.#create('/v1/videos', body, options);
+  }
+
+  #create<T>(path: string, body: unknown, { idempotencyKey: given, signal }: CreateOptions = {}): Promise<T> {
+    // An empty key too: a creation without one may not be repeated.
+    const idempotencyKey = given || crypto.randomUUID();
+    return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
+  }
+
+  /** The record of a request for images. */
+  getImage(requestId: string, options?: CallOptions): Promise<GenerationRecord> {
+    return this.#read(`/v1/generations/${segment(requestId)}`, options);
+  }
+
+  /** The record of a request for a video. */
+  getVideo(requestId: string, options?: CallOptions): Promise<VideoRecord> {
+    return this.#read(`/v1/videos/${segment(requestId)}`, options);
+  }
+
+  #read<T>(path: string, { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
+    return this.#http.call({ method: 'GET', path, query, signal });
+  }
+
+  /**
+   * The record of a request once it is finished, whether it succeeded or not. A status that this version does not know
+   * counts as unfinished. Throws `TimeoutError` when it takes too long; the request goes on.
+   */
+  waitFor(
+    request: { requestId: string; referencesCount: number },
+    options?: WaitOptions,
+  ): Promise<FinishedImages>;
+  waitFor(request: QueuedVideo | VideoRecord, options?: WaitOptions): Promise<FinishedVideo>;
+  waitFor(request: { requestId: string }, options?: WaitOptions): Promise<FinishedImages | FinishedVideo>;
+  async waitFor(
+    { requestId, status: given }: { requestId: string; status?: string },
+    options: WaitOptions = {},
+  ): Promise<FinishedImages | FinishedVideo> {
+    const isVideo = requestId.startsWith(VIDEO_PREFIX);
+    const {
+      signal,
+      onStatus,
+      intervalSeconds = DEFAULT_INTERVAL_SECONDS,
+      timeoutSeconds = isVideo ? VIDEO_TIMEOUT_SECONDS : IMAGES_TIMEOUT_SECONDS,
+    } = options;
+    const giveUpAt = Date.now() + timeoutSeconds * 1000;
+    // A record that is given says as much as a read would: the first read is due after a pause.
+    if (given !== undefined && !FINISHED.includes(given))
+      await sleep(jittered(intervalSeconds * 1000), signal);
+    for (let status: string | undefined; ; ) {
+      const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), { signal });
+      if (record.status !== status) onStatus?.(record);
+      status = record.status;
+      if (FINISHED.includes(status)) return record as FinishedImages | FinishedVideo;
+      const pause = jittered(intervalSeconds * 1000);
+      if (Date.now() + pause > giveUpAt)
+        throw new TimeoutError(`The request ${requestId} is still ${status}.`);
+      await sleep(pause, signal);
+    }
+  }
+
+  /** Like `waitFor`, but throws `RequestFailedError` unless it succeeded. */
+  waitForSuccess(
+    request: { requestId: string; referencesCount: number },
+    options?: WaitOptions,
+  ): Promise<Succeeded<GenerationRecord>>;
+  waitForSuccess(request: QueuedVideo | VideoRecord, options?: WaitOptions): Promise<Succeeded<VideoRecord>>;
+  async waitForSuccess(
+    request: { requestId: string },
+    options?: WaitOptions,
+  ): Promise<Succeeded<GenerationRecord | VideoRecord>> {
+    const record = await this.waitFor(request, options);
+    if (record.status !== 'succeeded') throw new RequestFailedError(record);
+    return record;
+  }
+
+  /**
+   * Fetches the file of an item. A URL that is refused is signed anew, once. Throws `ExpiredError` when the time of the
+   * file is over, `DownloadError` when it could not be stored or does not come in full.
+   */
+  async download(item: ImageItem | VideoItem, { signal }: CallOptions = {}): Promise<Download> {
+    if (!('url' in item)) throw new DownloadError(`The output ${item.id} could not be stored.`);
+    const { fetch } = this.#http.options;
+    const opened =
+      (await openFile(item.url, fetch, signal)) ??
+      (await openFile(await this.#freshUrlOf(item, signal), fetch, signal));
+    if (!opened) throw new DownloadError(`The file of ${item.id} is refused, also by a fresh URL.`);
+    return opened;
+  }
+
+  async #freshUrlOf(
+    { id, expiresAt }: { id: string; expiresAt: string },
+    signal?: AbortSignal,
+  ): Promise<string> {
+    if (Date.parse(expiresAt) > Date.now()) {
+      const path = recordPath(id.slice(0, id.lastIndexOf('_')));
+      const record = await this.#read<GenerationRecord | VideoRecord>(path, { signal });
+      const items = 'images' in record ? record.images : 'videos' in record ? record.videos : [];
+      for (const item of items) if (item.id === id && 'url' in item) return item.url;
+    }
+    throw new ExpiredError(`The file of ${id} is gone.`);
+  }
+
+  /** Requests for images, newest first. */
+  listImages(options?: ImageListOptions): PageList<GenerationRecord> {
+    return this.#list('/v1/generations', options, ({ requestId }) => requestId);
+  }
+
+  /** End-users, newest first. */
+  listEndUsers(options?: EndUserListOptions): PageList<EndUser> {
+    return this.#list('/v1/end-users', options, ({ email }) => email);
+  }
+
+  /** Changes of the balance, newest first. */
+  listBalanceHistory(options?: PageOptions): PageList<BalanceHistoryEntry> {
+    return this.#list('/v1/balance/history', options, ({ id }) => id);
+  }
+
+  #list<Item>(
+    path: string,
+    { signal, page: first = 1, ...filter }: PageOptions = {},
+    idOf: (item: Item) => string,
+  ): PageList<Item> {
+    const fetchPage = (page: number) => this.#read<Page<Item>>(path, { signal }, { ...filter, page });
+    return new PageList(fetchPage, idOf, first);
+  }
+
+  /**
+   * Deletes a finished request with its files. When the answer to an earlier attempt was lost and the request is gone,
+   * it is taken for deleted, with a count of 0.
+   */
+  deleteRequest(requestId: string, options?: CallOptions): Promise<DeletedRequest> {
+    const path = `/v1/generations/${segment(requestId)}`;
+    return this.#remove(path, { requestId, deleted: true, removedObjects: 0 }, options);
+  }
+
+  /** Deletes any number of requests, 200 a call. The counts are lower when an answer was lost and a call repeated. */
+  async deleteRequests(requestIds: readonly string[], { signal }: CallOptions = {}): Promise<BulkDeletion> {
+    const distinct = [...new Set(requestIds)];
+    const conflicts: string[] = [];
+    const notFound: string[] = [];
+    let [deleted, removedObjects] = [0, 0];
+    for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
+      const one = await this.#http.call<BulkDeletion>({
+        method: 'POST',
+        path: '/v1/generations/bulk-delete',
+        body: { requestIds: distinct.slice(at, at + IDS_PER_CALL) },
+        signal,
+      });
+      deleted += one.deleted;
+      removedObjects += one.removedObjects;
+      conflicts.push(...one.conflicts);
+      notFound.push(...one.notFound);
+    }
+    return { requested: distinct.length, deleted, removedObjects, conflicts, notFound };
+  }
+
+  /** Blocks an end-user. */
+  blockEndUser(email: string, options?: CallOptions): Promise<EndUserBlock> {
+    return this.#setBlocked(email, 'block', options);
+  }
+
+  /** Unblocks an end-user. */
+  unblockEndUser(email: string, options?: CallOptions): Promise<EndUserBlock> {
+    return this.#setBlocked(email, 'unblock', options);
+  }
+
+  #setBlocked(email: string, verb: string, { signal }: CallOptions = {}): Promise<EndUserBlock> {
+    const path = `/v1/end-users/${segment(email)}/${verb}`;
+    return this.#http.call({ method: 'POST', path, signal });
+  }
+
+  /**
+   * Deletes an end-user with every request and file, by as many calls as it takes. The counts are those of the last call:
+   * one that ended with 503, or whose answer was lost, tells none.
+   */
+  deleteEndUser(email: string, options?: CallOptions): Promise<DeletedEndUser> {
+    const path = `/v1/end-users/${segment(email)}`;
+    return this.#remove(path, { email, deleted: true, removedRequests: 0, removedObjects: 0 }, options);
+  }
+
+  /**
+   * A deletion, called until it is complete; `gone` is what it answers when an earlier call may have done it and nothing is
+   * there any more.
+   */
+  async #remove<T>(path: string, gone: T, { signal }: CallOptions = {}): Promise<T> {
+    let mayBeDone = false;
+    for (let calls = 1; ; calls += 1) {
+      try {
+        return await this.#http.call<T>({ method: 'DELETE', path, signal }, () => {
+          mayBeDone = true;
+        });
+      } catch (error) {
+        if (mayBeDone && error instanceof NotFoundError) return gone;
+        if (!(error instanceof TemporarilyUnavailableError) || calls === MAX_DELETION_CALLS) throw error;
+        mayBeDone = true;
+        await sleep((error.retryAfterSeconds ?? 1) * 1000, signal);
+      }
+    }
+  }
+
+  /** The balance. */
+  getBalance(options?: CallOptions): Promise<Balance> {
+    return this.#read('/v1/balance', options);
+  }
+
+  /** The models that can be used now, with their limits. Read them once per process. */
+  async listModels(options?: CallOptions): Promise<readonly Model[]> {
+    return (await this.#read<Models>('/v1/models', options)).data;
+  }
+}

@@ -1,0 +1,37 @@
+export {
+  type CreateOptions,
+  type EndUserListOptions,
+  type FinishedImages,
+  type FinishedVideo,
+  GenerationClient,
+  type ImageListOptions,
+  type PageOptions,
+  type Succeeded,
+  type WaitOptions,
+} from './client.ts';
+export type { Download } from './download.ts';
+export {
+  AbortedError,
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  ContentPolicyError,
+  DownloadError,
+  ExpiredError,
+  ForbiddenError,
+  GenerationServiceError,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitedError,
+  RequestFailedError,
+  ServerError,
+  TemporarilyUnavailableError,
+  TimeoutError,
+  ValidationError,
+  WebhookVerificationError,
+} from './errors.ts';
+export type { CallOptions, ClientOptions } from './http.ts';
+export type { Page, PageList } from './pages.ts';
+export type * from './types.ts';
+export { type VerifiedWebhook, verifyWebhook, type WebhookHeaders } from './webhooks.ts';

@@ -1,0 +1,59 @@
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly page: number;
+  readonly pageSize: number;
+  /** Whether the next page holds at least one item. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * A list. Awaited it is its first page; iterated it is every item, newest first, each once. What is created meanwhile
+ * moves items to later pages: those that were given already are left out. Deleting while iterating moves items to
+ * pages that were read: collect first, then delete.
+ */
+export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
+  readonly #fetchPage: (page: number) => Promise<Page<Item>>;
+  readonly #idOf: (item: Item) => string;
+  readonly #firstPage: number;
+
+  constructor(
+    fetchPage: (page: number) => Promise<Page<Item>>,
+    idOf: (item: Item) => string,
+    firstPage: number,
+  ) {
+    this.#fetchPage = fetchPage;
+    this.#idOf = idOf;
+    this.#firstPage = firstPage;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is meant to be awaited
+  then<Result = Page<Item>, Rejected = never>(
+    onFulfilled?: ((page: Page<Item>) => Result | PromiseLike<Result>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Result | Rejected> {
+    return this.#fetchPage(this.#firstPage).then(onFulfilled, onRejected);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    const given = new Set<string>();
+    for (let number = this.#firstPage; ; number += 1) {
+      const { items, hasMore } = await this.#fetchPage(number);
+      for (const item of items) {
+        const id = this.#idOf(item);
+        if (given.has(id)) continue;
+        given.add(id);
+        yield item;
+      }
+      if (!hasMore) return;
+    }
+  }
+
+  /** The first items, at most `limit`. */
+  async toArray({ limit }: { limit: number }): Promise<Item[]> {
+    const items: Item[] = [];
+    if (limit <= 0) return items;
+    for await (const item of this) if (items.push(item) >= limit) break;
+    return items;
+  }
+}

@@ -1,0 +1,545 @@
+/* Made by npm run openapi from docs/openapi.json: the bodies and answers of the API. */
+
+/** The balance of your account. */
+export interface Balance {
+  /** The balance. */
+  readonly xTokens: number;
+  /** When it last changed. */
+  readonly updatedAt: string;
+}
+
+/** One change of the balance. */
+export interface BalanceHistoryEntry {
+  /** `led_` and a ULID. */
+  readonly id: string;
+  readonly type: "debit" | "credit";
+  readonly reason: "generation" | "refund" | "topup" | "admin_adjustment";
+  /** In xTokens, at most 3 decimals; always positive. */
+  readonly amount: number;
+  /** The balance after this entry. */
+  readonly balanceAfter: number;
+  /** For `generation` and `refund` the `requestId`. */
+  readonly reference: string;
+  /** Never before that of the entry before it. */
+  readonly createdAt: string;
+}
+
+/** One page of a list. */
+export interface BalanceHistoryPage {
+  readonly items: readonly BalanceHistoryEntry[];
+  /** As asked. */
+  readonly page: number;
+  /** As asked. */
+  readonly pageSize: number;
+  /** Whether the next page holds at least one item. */
+  readonly hasMore: boolean;
+}
+
+/** A bulk deletion. */
+export interface BulkDelete {
+  /** At most 200 ids, of images and videos. */
+  readonly requestIds: readonly string[];
+}
+
+/** The outcome of a bulk deletion. What is in neither list is deleted. */
+export interface BulkDeletion {
+  /** Distinct ids given. */
+  readonly requested: number;
+  /** Requests that this call removed. */
+  readonly deleted: number;
+  /** Files removed. Those of an expired request are gone already and do not count. */
+  readonly removedObjects: number;
+  /** Ids that are unfinished, or could not be deleted in the time of the call: repeat it later. */
+  readonly conflicts: readonly string[];
+  /** Ids that are not yours or already gone. */
+  readonly notFound: readonly string[];
+}
+
+/** What this call removed. Calls before it that ended with 503 are not counted. */
+export interface DeletedEndUser {
+  /** Normalized: it identifies the end-user. */
+  readonly email: string;
+  readonly deleted: true;
+  /** Requests removed. */
+  readonly removedRequests: number;
+  /** Files removed. Those of expired requests are gone already and do not count. */
+  readonly removedObjects: number;
+}
+
+/** The outcome of a deletion. */
+export interface DeletedRequest {
+  readonly requestId: string;
+  readonly deleted: true;
+  /** Files removed. Those of an expired request are gone already and do not count. */
+  readonly removedObjects: number;
+}
+
+/** One of your own users. */
+export interface EndUser {
+  /** Normalized: it identifies the end-user. */
+  readonly email: string;
+  /** When their first request was accepted. */
+  readonly createdAt: string;
+  /** When their last request was accepted. */
+  readonly lastActiveAt: string;
+  /** Requests accepted. */
+  readonly totalRequests: number;
+  /** Spent in xTokens, less refunds. */
+  readonly totalXTokensSpent: number;
+  /** Since when; `null` when not blocked. */
+  readonly blockedAt: string | null;
+}
+
+/** Whether an end-user is blocked. */
+export interface EndUserBlock {
+  /** Normalized: it identifies the end-user. */
+  readonly email: string;
+  /** Since when; `null` when not blocked. */
+  readonly blockedAt: string | null;
+}
+
+/** One page of a list. */
+export interface EndUserPage {
+  readonly items: readonly EndUser[];
+  /** As asked. */
+  readonly page: number;
+  /** As asked. */
+  readonly pageSize: number;
+  /** Whether the next page holds at least one item. */
+  readonly hasMore: boolean;
+}
+
+/** Branch on this. The status follows from it. */
+export type ErrorCode = "validation_error" | "unauthorized" | "account_blocked" | "payment_required" | "forbidden" | "not_found" | "conflict" | "content_policy" | "rate_limited" | "provider_timeout" | "provider_error" | "internal_error" | "temporarily_unavailable";
+
+/** It succeeded, and its files are gone. */
+export interface ExpiredImages {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Number of reference images. */
+  readonly referencesCount: number;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "expired";
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** It succeeded, and its files are gone. */
+export interface ExpiredVideo {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "expired";
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** Bounds of an explicit `<width>x<height>`. Ratios are width divided by height, sides are pixels. */
+export interface ExplicitSizeBounds {
+  readonly minTotalPixels: number;
+  readonly maxTotalPixels: number;
+  readonly minAspectRatio: number;
+  readonly maxAspectRatio: number;
+  readonly minSide?: number | undefined;
+  readonly maxSide?: number | undefined;
+}
+
+/** Ended without an output, and refunded in full. */
+export interface FailedImages {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Number of reference images. */
+  readonly referencesCount: number;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "failed";
+  readonly error: Failure;
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** Ended without an output, and refunded in full. */
+export interface FailedVideo {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "failed";
+  readonly error: Failure;
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** Why a request failed. Everything it was debited is refunded. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** Images failed. */
+export interface GenerationFailedEvent {
+  readonly type: "generation.failed";
+  /** When the request ended: its `finishedAt`. */
+  readonly timestamp: string;
+  readonly data: FailedImages;
+}
+
+/** One page of a list. */
+export interface GenerationPage {
+  readonly items: readonly GenerationRecord[];
+  /** As asked. */
+  readonly page: number;
+  /** As asked. */
+  readonly pageSize: number;
+  /** Whether the next page holds at least one item. */
+  readonly hasMore: boolean;
+}
+
+/** A request for images. `status` says which fields it has. */
+export type GenerationRecord = QueuedImages | ProcessingImages | SucceededImages | FailedImages | ExpiredImages;
+
+/** Images succeeded. After `expiresAt` the record is an expired one. */
+export interface GenerationSucceededEvent {
+  readonly type: "generation.succeeded";
+  /** When the request ended: its `finishedAt`. */
+  readonly timestamp: string;
+  readonly data: SucceededImages | ExpiredImages;
+}
+
+/** One image. It has either `url` or `error`. */
+export type ImageItem = StoredImage | LostImage;
+
+/** A model that makes images, with every limit it enforces. */
+export interface ImageModel {
+  readonly id: string;
+  readonly type: "image";
+  /** The route that creates its requests: `POST /v1/generations`. */
+  readonly endpoint: string;
+  readonly billing: "per_image";
+  /** The presets that `size` takes. */
+  readonly sizePresets: readonly ("1K" | "1.5K" | "2K" | "4K")[];
+  readonly defaultSize: "1K" | "1.5K" | "2K" | "4K";
+  readonly explicitSize: ExplicitSizeBounds;
+  readonly aspectRatios: readonly ("auto" | "square" | "landscape" | "portrait")[];
+  /** Most `references`; 0: it takes none. */
+  readonly maxReferences: number;
+  /** Most images in a request. */
+  readonly maxImagesPerRequest: number;
+  readonly capabilities: {
+    /** Whether it takes `sequential`. */
+    readonly sequential: boolean;
+  };
+}
+
+/** An image that could not be stored. */
+export interface LostImage {
+  /** `<requestId>_<index>`, counted from 0. */
+  readonly id: string;
+  /** When the file is removed. Set when the request ended; a read does not move it. */
+  readonly expiresAt: string;
+  readonly error: StorageFailed;
+  /** `<width>x<height>` in pixels, of the stored file. */
+  readonly size: string;
+}
+
+/** A video that could not be stored. */
+export interface LostVideo {
+  /** `<requestId>_<index>`, counted from 0. */
+  readonly id: string;
+  /** When the file is removed. Set when the request ended; a read does not move it. */
+  readonly expiresAt: string;
+  readonly error: StorageFailed;
+  /** Seconds of the stored file. */
+  readonly duration: number;
+  /** As requested, such as `1080p`. */
+  readonly resolution: string;
+}
+
+/** A model with every limit it enforces. Rates are not published. */
+export type Model = ImageModel | VideoModel;
+
+/** The models that can be used right now. */
+export interface Models {
+  readonly data: readonly Model[];
+}
+
+/** A creation of images. */
+export interface NewGeneration {
+  /** The id of a model that `GET /v1/models` lists now. */
+  readonly model: string;
+  /** 1 to 4000 characters (code points) after trimming. */
+  readonly prompt: string;
+  /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
+  readonly endUserEmail: string;
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
+  readonly webhookUrl?: string | undefined;
+  /** One of the `sizePresets` of the model, or `<width>x<height>` within its `explicitSize`. Default: its `defaultSize`. */
+  readonly size?: string | undefined;
+  /** Only `auto` with an explicit size. */
+  readonly aspectRatio?: "auto" | "square" | "landscape" | "portrait" | undefined;
+  /** Images to make, at most `maxImagesPerRequest` of the model; only 1 with `sequential`. */
+  readonly n?: number | undefined;
+  /** URLs of reference images, at most `maxReferences` of the model. */
+  readonly references?: readonly string[] | undefined;
+  /** A series of related images, where `capabilities.sequential` of the model is true. */
+  readonly sequential?: "auto" | undefined;
+  /** Only with `sequential`. */
+  readonly sequentialOptions?: {
+    /** Most images of the series: with the number of references at most `maxImagesPerRequest` of the model, which is the default. */
+    readonly maxImages?: number | undefined;
+  } | undefined;
+}
+
+/** A creation of a video. */
+export interface NewVideo {
+  /** The id of a model that `GET /v1/models` lists now. */
+  readonly model: string;
+  /** 1 to 4000 characters (code points) after trimming. */
+  readonly prompt: string;
+  /** Your own user, created on first use. An email address of at most 254 visible characters once it is trimmed, normalized (NFKC) and lower-cased. */
+  readonly endUserEmail: string;
+  /** Where to send the result. An absolute `https:` URL on a public host, without user information. */
+  readonly webhookUrl?: string | undefined;
+  /** One of the `resolutions` of the model. Default: its `defaultResolution`. */
+  readonly resolution?: string | undefined;
+  /** Seconds, within `durationSec` of the model, which also has the default. */
+  readonly durationSec?: number | undefined;
+  /** URL of the first frame. Required where `requiresImage` of the model is true. */
+  readonly image?: string | undefined;
+  /** URL of the last frame; only together with `image`. */
+  readonly lastFrame?: string | undefined;
+  /** URLs, at most `maxReferenceImages` of the model; not with `image` or `lastFrame`. */
+  readonly referenceImages?: readonly string[] | undefined;
+  /** URLs, at most `maxReferenceVideos` of the model; not with `image` or `lastFrame`. Each is measured: at most `referenceVideoMaxSeconds`, and `maxCombinedSeconds` together with the output. */
+  readonly referenceVideos?: readonly string[] | undefined;
+  /** URLs, at most `maxReferenceAudios` of the model; not with `image` or `lastFrame`. */
+  readonly referenceAudios?: readonly string[] | undefined;
+  /** One of the `ratios` of the model; refused on a model without them. */
+  readonly ratio?: string | undefined;
+}
+
+/** A provider is working on it. */
+export interface ProcessingImages {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Number of reference images. */
+  readonly referencesCount: number;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "processing";
+}
+
+/** A provider is working on it. */
+export interface ProcessingVideo {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "processing";
+}
+
+/** Accepted, not yet at a provider. */
+export interface QueuedImages {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Number of reference images. */
+  readonly referencesCount: number;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "queued";
+  /** Where to read this record. */
+  readonly pollUrl: string;
+}
+
+/** Accepted, not yet at a provider. */
+export interface QueuedVideo {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "queued";
+  /** Where to read this record. */
+  readonly pollUrl: string;
+}
+
+/** Stands in place of `url` when the output could not be stored. It is refunded. */
+export interface StorageFailed {
+  readonly code: "storage_failed";
+}
+
+/** An image that can be fetched. */
+export interface StoredImage {
+  /** `<requestId>_<index>`, counted from 0. */
+  readonly id: string;
+  /** When the file is removed. Set when the request ended; a read does not move it. */
+  readonly expiresAt: string;
+  /** A signed URL, valid until `expiresAt`. Each read signs anew. Fetch it without the API key. */
+  readonly url: string;
+  /** `<width>x<height>` in pixels, of the stored file. */
+  readonly size: string;
+}
+
+/** A video that can be fetched. */
+export interface StoredVideo {
+  /** `<requestId>_<index>`, counted from 0. */
+  readonly id: string;
+  /** When the file is removed. Set when the request ended; a read does not move it. */
+  readonly expiresAt: string;
+  /** A signed URL, valid until `expiresAt`. Each read signs anew. Fetch it without the API key. */
+  readonly url: string;
+  /** Seconds of the stored file. */
+  readonly duration: number;
+  /** As requested, such as `1080p`. */
+  readonly resolution: string;
+}
+
+/** The outputs can be fetched until their `expiresAt`. */
+export interface SucceededImages {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Number of reference images. */
+  readonly referencesCount: number;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "succeeded";
+  readonly images: readonly ImageItem[];
+  /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
+  readonly cost: number;
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** The outputs can be fetched until their `expiresAt`. */
+export interface SucceededVideo {
+  /** `img_` or `vid_` and a ULID. Ids of a kind sort by creation time. */
+  readonly requestId: string;
+  /** The id of a model. */
+  readonly model: string;
+  /** Trimmed. */
+  readonly prompt: string;
+  /** Normalized. */
+  readonly endUserEmail: string;
+  /** When the request was accepted. */
+  readonly createdAt: string;
+  readonly status: "succeeded";
+  readonly videos: readonly VideoItem[];
+  /** What remains debited, in xTokens: outputs that were not delivered are refunded. */
+  readonly cost: number;
+  /** When the request ended. */
+  readonly finishedAt: string;
+}
+
+/** A video failed. */
+export interface VideoFailedEvent {
+  readonly type: "video.failed";
+  /** When the request ended: its `finishedAt`. */
+  readonly timestamp: string;
+  readonly data: FailedVideo;
+}
+
+/** One video. It has either `url` or `error`. */
+export type VideoItem = StoredVideo | LostVideo;
+
+/** A model that makes videos, with every limit it enforces. Durations are whole seconds. */
+export interface VideoModel {
+  readonly id: string;
+  readonly type: "video";
+  /** The route that creates its requests: `POST /v1/videos`. */
+  readonly endpoint: string;
+  readonly billing: "per_second";
+  /** The values that `resolution` takes. */
+  readonly resolutions: readonly string[];
+  readonly defaultResolution: string;
+  readonly durationSec: {
+    readonly min: number;
+    readonly max: number;
+    readonly default: number;
+  };
+  /** Whether `image` is required. */
+  readonly requiresImage: boolean;
+  /** Inputs other than the prompt: `first_frame`, `last_frame`, `reference_images`, `reference_videos`, `reference_audios`. */
+  readonly inputModes?: readonly string[] | undefined;
+  /** Most `referenceImages`. */
+  readonly maxReferenceImages?: number | undefined;
+  /** Most `referenceVideos`. */
+  readonly maxReferenceVideos?: number | undefined;
+  /** Most `referenceAudios`. */
+  readonly maxReferenceAudios?: number | undefined;
+  /** The values that `ratio` takes. */
+  readonly ratios?: readonly string[] | undefined;
+  readonly defaultRatio?: string | undefined;
+  /** Longest reference video. */
+  readonly referenceVideoMaxSeconds?: number | undefined;
+  /** Longest output and reference videos together. */
+  readonly maxCombinedSeconds?: number | undefined;
+}
+
+/** A request for a video. `status` says which fields it has. */
+export type VideoRecord = QueuedVideo | ProcessingVideo | SucceededVideo | FailedVideo | ExpiredVideo;
+
+/** A video succeeded. After `expiresAt` the record is an expired one. */
+export interface VideoSucceededEvent {
+  readonly type: "video.succeeded";
+  /** When the request ended: its `finishedAt`. */
+  readonly timestamp: string;
+  readonly data: SucceededVideo | ExpiredVideo;
+}
+
+/** The body of a webhook. */
+export type WebhookEvent = GenerationSucceededEvent | GenerationFailedEvent | VideoSucceededEvent | VideoFailedEvent;

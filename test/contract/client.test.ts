@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  ConflictError,
+  ForbiddenError,
+  GenerationClient,
+  NotFoundError,
+  PaymentRequiredError,
+  RequestFailedError,
+  ValidationError,
+  verifyWebhook,
+} from '../../packages/client/src/index.ts';
+import { saveTo } from '../../packages/client/src/node.ts';
+import { codeBlocksOf, installPackage } from '../../packages/client/test/a-package.ts';
+import { WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
+import { eventually, newCaller, sharedService, unique } from './support/client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'client-contract-'));
+let client: GenerationClient;
+let caller: Awaited<ReturnType<typeof newCaller>>;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+  client = new GenerationClient({ baseUrl: caller.service.baseUrl, apiKey: caller.key });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const EMAIL = 'client@example.com';
+const anImage = (more: object = {}) => ({
+  model: 'xZI1.0Pro',
+  prompt: unique(),
+  endUserEmail: EMAIL,
+  size: '256x256',
+  ...more,
+});
+
+test('An image is made, waited for, saved and found in the lists', async () => {
+  const request = await client.createImage(anImage());
+  const statuses: string[] = [];
+  const onStatus = ({ status }: { status: string }) => statuses.push(status);
+  const { images, cost } = await client.waitForSuccess(request, { intervalSeconds: 0.3, onStatus });
+  const [image] = images;
+  if (!image) throw new Error('There is no image.');
+  await saveTo(join(folder, 'image.png'), await client.download(image));
+
+  expect(statSync(join(folder, 'image.png')).size).toBeGreaterThan(100);
+  expect(statuses.at(-1)).toBe('succeeded');
+  const first = async <T>(list: { toArray(options: { limit: number }): Promise<T[]> }) =>
+    (await list.toArray({ limit: 1 }))[0];
+  expect(await first(client.listImages({ endUserEmail: EMAIL }))).toMatchObject({
+    requestId: request.requestId,
+  });
+  expect(await first(client.listBalanceHistory())).toMatchObject({
+    reference: request.requestId,
+    amount: cost,
+  });
+  expect(await first(client.listEndUsers({ email: 'client@' }))).toMatchObject({ email: EMAIL });
+});
+
+test('A creation sent twice with its key is one request', async () => {
+  const body = anImage({ prompt: unique('[fail=content_policy]') });
+  const before = (await client.getBalance()).xTokens;
+  const one = await client.createImage(body, { idempotencyKey: 'client-1' });
+  const two = await client.createImage(body, { idempotencyKey: 'client-1' });
+
+  expect(two).toEqual(one);
+  await expect(client.waitForSuccess(one, { intervalSeconds: 0.3 })).rejects.toBeInstanceOf(
+    RequestFailedError,
+  );
+  expect((await client.getBalance()).xTokens).toBe(before);
+  await expect(client.createImage(anImage(), { idempotencyKey: 'client-1' })).rejects.toBeInstanceOf(
+    ConflictError,
+  );
+});
+
+test('A video that fails is told, by a webhook too, which the client verifies', async () => {
+  const receiver = await new WebhookReceiver().start();
+  try {
+    const [model] = (await client.listModels()).filter(({ id }) => id === 'xW3.0s');
+    const request = await client.createVideo({
+      ...{ model: model?.id ?? '', prompt: unique('[delay=0][fail=content_policy]'), endUserEmail: EMAIL },
+      ...{ durationSec: 2, resolution: '480p', webhookUrl: receiver.url },
+    });
+    const record = await client.waitFor(request, { intervalSeconds: 0.3 });
+    const webhook = await eventually(
+      async () => receiver.received[0],
+      (received) => received !== undefined,
+    );
+    if (!webhook) throw new Error('Nothing was received.');
+    const { id, event } = await verifyWebhook(webhook.body, webhook.headers, caller.webhookSecret);
+
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'content_policy' } });
+    expect(id).toBe(`msg_${request.requestId}`);
+    expect(event).toMatchObject({ type: 'video.failed', data: record });
+    await expect(verifyWebhook(webhook.body, webhook.headers, 'whsec_AAAA')).rejects.toThrow(/No signature/);
+  } finally {
+    await receiver.close();
+  }
+});
+
+describe('A refusal has its type', () => {
+  test('for fields, balance, end-user and absence', async () => {
+    const poor = await newCaller(caller.service, 0);
+    const poorClient = new GenerationClient({ baseUrl: caller.service.baseUrl, apiKey: poor.key });
+
+    await expect(client.createImage(anImage({ n: 2 }))).rejects.toMatchObject({
+      fields: { n: expect.any(String) },
+    });
+    await expect(client.createImage(anImage({ size: '1x1' }))).rejects.toBeInstanceOf(ValidationError);
+    await expect(poorClient.createImage(anImage())).rejects.toBeInstanceOf(PaymentRequiredError);
+    await expect(client.getImage('img_01ARZ3NDEKTSV4RRFFQ69G5FAV')).rejects.toBeInstanceOf(NotFoundError);
+    await client.createImage(
+      anImage({ endUserEmail: 'blocked@example.com', prompt: unique('[fail=content_policy]') }),
+    );
+    await client.blockEndUser('blocked@example.com');
+    await expect(client.createImage(anImage({ endUserEmail: 'blocked@example.com' }))).rejects.toBeInstanceOf(
+      ForbiddenError,
+    );
+  });
+});
+
+test('Requests and end-users are deleted', async () => {
+  const endUserEmail = 'gone@example.com';
+  const one = await client.createImage(anImage({ endUserEmail, prompt: unique('[fail=content_policy]') }));
+  const two = await client.createImage(anImage({ endUserEmail, prompt: unique('[fail=content_policy]') }));
+  const three = await client.createImage(anImage({ endUserEmail, prompt: unique('[fail=content_policy]') }));
+  for (const request of [one, two, three]) await client.waitFor(request, { intervalSeconds: 0.3 });
+
+  expect(await client.deleteRequest(one.requestId)).toMatchObject({ deleted: true });
+  expect(await client.deleteRequests([two.requestId, one.requestId])).toMatchObject({
+    requested: 2,
+    deleted: 1,
+    notFound: [one.requestId],
+  });
+  expect(await client.deleteEndUser(endUserEmail)).toMatchObject({ removedRequests: 1 });
+  await expect(client.unblockEndUser(endUserEmail)).rejects.toBeInstanceOf(NotFoundError);
+});
+
+test('The README’s first image runs as written, from the packed package', async () => {
+  installPackage(folder);
+  const readme = new URL('../../packages/client/README.md', import.meta.url);
+  const [code = ''] = codeBlocksOf(readFileSync(readme, 'utf8'));
+  writeFileSync(join(folder, 'first-image.ts'), code);
+  const env = {
+    ...process.env,
+    BASE_URL: caller.service.baseUrl,
+    API_KEY: caller.key,
+    NODE_NO_WARNINGS: '1',
+  };
+  await promisify(execFile)(process.execPath, ['first-image.ts'], { cwd: folder, env });
+
+  const [file = ''] = readdirSync(folder).filter((name) => /^img_\w+_0\.png$/.test(name));
+  expect(readFileSync(join(folder, file)).subarray(1, 4).toString()).toBe('PNG');
+});
