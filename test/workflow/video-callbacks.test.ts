@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
+import { dueListOf } from '../../core/table/keys.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
 import { aVideoRequest, EMAIL, VIDEO_ID } from '../unit/builders/entities.ts';
 import type { Execution } from './harness.ts';
-import { balanceThousandths, executions, failRequest, putRequest, storedRequest } from './stored-request.ts';
+import { balanceThousandths, failRequest, putRequest, storedRequest } from './stored-request.ts';
 import { stubProvider } from './stub-provider.ts';
 import {
   ACCEPTED,
@@ -36,7 +37,7 @@ describe('a video whose provider calls back', () => {
     expectSucceededAt(execution, seconds);
     expect(execution.transitions).toBe(6);
     expect(provider.queries).toEqual([seconds]);
-    expect(executions.names('expiry')).toEqual([VIDEO_ID]);
+    expect(dueListOf(storedRequest(VIDEO_ID).GSI1PK)).toBe('EXPIRE');
   });
 
   test('is not finished by callbacks about its progress', async () => {
