@@ -6,8 +6,26 @@ export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
-/** Every metric the service emits. Alarms use the same names. */
+/** Every metric the service emits. Alarms and the dashboard use the same names. */
 export const METRIC = {
+  /** A request that was accepted; by model. */
+  requestCreated: 'RequestsCreated',
+  /** A request that ended; by model and outcome, `succeeded` or `failed`. */
+  requestEnded: 'RequestsEnded',
+  /** Seconds from the creation of a request to its success; by model and outcome. */
+  timeToDone: 'TimeToDone',
+  /** xTokens given back when a request ended. */
+  refunded: 'XTokensRefunded',
+  /** A call to a provider whose outcome is known for good; by provider and outcome, as `AttemptOutcome` names it. */
+  providerCall: 'ProviderCalls',
+  /** Requests on the lists of work left, counted up to 16,000 a list. */
+  openRequests: 'OpenRequests',
+  /** Seconds since the oldest of them was created. */
+  oldestOpenRequest: 'OldestOpenRequest',
+  /** xTokens debited for them: exact for up to 100, else estimated from 100. */
+  held: 'XTokensHeld',
+  /** Seconds by which the longest due work is overdue, expired files included. */
+  workOverdue: 'WorkOverdue',
   /** The provider refused our credential, account or model. An operator must act. */
   providerAccessRefused: 'ProviderAccessRefused',
   /** A provider call whose outcome cannot be determined. */
@@ -43,4 +61,24 @@ export const countMetric = (name: MetricName, dimensions: Record<string, string>
   const metric = metrics.singleMetric();
   metric.addDimensions(dimensions);
   metric.addMetric(name, 'Count', count);
+};
+
+/** Metrics that are no counts, and their units. xTokens have none. */
+type Measure = Extract<
+  MetricName,
+  'TimeToDone' | 'OldestOpenRequest' | 'WorkOverdue' | 'XTokensRefunded' | 'XTokensHeld'
+>;
+const UNIT: Record<Measure, 'Seconds' | 'None'> = {
+  [METRIC.timeToDone]: 'Seconds',
+  [METRIC.oldestOpenRequest]: 'Seconds',
+  [METRIC.workOverdue]: 'Seconds',
+  [METRIC.refunded]: 'None',
+  [METRIC.held]: 'None',
+};
+
+/** Records one value under the given dimensions. Written immediately. */
+export const measure = (name: Measure, dimensions: Record<string, string>, value: number): void => {
+  const metric = metrics.singleMetric();
+  metric.addDimensions(dimensions);
+  metric.addMetric(name, UNIT[name], value);
 };

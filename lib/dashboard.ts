@@ -4,6 +4,7 @@ import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
   type IMetric,
+  MathExpression,
   Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -51,6 +52,14 @@ export class Dashboard extends Construct {
       new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
     const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
       new GraphWidget({ title, left, right, width: 12 });
+    /** One line for each value of the other dimensions, named by them. */
+    const each = (metricName: MetricName, dimensions: readonly string[], statistic: string): MathExpression =>
+      new MathExpression({
+        expression: `SEARCH('{${[METRIC_NAMESPACE, ...dimensions, STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
+        label: '',
+        period: PERIOD,
+      });
+    const latest = (metricName: MetricName): Metric => own(metricName).with({ statistic: 'Maximum' });
     const executions = (of: (machine: StateMachine) => Metric): Metric[] =>
       Object.entries(stateMachines).map(([label, machine]) => of(machine).with({ label }));
 
@@ -68,6 +77,29 @@ export class Dashboard extends Construct {
             api.metricLatency({ period: PERIOD, statistic: 'p50' }),
             api.metricLatency({ period: PERIOD, statistic: 'p99' }),
           ]),
+        ],
+        [
+          graph('Creations by model', [each(METRIC.requestCreated, ['model'], 'Sum')]),
+          graph('Ended by model and outcome', [each(METRIC.requestEnded, ['model', 'outcome'], 'Sum')]),
+        ],
+        [
+          graph('Calls to providers by outcome', [each(METRIC.providerCall, ['outcome', 'provider'], 'Sum')]),
+          graph('Seconds from creation to success by model, median and 99 of 100', [
+            each(METRIC.timeToDone, ['model', 'outcome'], 'p50'),
+            each(METRIC.timeToDone, ['model', 'outcome'], 'p99'),
+          ]),
+        ],
+        [
+          graph(
+            'Open requests, and seconds: the oldest, and overdue work',
+            [latest(METRIC.openRequests)],
+            [latest(METRIC.oldestOpenRequest), latest(METRIC.workOverdue)],
+          ),
+          graph(
+            'xTokens held for open requests, and refunded',
+            [latest(METRIC.held)],
+            [own(METRIC.refunded)],
+          ),
         ],
         [
           graph(

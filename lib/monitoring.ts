@@ -27,8 +27,17 @@ export interface MonitoringProps {
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   /** Without `alarmEmail`, alarms show in the console only. */
-  context: Pick<StackContext, 'alarmEmail'>;
+  context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds'>;
 }
+
+/** Work is looked at within a minute or two of its time. */
+const OVERDUE_SECONDS = 900;
+/** The time limit of an execution of `generation`, and half an hour to settle what it left. */
+const STUCK_SECONDS = 16_200;
+
+/** The period of metrics that the reconciler reports every 5 min, or in each run if those are further apart. */
+const surveyPeriod = (everySeconds: number): Duration =>
+  Duration.minutes(Math.max(15, 2 * Math.ceil(everySeconds / 60)));
 
 /** Verifies the ledger once a day, and notifies the operator of alarms. */
 export class Monitoring extends Construct {
@@ -108,6 +117,19 @@ export class Monitoring extends Construct {
       'ReconcileFailed',
       serviceMetric(METRIC.reconcileFailed),
       'The reconciler could not handle an item.',
+    );
+    const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };
+    this.alarm(
+      'WorkOverdue',
+      serviceMetric(METRIC.workOverdue).with(surveyed),
+      'Work or the removal of files is overdue by 15 minutes, or the reconciler does not run.',
+      { atLeast: OVERDUE_SECONDS, orNoData: true },
+    );
+    this.alarm(
+      'RequestStuck',
+      serviceMetric(METRIC.oldestOpenRequest).with(surveyed),
+      'A request is open for longer than any execution runs.',
+      { atLeast: STUCK_SECONDS },
     );
     this.alarm(
       'ServerErrors',

@@ -104,7 +104,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [['requests', 'webhookHosts', 'inFlightWebhooks'], 'PutItem', 'UpdateItem'],
   },
   reconcile: {
-    reads: [['requests', 'accounts', 'ledgers'], 'GetItem', 'Query'],
+    reads: [['requests', 'accounts', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
     writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
   },
   'reconcile-lost': END,

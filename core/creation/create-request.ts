@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/accounts.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
 import { rateOf } from '../models/rates.ts';
-import { logger } from '../observability.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { startWorkflow } from '../workflow/executions.ts';
@@ -52,6 +52,7 @@ export const createRequest = async <New extends NewRequest>(
   const request = newRequest(accountId, await complete(creation), rate, now);
   const earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
   if (earlierId !== undefined) return replay(earlierId);
+  countMetric(METRIC.requestCreated, { model: request.model });
   await start(request);
   return { request, replayed: false };
 };

@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
+import { countMetric, METRIC } from '../observability.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
@@ -189,6 +190,8 @@ export const recordOutcome = async (
         ReturnValues: 'ALL_NEW',
       }),
     );
+    const { provider = 'unknown' } = attempt;
+    if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
     return ProviderAttempt.parse(Attributes);
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

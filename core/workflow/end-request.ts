@@ -3,7 +3,8 @@ import { countSettlementWrite } from '../end-users/end-users.ts';
 import { pauseWrite } from '../end-users/pauses.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
-import type { Thousandths } from '../money.ts';
+import { type Thousandths, toXTokens } from '../money.ts';
+import { countMetric, METRIC, measure } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { removalTime } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
@@ -40,9 +41,11 @@ export const endRequest = async (
   const noted = operatorNote === undefined ? {} : { operatorNote };
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
+  let isEndedHere = true;
 
   await transact((refusals): TransactItem[] => {
-    if (refusedBy(refusals, 0)) return [];
+    isEndedHere = !refusedBy(refusals, 0);
+    if (!isEndedHere) return [];
     const writes = [
       endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }, follows),
       countSettlementWrite(owner, refund),
@@ -53,6 +56,20 @@ export const endRequest = async (
     const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
     return [...writes, ...balanceChangeWrites(head, change, now).writes];
   });
+  if (isEndedHere) reportEnd(request, state, refund, now);
+};
+
+const reportEnd = (
+  { model, createdAt }: StoredRequest,
+  { status }: TerminalState,
+  refund: Thousandths,
+  now: Date,
+): void => {
+  countMetric(METRIC.requestEnded, { model, outcome: status });
+  if (status === 'succeeded') {
+    measure(METRIC.timeToDone, { model, outcome: status }, (now.getTime() - Date.parse(createdAt)) / 1000);
+  }
+  if (refund > 0) measure(METRIC.refunded, {}, toXTokens(refund));
 };
 
 /** A provider timeout pauses the end-user's creations with that model. No other failure does. */

@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { logger } from '../../core/observability.ts';
 import { reconcileDue } from '../../core/workflow/reconcile-due.ts';
 import { startExpiryIfDue } from '../../core/workflow/start-expiry.ts';
+import { surveyWork } from '../../core/workflow/survey-work.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { endsEarly } from '../time-limit.ts';
 
@@ -17,7 +18,7 @@ const SCHEDULE_SECONDS = 60;
 const RUN_MS = 55_000;
 
 /**
- * Looks, on a schedule, at the work that is due, and starts the expiry of files. A run that is not done in time logs and ends: the next one goes on.
+ * Looks, on a schedule, at the work that is due, starts the expiry of files, and reports how much is open. A run that is not done in time logs and ends: the next one goes on.
  */
 export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
   .use(injectLambdaContext(logger, { resetKeys: true }))
@@ -25,6 +26,10 @@ export const handler = middy<unknown, void>(endsEarly(1_000, () => undefined))
 
 const reconcileOnSchedule = async (everySeconds: number): Promise<void> => {
   const stopAtMs = Date.now() + RUN_MS;
+  await Promise.all([surveyWork(everySeconds), makePasses(everySeconds, stopAtMs)]);
+};
+
+const makePasses = async (everySeconds: number, stopAtMs: number): Promise<void> => {
   for (;;) {
     const dueAtMs = Date.now() + everySeconds * 1000;
     await Promise.all([

@@ -24,9 +24,11 @@ const executionsOf = (machine: string, end: string): Alarm => [
   '>= 1 in 1 x 300 s',
 ];
 
-/** Every alarm. Only the first one tells also when it has no data any more. */
+/** Every alarm. Only the first two tell also when they have no data any more. */
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
+  ofService(METRIC.workOverdue, '>= 900 in 1 x 900 s, or no data'),
+  ofService(METRIC.oldestOpenRequest, '>= 16200 in 1 x 900 s'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
   ofService(METRIC.reconcileFailed, '>= 1 in 1 x 300 s'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),
@@ -50,10 +52,10 @@ const described = ({ Properties }: Resource): Alarm => {
     ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
   );
   // Missing data is never a breach: the first deployment would raise every such alarm at once.
-  const [sign, missing] = {
-    GreaterThanOrEqualToThreshold: ['>=', 'notBreaching'],
-    LessThanThreshold: ['<', 'missing'],
-  }[Properties.ComparisonOperator as string] ?? ['?', '?'];
+  const sign = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' }[
+    Properties.ComparisonOperator as string
+  ];
+  const missing = Properties.InsufficientDataActions ? 'missing' : 'notBreaching';
   const noData = Properties.InsufficientDataActions ? ', or no data' : '';
   expect(Properties.InsufficientDataActions ?? Properties.AlarmActions).toEqual(Properties.AlarmActions);
   expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
@@ -140,9 +142,44 @@ test('one dashboard shows calls, executions, providers, concurrency, webhooks an
     'Throttles',
     'WebhookGivenUp',
     'ThrottledRequests',
+    METRIC.openRequests,
+    METRIC.oldestOpenRequest,
+    METRIC.workOverdue,
+    METRIC.held,
+    METRIC.refunded,
   ]) {
     expect(body).toContain(metric);
   }
+});
+
+test.each([
+  [METRIC.requestCreated, 'model', 'Sum'],
+  [METRIC.requestEnded, 'model,outcome', 'Sum'],
+  [METRIC.providerCall, 'outcome,provider', 'Sum'],
+  [METRIC.timeToDone, 'model,outcome', 'p50'],
+  [METRIC.timeToDone, 'model,outcome', 'p99'],
+])('the dashboard finds all lines of %s by %s itself: %s', (metric, dimensions, statistic) => {
+  const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
+  const search = `SEARCH('{GenerationService,${dimensions},service} MetricName="${metric}" service="GenerationService"', '${statistic}', 300)`;
+
+  expect(JSON.stringify(DashboardBody).replaceAll('\\', '')).toContain(search);
+});
+
+test('the alarms on open work look at its maximum, and allow for a reconciler that runs seldom', async () => {
+  const periodsOf = ({ resources }: ServiceTemplate) =>
+    ofType(resources, 'AWS::CloudWatch::Alarm')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ MetricName }) => [METRIC.workOverdue, METRIC.oldestOpenRequest].includes(MetricName))
+      .map(({ Statistic, Period }) => [Statistic, Period]);
+
+  expect(periodsOf(service)).toEqual([
+    ['Maximum', 900],
+    ['Maximum', 900],
+  ]);
+  expect(periodsOf(await synthesizeService({ reconcileIntervalSeconds: 3600 }))).toEqual([
+    ['Maximum', 7200],
+    ['Maximum', 7200],
+  ]);
 });
 
 describe('the policy of the topic', () => {

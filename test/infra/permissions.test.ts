@@ -158,6 +158,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'events/reconcile': {
     [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable(
+      'BatchGetItem',
       'BatchWriteItem',
       'DeleteItem',
       'GetItem',

@@ -18,6 +18,9 @@ const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
 const SLOWER_EACH_RUN = 0.5;
 
+/** How long files that are overdue keep it running every minute: later they are a problem anyhow. */
+const NEEDED_MS = 3_600_000;
+
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
 const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 
@@ -96,7 +99,10 @@ export class Schedule {
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
     return this.world.items('REQUEST').some((record) => {
-      if (isExpiring(record)) return Date.parse(String(record.GSI1SK)) <= scheduler.now;
+      if (isExpiring(record)) {
+        const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
+        return overdueMs >= 0 && overdueMs < NEEDED_MS;
+      }
       if (isTerminal(record)) return false;
       const requestId = String(record.requestId);
       const execution = stepFunctions.executions.get(executionArn('generation', requestId));

@@ -6,11 +6,10 @@ import {
   type StateMachineDefinition,
 } from 'aws-local-stepfunctions';
 import { NOW } from '../unit/builders/clocks.ts';
+import { type Course, type RunEvent, readEvents } from './history.ts';
 import { TaskTokens, type TokenLimits } from './task-tokens.ts';
 
 type Json = Parameters<StateMachine['run']>[0];
-type RunEvent =
-  ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never;
 
 /** One invocation of a function: returns its result, throws its error, or never settles. */
 export type Behaviour = (payload: Json) => unknown;
@@ -43,42 +42,15 @@ export const fails =
 /** Never answers, so that the task times out. */
 export const hangs: Behaviour = () => new Promise(() => {});
 
-/** A visited state: its whole input and output, and the seconds it took, retries included. */
-export interface Visit {
-  state: string;
-  /** The item that it was visited for, in a Map. */
-  index: number | undefined;
-  input: Json;
-  output: Json | undefined;
-  seconds: number;
-}
-
-/** A retry: the error before it, and the delay in seconds. */
-export interface Retry {
-  state: string;
-  error: string;
-  seconds: number;
-}
-
 /** The outcome of an execution. */
-export interface Execution {
+export interface Execution extends Course {
   status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT';
   /** The error of a failed execution, as Step Functions reports it. */
   failure: { Error: string; Cause: string } | undefined;
-  /** The names of the visited states, in order. */
-  path: string[];
-  visits: Visit[];
-  retries: Retry[];
   /** Every payload, in order. */
   invocations: { functionName: string; payload: Json }[];
-  /** What Step Functions bills: each state entered and each retry. */
-  transitions: number;
-  /** Its duration. */
-  seconds: number;
   /** Its task tokens. */
   tokens: TaskTokens;
-  /** The whole execution history as text. */
-  history: string;
 }
 
 /** The most timers a scenario may need: an execution still running by then never ends. */
@@ -275,47 +247,4 @@ const collect = async (events: AsyncIterable<RunEvent>): Promise<RunEvent[]> => 
   const collected: RunEvent[] = [];
   for await (const event of events) collected.push(event);
   return collected;
-};
-
-const readEvents = (
-  events: readonly RunEvent[],
-): Omit<Execution, 'status' | 'failure' | 'invocations' | 'tokens'> => {
-  const visits: (Visit & { enteredAt: number; lastError: { name: string; at: number } })[] = [];
-  const retries: Retry[] = [];
-  for (const event of events) {
-    if (!('state' in event)) continue;
-    const { state, index } = event;
-    if (event.type === 'StateEntered') {
-      const lastError = { name: '', at: 0 };
-      const entered = { enteredAt: event.timestamp, lastError };
-      visits.push({
-        state: state.name,
-        index,
-        input: state.input,
-        output: undefined,
-        seconds: 0,
-        ...entered,
-      });
-      continue;
-    }
-    const visit = visits.findLast((each) => each.state === state.name && each.index === index);
-    if (!visit) throw new Error('Something happened to a state that was never entered.');
-    if (event.type === 'StateFailed') visit.lastError = { name: event.Error, at: event.timestamp };
-    if (event.type === 'StateRetried') {
-      const seconds = (event.timestamp - visit.lastError.at) / 1000;
-      retries.push({ state: state.name, error: visit.lastError.name, seconds });
-    }
-    if (event.type === 'StateExited') {
-      visit.output = state.output;
-      visit.seconds = (event.timestamp - visit.enteredAt) / 1000;
-    }
-  }
-  return {
-    path: visits.map(({ state }) => state),
-    visits: visits.map(({ enteredAt: _, lastError: __, ...visit }) => visit),
-    retries,
-    transitions: visits.length + retries.length,
-    seconds: ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0)) / 1000,
-    history: JSON.stringify(events),
-  };
 };

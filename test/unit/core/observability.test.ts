@@ -5,7 +5,7 @@ process.env.POWERTOOLS_METRICS_DISABLED = 'false';
 // Metrics are then written with the console that a test can listen to.
 process.env.POWERTOOLS_DEV = 'true';
 process.env.STACK_NAME = 'SecondStack';
-const { countMetric, METRIC } = await import('../../../core/observability.ts');
+const { countMetric, METRIC, measure } = await import('../../../core/observability.ts');
 const { lost, refusal } = await import('../../../providers/failures.ts');
 
 const written = jest.spyOn(console, 'log').mockReturnValue(undefined);
@@ -35,6 +35,18 @@ describe('a metric', () => {
         model: 'xQI3Pro',
         OutputStorageFailed: 1,
       },
+    ]);
+  });
+
+  test.each([
+    ['TimeToDone', 'Seconds', 12.5],
+    ['OldestOpenRequest', 'Seconds', 0],
+    ['XTokensHeld', 'None', 0.004],
+  ] as const)('can be a value: %s in %s', (name, unit, value) => {
+    measure(name, {}, value);
+
+    expect(counted()).toMatchObject([
+      { _aws: { CloudWatchMetrics: [{ Metrics: [{ Name: name, Unit: unit }] }] }, [name]: value },
     ]);
   });
 

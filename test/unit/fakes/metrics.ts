@@ -1,21 +1,40 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { jest } from '@jest/globals';
+import { METRIC } from '../../../core/observability.ts';
 
-/**
- * Records metrics from now on. Returns a function that lists each with its dimensions, and its count when that is not 1.
- * The tests' environment keeps them from being written.
- */
-export const metricsCounted = (): (() => [
-  name: string,
-  dimensions: Record<string, string>,
-  count?: number,
-][]) => {
+type Recorded = [name: string, dimensions: Record<string, string>, value?: number];
+
+/** Metrics of ordinary traffic: most use cases lead to some of them. */
+const TRAFFIC = new Set<string>([
+  METRIC.requestCreated,
+  METRIC.requestEnded,
+  METRIC.timeToDone,
+  METRIC.refunded,
+  METRIC.providerCall,
+]);
+
+const recorded = (): (() => Recorded[]) => {
   const dimensions = jest.spyOn(Metrics.prototype, 'addDimensions').mockClear();
   const metrics = jest.spyOn(Metrics.prototype, 'addMetric').mockClear();
   return () =>
-    metrics.mock.calls.map(([name, , count], index) => [
+    metrics.mock.calls.map(([name, , value], index) => [
       name,
       dimensions.mock.calls[index]?.[0] ?? {},
-      ...(count === 1 ? ([] as const) : ([count] as const)),
+      ...(value === 1 ? ([] as const) : ([value] as const)),
     ]);
+};
+
+/**
+ * Records metrics from now on, except those of ordinary traffic. Returns a function that lists each with its
+ * dimensions, and its value when that is not 1. The tests' environment keeps them from being written.
+ */
+export const metricsCounted = (): (() => Recorded[]) => {
+  const all = recorded();
+  return () => all().filter(([name]) => !TRAFFIC.has(name));
+};
+
+/** As `metricsCounted`, for the metrics of ordinary traffic. */
+export const trafficCounted = (): (() => Recorded[]) => {
+  const all = recorded();
+  return () => all().filter(([name]) => TRAFFIC.has(name));
 };

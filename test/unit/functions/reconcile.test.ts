@@ -18,6 +18,7 @@ import {
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
+import { metricsCounted } from '../fakes/metrics.ts';
 
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
@@ -53,7 +54,9 @@ describe('on a schedule', () => {
   const everySeconds = async (seconds: number): Promise<number[]> => {
     // Each pass begins with this query.
     const first = { ':partition': duePartition('START', 0) };
-    memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
+    memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async (input) => {
+      const isSurvey = input.ExpressionAttributeValues[':now'] > '9';
+      if (isSurvey) return { Items: [] };
       passes.push((Date.now() - NOW.getTime()) / 1000);
       jest.setSystemTime(Date.now() + passSeconds * 1000);
       return { Items: [] };
@@ -93,10 +96,13 @@ describe('on a schedule', () => {
     memory.beforeCall = () => {
       jest.setSystemTime(Date.now() + 1_000);
     };
+    // Not the minute in which the open work is counted.
+    const startedAt = NOW.getTime() + 60_000;
+    jest.setSystemTime(startedAt);
 
     await run({ everySeconds: 60 });
 
-    expect((Date.now() - NOW.getTime()) / 1000).toBeLessThan(120);
+    expect((Date.now() - startedAt) / 1000).toBeLessThan(120);
     expect(executions.names('generation').length).toBeLessThan(30);
     expect(executions.names('generation').length).toBeGreaterThan(8);
   });
@@ -107,6 +113,15 @@ describe('on a schedule', () => {
     await run({ everySeconds: 60 });
 
     expect(executions.names('generation')).toEqual([REQUEST_ID]);
+  });
+
+  test('reports how much is open, once in a run of several passes', async () => {
+    const counted = metricsCounted();
+    putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 10_000).toISOString() }));
+
+    await run({ everySeconds: 20 });
+
+    expect(counted().filter(([name]) => name === 'OpenRequests')).toEqual([['OpenRequests', {}]]);
   });
 
   test('starts the expiry of files whose time is over, in each pass in which something is due', async () => {

@@ -19,6 +19,7 @@ import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { trafficCounted } from '../../fakes/metrics.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
@@ -59,6 +60,16 @@ const nothingWritten = () => {
 };
 
 describe('an accepted creation', () => {
+  test('is counted, by its model; a refused one is not', async () => {
+    const counted = trafficCounted();
+
+    await expect(create({}, {}, anAccount({ balanceThousandths: 0 }))).rejects.toThrow(PaymentRequiredError);
+    expect(counted()).toEqual([]);
+
+    await create();
+    expect(counted()).toEqual([['RequestsCreated', { model: 'xQI3Pro' }]]);
+  });
+
   test('writes account, ledger entry, end-user and request in one transaction, in this order', async () => {
     const request = await create({ n: 2, webhookUrl: 'https://hooks.example.com/' });
 

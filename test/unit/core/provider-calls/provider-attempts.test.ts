@@ -14,6 +14,7 @@ import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { trafficCounted } from '../../fakes/metrics.ts';
 
 const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
@@ -260,5 +261,19 @@ describe('the calls of a request', () => {
     memory.put(key, anAttempt());
 
     expect(await listAttempts(REQUEST_ID)).toEqual([anAttempt()]);
+  });
+});
+
+describe('the outcome of a call', () => {
+  test('is counted by provider when it is final, and once', async () => {
+    const counted = trafficCounted();
+    memory.put(key, anAttempt({ provider: 'modelark' }));
+
+    const open = await recordOutcome(anAttempt({ provider: 'modelark' }), ACCEPTED, atSeconds(1));
+    expect(counted()).toEqual([]);
+    await recordOutcome(open, DONE, atSeconds(2));
+    await recordOutcome(open, FAILED, atSeconds(3));
+
+    expect(counted()).toEqual([['ProviderCalls', { provider: 'modelark', outcome: 'done' }]]);
   });
 });

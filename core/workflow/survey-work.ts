@@ -1,0 +1,61 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { creationTimeOf } from '../ids.ts';
+import { toXTokens } from '../money.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { type DueItem, listDue } from '../requests/due-items.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequests } from '../requests/requests.ts';
+import { type Instant, toInstant } from '../time.ts';
+
+/** Metrics have a point in each span of 5 min. */
+const SPAN_SECONDS = 300;
+/** Later than any item is due. */
+const END_OF_TIME: Instant = '9999-12-31T23:59:59.999Z';
+/** Items of each of the 16 partitions of a list that are counted: about 20 read units a partition. */
+const PER_PARTITION = 1000;
+/** Requests whose debits are read: one call. */
+const SAMPLE_SIZE = 100;
+
+/**
+ * Reports, once in 5 min, how many requests are open, how old the oldest is, what was debited for them, and by how
+ * long the longest due work is overdue. Requests whose webhook or files are left to settle count as open. Never
+ * rejects: an error is logged.
+ */
+export const surveyWork = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
+  const now = clock.now();
+  if ((now.getTime() / 1000) % SPAN_SECONDS >= Math.max(60, everySeconds)) return;
+  try {
+    const [start, look, expiring] = await Promise.all([
+      listDue('START', END_OF_TIME, PER_PARTITION),
+      listDue('LOOK', END_OF_TIME, PER_PARTITION),
+      listDue('EXPIRE', toInstant(now), 1),
+    ]);
+    const ids = [...start.items, ...look.items].flatMap(requestIdOf);
+    const firstDue = [start, look, expiring].flatMap(({ items }) => items[0]?.place.GSI1SK ?? []).sort()[0];
+    const oldest = ids.map(creationTimeOf).sort()[0];
+    countMetric(METRIC.openRequests, {}, ids.length);
+    measure(METRIC.oldestOpenRequest, {}, secondsSince(oldest, now));
+    measure(METRIC.workOverdue, {}, secondsSince(firstDue, now));
+    measure(METRIC.held, {}, await heldBy(ids));
+  } catch (error) {
+    logger.error('the open work could not be counted', { error: error as Error });
+  }
+};
+
+const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
+
+/** Seconds since an instant; 0 when it is to come, or there is none. */
+const secondsSince = (at: Instant | undefined, now: Date): number =>
+  at === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(at)) / 1000);
+
+/** xTokens debited for requests that are unfinished: those of up to 100, spread over all, times their share. */
+const heldBy = async (ids: readonly string[]): Promise<number> => {
+  const step = Math.max(1, ids.length / SAMPLE_SIZE);
+  const sample = Array.from(
+    { length: Math.min(ids.length, SAMPLE_SIZE) },
+    (_, index) => ids[Math.floor(index * step)] as string,
+  );
+  const found = await findRequests([...new Set(sample)]);
+  const debits = found.map((request) => (request && !isTerminal(request) ? request.debitThousandths : 0));
+  return toXTokens(Math.round(debits.reduce((sum, debit) => sum + debit, 0) * step));
+};
