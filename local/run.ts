@@ -9,7 +9,13 @@ import {
 } from '@generation-service/local-aws';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
-import { needsSandbox, providerContext, providerKeys, SANDBOX_KEY } from './run/provider-keys.ts';
+import {
+  needsSandbox,
+  providerContext,
+  providerKeys,
+  SANDBOX_KEY,
+  withoutProviders,
+} from './run/provider-keys.ts';
 import { startSandboxWhereItWas } from './run/sandbox-port.ts';
 import { type Context, projectContext, synthesize } from './run/synthesize.ts';
 
@@ -94,6 +100,7 @@ export const startLocalRun = async (
 ): Promise<LocalRun> => {
   const parts = { ...DEFAULT_PARTS, ...replacedParts };
   const { environment = process.env, signal } = options;
+  const givenContext = withoutProviders(options.context ?? {}, environment);
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
   let sandbox: { url: string; close(): Promise<void> } | undefined;
   let aws: LocalAws | undefined;
@@ -123,7 +130,7 @@ export const startLocalRun = async (
       deliveryBaseUrl: filesUrl,
       allowPrivateTargets: 'true',
       ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
-      ...options.context,
+      ...givenContext,
     };
     await parts.synthesize(data.file('cdk.out'), context, signal);
     return data.file('cdk.out');

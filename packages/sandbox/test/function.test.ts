@@ -59,7 +59,7 @@ describe('the sandbox as a function keeps nothing between calls', () => {
     const file = await fetchFile(url);
     const { width, height, format } = await sharp(bytesOf(file)).metadata();
     expect([width, height, `image/${format}`]).toEqual([1280, 720, file.headers['Content-Type']]);
-    expect(bytesOf(await fetchFile(url))).toEqual(bytesOf(file));
+    expect(bytesOf(await fetchFile(url)).equals(bytesOf(file))).toBe(true);
   });
 
   test('a ModelArk task is found by any instance, and finishes in its time', async () => {
@@ -197,7 +197,7 @@ describe('plain media', () => {
   test.each([
     [512, 512],
     [1025, 333],
-    [4096, 2304],
+    [2048, 1152],
   ])('are images of exactly %d by %d pixels, in colours that follow from the text', async (width, height) => {
     const draw = (format: 'png' | 'jpeg', text: string) =>
       PLAIN_MEDIA.drawImage({ width, height, text, format, caption: '', index: 0, watermark: false });
@@ -210,7 +210,8 @@ describe('plain media', () => {
     for (const [index, value] of (await corner(png)).entries()) {
       expect(Math.abs(value - ((await corner(jpeg))[index] ?? 0))).toBeLessThan(4);
     }
-    expect(await draw('png', 'a fox')).toEqual(png);
-    expect(await draw('png', 'a hen')).not.toEqual(png);
+    // `toEqual` takes half a minute for this many bytes.
+    expect(png.equals(await draw('png', 'a fox'))).toBe(true);
+    expect(png.equals(await draw('png', 'a hen'))).toBe(false);
   });
 });
