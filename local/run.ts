@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type Addresses,
   type AwsEndpoint,
@@ -28,7 +30,10 @@ export interface LocalRunOptions {
   reset?: boolean;
   /** CDK context; wins over `cdk.json` and the local defaults. */
   context?: Context;
-  /** Holds the provider keys. Default: the process's environment. */
+  /**
+   * Holds the provider keys, and in `PERMISSION_USE_DIR` a folder to write to, on close, which permissions were used.
+   * Default: the process's environment.
+   */
   environment?: Record<string, string | undefined>;
   /** Invocations of all functions at once, as the account's quota on AWS. Default: no limit. */
   maxConcurrency?: number;
@@ -165,6 +170,9 @@ export const startLocalRun = async (
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
         ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
         ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
+        ...(environment.PERMISSION_USE_DIR && {
+          permissionsFile: join(environment.PERMISSION_USE_DIR, `${randomUUID()}.json`),
+        }),
         ...(options.progress && { progress: options.progress }),
         ...(signal && { signal }),
       },
