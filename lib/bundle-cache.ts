@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The inputs of a bundle: our sources, and the lock file for all packages. */
 const INPUTS = [
-  ...['functions', 'core', 'providers', 'lib/pages', 'docs/openapi.json'],
+  ...['functions', 'core', 'providers', 'packages/sandbox/src', 'lib/pages', 'docs/openapi.json'],
   ...['lib/bundle-functions.ts', 'lib/bundle-pages.ts', 'package-lock.json'],
 ];
 const CACHE = join(root, 'node_modules', '.cache', 'generation-service', 'bundles');

@@ -145,6 +145,7 @@ export const StackContext = z
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
+    providers: z.enum(['real', 'sandbox']).default('real'),
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,
     modelRoutes: json(ModelRoutes),
@@ -157,12 +158,27 @@ export const StackContext = z
 /** The validated context. */
 export type StackContext = z.infer<typeof StackContext>;
 
-/** The validated context of a CDK app. Throws and names the keys when values are invalid. */
-export const readContext = (node: Node): StackContext => {
+/** Variables of the shell that hold the providers' own keys. */
+const REAL_KEYS = ['MODELARK_API_KEY', 'MODELSTUDIO_API_KEY'];
+
+/**
+ * The validated context of a CDK app. Throws and names the keys when values are invalid, or when the sandbox is asked for
+ * where the providers' own keys are at hand: one of the two is a mistake.
+ */
+export const readContext = (
+  node: Node,
+  environment: Record<string, string | undefined> = process.env,
+): StackContext => {
   const given = Object.fromEntries(
     Object.keys(StackContext.shape).map((key) => [key, node.tryGetContext(key) ?? undefined]),
   );
   const result = StackContext.safeParse(given);
   if (!result.success) throw new Error(`The context is not valid.\n${z.prettifyError(result.error)}`);
+  const realKeys = REAL_KEYS.filter((name) => environment[name]);
+  if (result.data.providers === 'sandbox' && realKeys.length > 0) {
+    throw new Error(
+      `The context is not valid.\n✖ The sandbox takes no real keys: unset ${realKeys.join(' and ')}\n  → at providers`,
+    );
+  }
   return result.data;
 };

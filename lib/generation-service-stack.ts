@@ -14,6 +14,7 @@ import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { PublicPages } from './public-pages.ts';
 import { Reconciler } from './reconciler.ts';
+import { SandboxProviders } from './sandbox-providers.ts';
 import { ServiceFunction } from './service-function.ts';
 import { Settings } from './settings.ts';
 import { addOutputs } from './stack-outputs.ts';
@@ -43,7 +44,9 @@ export class GenerationServiceStack extends Stack {
     super(scope, id, props);
     const settings = new Settings(context);
     const dataStore = new DataStore(this, 'DataStore', context);
-    const secrets = new ProviderSecrets(this, 'ProviderSecrets', context);
+    const sandbox =
+      context.providers === 'sandbox' ? new SandboxProviders(this, 'Sandbox', bundleOf) : undefined;
+    const secrets = new ProviderSecrets(this, 'ProviderSecrets', context, sandbox);
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
     const httpApi = new HttpApi(this, 'HttpApi', context);
     new PublicPages(this, 'PublicPages', { bundleOf, bucket: dataStore.bucket, baseUrl: httpApi.baseUrl });
@@ -165,6 +168,7 @@ export class GenerationServiceStack extends Stack {
       httpApi,
       dataStore,
       secrets,
+      sandbox,
       settings,
       monitoring,
       generation,

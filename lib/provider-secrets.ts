@@ -2,6 +2,7 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { StackContext } from './context.ts';
+import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Environment, ServiceFunction } from './service-function.ts';
 
 /** Where the providers are, and which of them serves each model. */
@@ -9,9 +10,11 @@ export type ProviderSettings = Pick<StackContext, 'modelRoutes' | 'modelArkBaseU
 
 /**
  * The providers' API keys, one secret each, and the secret behind the tokens in callback URLs. The API keys start
- * empty; a provider without a key takes no requests.
+ * empty; a provider without a key takes no requests. With a sandbox its key is used for both, at its address, and the
+ * providers' own keys stay where they are, unused.
  */
 export class ProviderSecrets extends Construct {
+  /** Holds the key that ModelArk is called with. */
   readonly modelArk: Secret;
   readonly modelStudio: Secret;
   /** The model routes as JSON. */
@@ -19,21 +22,23 @@ export class ProviderSecrets extends Construct {
   private readonly callbacks: Secret;
   private readonly environment: Environment;
 
-  constructor(scope: Construct, id: string, settings: ProviderSettings) {
+  constructor(scope: Construct, id: string, settings: ProviderSettings, sandbox?: SandboxProviders) {
     super(scope, id);
-    this.modelArk = emptySecret(this, 'ModelArk', 'API key of BytePlus ModelArk');
-    this.modelStudio = emptySecret(this, 'ModelStudio', 'API key of Alibaba Cloud Model Studio');
+    const modelArk = emptySecret(this, 'ModelArk', 'API key of BytePlus ModelArk');
+    const modelStudio = emptySecret(this, 'ModelStudio', 'API key of Alibaba Cloud Model Studio');
+    this.modelArk = sandbox?.apiKey ?? modelArk;
+    this.modelStudio = sandbox?.apiKey ?? modelStudio;
     this.callbacks = new Secret(this, 'Callbacks', {
       description: 'Secret behind the tokens in callback URLs',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.modelRoutes = Stack.of(this).toJsonString(settings.modelRoutes);
+    this.modelRoutes = Stack.of(this).toJsonString({ ...sandbox?.modelRoutes, ...settings.modelRoutes });
     this.environment = {
       MODEL_ROUTES: this.modelRoutes,
-      MODELARK_BASE_URL: settings.modelArkBaseUrl,
+      MODELARK_BASE_URL: sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl,
       MODELARK_SECRET_ARN: this.modelArk.secretArn,
-      MODELSTUDIO_BASE_URL: settings.modelStudioBaseUrl,
+      MODELSTUDIO_BASE_URL: sandbox?.url ?? settings.modelStudioBaseUrl,
       MODELSTUDIO_SECRET_ARN: this.modelStudio.secretArn,
     };
   }
@@ -59,7 +64,7 @@ export class ProviderSecrets extends Construct {
   private bindApiKeys(functions: readonly ServiceFunction[], action: string): void {
     for (const to of functions) {
       to.addEnvironment(this.environment);
-      to.allow([action], [this.modelArk.secretArn, this.modelStudio.secretArn]);
+      to.allow([action], [...new Set([this.modelArk.secretArn, this.modelStudio.secretArn])]);
     }
   }
 }

@@ -6,6 +6,7 @@ import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
 import type { ProviderSecrets } from './provider-secrets.ts';
+import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
@@ -13,6 +14,7 @@ interface Capabilities {
   fileDelivery: FileDelivery;
   dataStore: DataStore;
   secrets: ProviderSecrets;
+  sandbox: SandboxProviders | undefined;
   settings: Settings;
   monitoring: { topic: Topic };
   generation: { stateMachine: StateMachine };
@@ -22,7 +24,7 @@ interface Capabilities {
 
 /** Adds the outputs of the stack. The operators' command line and the local run find the service by them. */
 export const addOutputs = (stack: Construct, service: Capabilities): void => {
-  const { httpApi, fileDelivery, dataStore, secrets, settings, monitoring } = service;
+  const { httpApi, fileDelivery, dataStore, secrets, sandbox, settings, monitoring } = service;
   const { generation, expiry, webhookDelivery } = service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
   output('BaseUrl', httpApi.baseUrl);
@@ -39,5 +41,6 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
   output('RetentionDays', settings.variables.RETENTION_DAYS);
+  if (sandbox) output('SandboxUrl', sandbox.url);
   output('AlarmTopicArn', monitoring.topic.topicArn);
 };

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type Addresses,
   type AwsEndpoint,
@@ -9,7 +11,13 @@ import {
 } from '@generation-service/local-aws';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
-import { needsSandbox, providerContext, providerKeys, SANDBOX_KEY } from './run/provider-keys.ts';
+import {
+  needsSandbox,
+  providerContext,
+  providerKeys,
+  SANDBOX_KEY,
+  withoutProviders,
+} from './run/provider-keys.ts';
 import { startSandboxWhereItWas } from './run/sandbox-port.ts';
 import { type Context, projectContext, synthesize } from './run/synthesize.ts';
 
@@ -22,7 +30,10 @@ export interface LocalRunOptions {
   reset?: boolean;
   /** CDK context; wins over `cdk.json` and the local defaults. */
   context?: Context;
-  /** Holds the provider keys. Default: the process's environment. */
+  /**
+   * Holds the provider keys, and in `PERMISSION_USE_DIR` a folder to write to, on close, which permissions were used.
+   * Default: the process's environment.
+   */
   environment?: Record<string, string | undefined>;
   /** Invocations of all functions at once, as the account's quota on AWS. Default: no limit. */
   maxConcurrency?: number;
@@ -94,6 +105,7 @@ export const startLocalRun = async (
 ): Promise<LocalRun> => {
   const parts = { ...DEFAULT_PARTS, ...replacedParts };
   const { environment = process.env, signal } = options;
+  const givenContext = withoutProviders(options.context ?? {}, environment);
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
   let sandbox: { url: string; close(): Promise<void> } | undefined;
   let aws: LocalAws | undefined;
@@ -123,7 +135,7 @@ export const startLocalRun = async (
       deliveryBaseUrl: filesUrl,
       allowPrivateTargets: 'true',
       ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
-      ...options.context,
+      ...givenContext,
     };
     await parts.synthesize(data.file('cdk.out'), context, signal);
     return data.file('cdk.out');
@@ -158,6 +170,9 @@ export const startLocalRun = async (
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
         ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
         ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
+        ...(environment.PERMISSION_USE_DIR && {
+          permissionsFile: join(environment.PERMISSION_USE_DIR, `${randomUUID()}.json`),
+        }),
         ...(options.progress && { progress: options.progress }),
         ...(signal && { signal }),
       },

@@ -34,6 +34,22 @@ type Environment = Record<string, string | undefined>;
 export const needsSandbox = (environment: Environment): boolean =>
   PROVIDERS.some(({ keyVariable }) => !environment[keyVariable]);
 
+/**
+ * The context of a run, without the choice of the deployed sandbox: a run has one of its own. Throws when that is asked for
+ * where real keys are at hand.
+ */
+export const withoutProviders = (
+  context: Record<string, unknown>,
+  environment: Environment,
+): Record<string, unknown> => {
+  const { providers, ...others } = context;
+  if (providers === undefined || providers === 'real') return others;
+  const realKeys = PROVIDERS.map(({ keyVariable }) => keyVariable).filter((name) => environment[name]);
+  if (providers !== 'sandbox') throw new Error(`providers is real or sandbox, not ${providers}`);
+  if (realKeys.length > 0) throw new Error(`The sandbox takes no real keys: unset ${realKeys.join(' and ')}`);
+  return others;
+};
+
 /** Models that only the sandbox has; no provider is confirmed to offer them. */
 const SANDBOX_ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' } };
 

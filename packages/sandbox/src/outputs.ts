@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Media } from './media/media.ts';
 import type { Padding } from './media/mp4-padding.ts';
 
 /** An output file and how to produce it. */
@@ -20,6 +21,8 @@ export type OutputContent = { sizeBytes: number; chunks(): Iterable<Buffer> };
 
 /** The store of output files. */
 export type Outputs = {
+  /** Makes the files. */
+  media: Media;
   /**
    * Adds an output and returns its URL, which is valid for 24 hours from `madeAt` (epoch milliseconds, default now).
    * The URL of a broken output always returns 404.
@@ -66,8 +69,21 @@ const createByteCache = (capacityBytes: number) => {
   };
 };
 
-/** Creates an empty store. Every URL is `baseUrl`, a slash and the file name. `now` returns epoch milliseconds. */
-export const createOutputs = ({ baseUrl, now }: { baseUrl: string; now: () => number }): Outputs => {
+/**
+ * Creates an empty store. Every URL is `baseUrl`, a slash and the file name. `now` returns epoch milliseconds; `newName`
+ * returns a file name without its extension.
+ */
+export const createOutputs = ({
+  baseUrl,
+  now,
+  media,
+  newName = randomUUID,
+}: {
+  baseUrl: string;
+  now: () => number;
+  media: Media;
+  newName?: () => string;
+}): Outputs => {
   const outputs = new Map<string, OutputSource & { expiresAt: number }>();
   const bytesOf = createByteCache(CACHE_BYTES);
 
@@ -80,9 +96,11 @@ export const createOutputs = ({ baseUrl, now }: { baseUrl: string; now: () => nu
   };
 
   return {
+    media,
+
     add(source, { isBroken = false, madeAt = now() } = {}) {
       deleteExpired();
-      const fileName = `${randomUUID()}.${source.extension}`;
+      const fileName = `${newName()}.${source.extension}`;
       if (!isBroken) outputs.set(fileName, { ...source, expiresAt: madeAt + LIFETIME_SECONDS * 1000 });
       return `${baseUrl}/${fileName}`;
     },

@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { answerCall } from './answer-call.ts';
 import { type CallbackTiming, createCallbacks } from './callbacks.ts';
-import { readBody, type Upstream, UpstreamError } from './http.ts';
+import type { Upstream } from './http.ts';
+import { drawImage } from './media/draw-image.ts';
+import { encodeVideo } from './media/encode-video.ts';
 import { createModelArk } from './modelark/modelark.ts';
 import { createModelStudio } from './modelstudio/modelstudio.ts';
 import { createOutputs, type Outputs } from './outputs.ts';
@@ -40,27 +43,15 @@ const callUpstream = async (
   response: ServerResponse,
   path: string,
 ) => {
-  const requestId = upstream.newRequestId();
-  const signal = signalOf(response);
-  const method = request.method ?? 'GET';
-  try {
-    upstream.checkKey(request.headers);
-    const route = upstream.routes.find(
-      (candidate) => candidate.method === method && candidate.path.test(path),
-    );
-    if (!route) throw upstream.errors.unknownRoute(method, path);
-    const body = await readBody(request, upstream.errors);
-    const params = route.path.exec(path)?.groups ?? {};
-    const answer = await route.handle({ headers: request.headers, body, params, requestId, signal });
-    sendJson(response, 200, answer, { 'X-Request-Id': requestId });
-  } catch (error) {
-    // The client has disconnected.
-    if (signal.aborted) return;
-    if (!(error instanceof UpstreamError)) console.error('sandbox: a request failed unexpectedly', error);
-    const refusal = error instanceof UpstreamError ? error : upstream.errors.internal();
-    const answer = upstream.renderError(refusal, requestId);
-    sendJson(response, refusal.status, answer, { 'X-Request-Id': requestId });
-  }
+  const { method = 'GET', headers } = request;
+  const answer = await answerCall(upstream, {
+    method,
+    path,
+    headers,
+    body: request,
+    signal: signalOf(response),
+  });
+  if (answer) sendJson(response, answer.status, answer.body, answer.headers);
 };
 
 /** Streams an output at the client's pace, so a large file is never held in memory. */
@@ -152,7 +143,10 @@ export const startSandbox = async ({
   const openPort = typeof address === 'object' && address ? address.port : port;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${openPort}`;
 
-  const outputs = createOutputs({ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now });
+  const outputs = createOutputs({
+    ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now },
+    media: { drawImage, encodeVideo },
+  });
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
   const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now });

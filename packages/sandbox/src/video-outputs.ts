@@ -1,5 +1,4 @@
 import { type Directives, isBroken } from './directives.ts';
-import { encodeVideo } from './media/encode-video.ts';
 import { paddingOf } from './media/mp4-padding.ts';
 import { type Ratio, type Resolution, videoSizeOf } from './media/video-size.ts';
 import type { Outputs } from './outputs.ts';
@@ -27,7 +26,8 @@ export const addVideoOutput = (outputs: Outputs, video: VideoRequest, madeAt: nu
     {
       contentType: 'video/mp4',
       extension: 'mp4',
-      produce: () => encodeVideo({ width, height, seconds, text: directives.text, caption, watermark }),
+      produce: () =>
+        outputs.media.encodeVideo({ width, height, seconds, text: directives.text, caption, watermark }),
       padding: (fileBytes) => paddingOf(fileBytes, wantedBytes),
     },
     { isBroken: isBroken(directives, 0), madeAt },

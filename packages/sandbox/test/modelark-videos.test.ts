@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCallbacks } from '../src/callbacks.ts';
 import type { Call } from '../src/http.ts';
+import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
 import { createVideoHandlers } from '../src/modelark/videos.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
@@ -197,7 +198,7 @@ describe('a ModelArk video task over time', () => {
   const handlersAt = (clock: { time: number }) => {
     const now = () => clock.time;
     const journal = createTaskJournal();
-    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now });
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now, media: PLAIN_MEDIA });
     const handlers = createVideoHandlers({
       outputs,
       journal,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createCallCounter } from '../src/call-counter.ts';
 import { createLimiter } from '../src/limiter.ts';
 import { paddingOf } from '../src/media/mp4-padding.ts';
+import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
 import { createTasks } from '../src/tasks.ts';
@@ -36,7 +37,7 @@ describe('the outputs', () => {
 
   test('expire after 24 hours', () => {
     const clock = aClock();
-    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: clock.now });
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: clock.now, media: PLAIN_MEDIA });
     clock.advance(HOUR_MILLISECONDS);
     const name = fileNameOf(outputs.add(anOutput().source, { madeAt: 0 }));
 
@@ -49,7 +50,7 @@ describe('the outputs', () => {
 
   test('are produced on the first read, once for concurrent and later readers', async () => {
     const { source, timesMade } = anOutput();
-    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now });
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now, media: PLAIN_MEDIA });
     const name = fileNameOf(outputs.add(source));
     expect(timesMade()).toBe(0);
 
@@ -64,7 +65,7 @@ describe('the outputs', () => {
   });
 
   test('have a URL but no content when broken', () => {
-    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now });
+    const outputs = createOutputs({ baseUrl: 'http://here/outputs', now: Date.now, media: PLAIN_MEDIA });
 
     const url = outputs.add(anOutput().source, { isBroken: true });
 

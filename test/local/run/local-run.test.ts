@@ -142,6 +142,24 @@ describe('the keys of the providers', () => {
     expect(run.sandboxUrl).toBeNull();
   });
 
+  test('are those of the sandbox when that is asked for, and the stack has none of its own', async () => {
+    const run = await start({ context: { providers: 'sandbox', pauseSeconds: '5' } });
+
+    expect(run.sandboxUrl).not.toBeNull();
+    expect(fakes.seen.context).toHaveProperty('pauseSeconds', '5');
+    expect(fakes.seen.context).not.toHaveProperty('providers');
+  });
+
+  test('cannot be the sandbox where the environment has real ones, nor anything else', async () => {
+    const environment = { MODELARK_API_KEY: 'a' };
+
+    await expect(start({ environment, context: { providers: 'sandbox' } })).rejects.toThrow(
+      'The sandbox takes no real keys: unset MODELARK_API_KEY',
+    );
+    await expect(start({ context: { providers: 'fake' } })).rejects.toThrow('providers is real or sandbox');
+    expect(fakes.story).toEqual([]);
+  });
+
   test('replace those of an earlier run', async () => {
     fakes = createFakes(dataDir, 'kept-key');
 

@@ -48,8 +48,20 @@ describe('the context', () => {
       logRetentionDays: 30,
       removalPolicy: 'keep',
       wafRequestsPer5Minutes: undefined,
+      providers: 'real',
       ...required,
     });
+  });
+
+  test.each([
+    [{ MODELARK_API_KEY: 'k' }, /The sandbox takes no real keys: unset MODELARK_API_KEY\n {2}→ at providers/],
+    [{ MODELARK_API_KEY: 'k', MODELSTUDIO_API_KEY: 'k' }, /unset MODELARK_API_KEY and MODELSTUDIO_API_KEY/],
+  ])('has no sandbox where the shell has real keys: %j', (environment, message) => {
+    const node = aNode({ ...required, providers: 'sandbox' });
+
+    expect(() => readContext(node, environment)).toThrow(message);
+    expect(readContext(node, { MODELARK_API_KEY: '' }).providers).toBe('sandbox');
+    expect(readContext(aNode(required), environment).providers).toBe('real');
   });
 
   test('is complete in cdk.json', () => {

@@ -52,6 +52,38 @@ const refusal = (principal: Principal, { action, resource }: Permission, explici
     ? 'with an explicit deny in an identity-based policy'
     : `because no identity-based policy allows the ${action} action`);
 
+/** The actions for which each statement was needed so far. */
+const used = new WeakMap<PolicyStatement, Set<string>>();
+
+const noteUse = (statement: PolicyStatement, action: string): void => {
+  const actions = used.get(statement) ?? new Set();
+  used.set(statement, actions.add(action.toLowerCase()));
+};
+
+/** An action that a caller is allowed, and whether a call has needed it. */
+export interface PermissionUse {
+  principal: string;
+  action: string;
+  resources: readonly string[];
+  /** The patterns of partition keys that it is limited to. */
+  leadingKeys?: readonly string[];
+  isUsed: boolean;
+}
+
+/** Every action that these callers are allowed, in the order of their policies. */
+export const permissionUse = (principals: Iterable<Principal>): PermissionUse[] =>
+  [...principals].flatMap(({ name, statements = [] }) =>
+    statements
+      .filter(({ effect }) => effect === 'Allow')
+      .flatMap((statement) =>
+        statement.actions.map((action) => ({
+          ...{ principal: name, action, resources: statement.resources },
+          ...(statement.leadingKeys && { leadingKeys: statement.leadingKeys }),
+          isUsed: [...(used.get(statement) ?? [])].some((each) => matchesPattern(action.toLowerCase(), each)),
+        })),
+      ),
+  );
+
 /**
  * Evaluates identity-based policies as IAM does: some statement must allow each permission, and none may deny it. A principal without
  * statements may do everything. Returns the message of the first refusal; undefined when everything is allowed.
@@ -63,6 +95,7 @@ export const findRefusal = (principal: Principal, permissions: Permission[]): st
     const applying = statements.filter((statement) => covers(statement, permission));
     if (applying.some(({ effect }) => effect === 'Deny')) return refusal(principal, permission, true);
     if (applying.length === 0) return refusal(principal, permission, false);
+    for (const statement of applying) noteUse(statement, permission.action);
   }
   return undefined;
 };

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import type {
   StateMachineSpec,
   TableSpec,
 } from '../types.ts';
+import { permissionUse } from './authorize.ts';
 import { createCallCounter } from './call-counter.ts';
 import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
@@ -40,6 +42,8 @@ export interface AwsEndpointOptions {
   dynamodbEndpoint?: string | undefined;
   /** Executions that run at once. Default: 1,000,000, an account's limit. */
   maxOpenExecutions?: number;
+  /** Where to write, on close, which permissions of the callers were used: a JSON array of `PermissionUse`. */
+  permissionsFile?: string;
 }
 
 /** An open object. Read `body` to its end or destroy it. `etag` includes its quotes. */
@@ -185,6 +189,9 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         stepFunctions.close();
         await closeServer(server);
         await stopEngine();
+        if (options.permissionsFile !== undefined) {
+          await writeFile(options.permissionsFile, JSON.stringify(permissionUse(principals.values())));
+        }
       },
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { findRefusal, matchesPattern, type Permission } from '../../src/aws/authorize.ts';
+import { findRefusal, matchesPattern, type Permission, permissionUse } from '../../src/aws/authorize.ts';
 import { createDynamoDbPermissions } from '../../src/aws/permissions/dynamodb.ts';
 import { readS3Request } from '../../src/aws/permissions/s3.ts';
 import { stepFunctionsPermissions } from '../../src/aws/permissions/step-functions.ts';
@@ -20,6 +20,31 @@ import {
 
 const place = { region: REGION, accountId: ACCOUNT };
 const dynamodbPermissions = createDynamoDbPermissions(place, TABLES);
+
+describe('permissionUse', () => {
+  test('tells which allowed actions were needed, and with which statement', () => {
+    const reader: PolicyStatement = {
+      ...{ effect: 'Allow', actions: ['dynamodb:GetItem', 'dynamodb:Query'], resources: [TABLE_ARN] },
+      leadingKeys: ['A#*'],
+    };
+    const writer: PolicyStatement = { effect: 'Allow', actions: ['s3:Put*'], resources: ['*'] };
+    const principal = aPrincipal('Reader', reader, writer);
+    const call = (action: string, leadingKeys: string[]) =>
+      findRefusal(principal, [{ action, resource: TABLE_ARN, leadingKeys }]);
+
+    call('dynamodb:GetItem', ['A#1']);
+    call('dynamodb:Query', ['B#1']);
+    findRefusal(principal, [{ action: 's3:PutObject', resource: 'arn:aws:s3:::b/o' }]);
+
+    const ofReader = { principal: 'Reader', resources: [TABLE_ARN], leadingKeys: ['A#*'] };
+    expect(permissionUse([principal, OPERATOR])).toEqual([
+      { ...ofReader, action: 'dynamodb:GetItem', isUsed: true },
+      // The call for B was refused.
+      { ...ofReader, action: 'dynamodb:Query', isUsed: false },
+      { principal: 'Reader', action: 's3:Put*', resources: ['*'], isUsed: true },
+    ]);
+  });
+});
 
 describe('matchesPattern', () => {
   test.each([

@@ -51,7 +51,7 @@ export const createImageHandler = ({ outputs, now }: { outputs: Outputs; now: ()
       indexesOf(request, directives, key).map(async (index) => ({
         ...(request.responseFormat === 'url'
           ? { url: addImageOutput(outputs, image, index) }
-          : { b64_json: (await drawOutput(image, index)).toString('base64') }),
+          : { b64_json: (await drawOutput(outputs.media, image, index)).toString('base64') }),
         size: `${width}x${height}`,
         ...(request.hasOutputFormat && { output_format: request.format }),
       })),

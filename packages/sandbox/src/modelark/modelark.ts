@@ -14,6 +14,8 @@ export const createModelArk = (options: {
   journal: TaskJournal;
   callbacks: Callbacks;
   now: () => number;
+  /** Returns an id for a task. Default: one in ModelArk's format. */
+  newTaskId?: () => string;
 }): Upstream => {
   const videos = createVideoHandlers(options);
   const tasks = '^/api/v3/contents/generations/tasks';

@@ -44,17 +44,19 @@ export const createVideoHandlers = ({
   journal,
   callbacks,
   now,
+  newTaskId = () => newArkTaskId(now()),
 }: {
   outputs: Outputs;
   journal: TaskJournal;
   callbacks: Callbacks;
   now: () => number;
+  newTaskId?: () => string;
 }): Record<'create' | 'query', Handler> => {
   const earlierCalls = createCallCounter();
   const tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
     now,
     retentionSeconds: TASK_RETENTION_SECONDS,
-    newId: () => newArkTaskId(now()),
+    newId: newTaskId,
   });
 
   const finish = (

@@ -17,13 +17,20 @@ export const createModelStudio = ({
   outputs,
   journal,
   now,
+  newTaskId,
 }: {
   apiKey: string;
   outputs: Outputs;
   journal: TaskJournal;
   now: () => number;
+  /** Returns an id for a task. Default: a UUID. */
+  newTaskId?: () => string;
 }): Upstream => {
-  const tasks: StudioTasks = createTasks({ now, retentionSeconds: TASK_RETENTION_SECONDS });
+  const tasks: StudioTasks = createTasks({
+    now,
+    retentionSeconds: TASK_RETENTION_SECONDS,
+    ...(newTaskId && { newId: newTaskId }),
+  });
   const images = createImageHandlers({ outputs, tasks, journal });
   const services = '^/api/v1/services/aigc';
   return {

@@ -1,0 +1,83 @@
+import { answerCall, type CallAnswer, type IncomingCall } from '../answer-call.ts';
+import type { Callbacks } from '../callbacks.ts';
+import type { Media } from '../media/media.ts';
+import { createModelArk } from '../modelark/modelark.ts';
+import { createModelStudio } from '../modelstudio/modelstudio.ts';
+import { createOutputs, type StoredOutput } from '../outputs.ts';
+import { createTaskJournal } from '../task-journal.ts';
+import { fromToken, type MadeRequest } from './token.ts';
+
+/** Both upstreams without a server. What they name is named after a token, so that another world names it alike. */
+export type World = {
+  call(call: Omit<IncomingCall, 'signal'>, token: string): Promise<CallAnswer | undefined>;
+  findFile(name: string): StoredOutput | undefined;
+  /** Sets the clock, in epoch milliseconds. */
+  setTime(now: number): void;
+};
+
+/** What every world of a function has in common. */
+export type WorldOptions = { apiKey: string; outputsUrl: string; media: Media };
+
+/** A function is frozen once it has answered, and cannot call back later. */
+const NO_CALLBACKS: Callbacks = { schedule: () => undefined, close: () => undefined };
+
+/** A world in which nothing has happened yet. One call at a time. */
+export const createWorld = ({ apiKey, outputsUrl, media }: WorldOptions): World => {
+  let time = 0;
+  let naming = { token: '', files: 0 };
+  const now = () => time;
+  const newName = () => `${naming.token}/${naming.files++}`;
+  const newTaskId = () => naming.token;
+  const journal = createTaskJournal();
+  const outputs = createOutputs({ baseUrl: outputsUrl, now, media, newName });
+  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks: NO_CALLBACKS, now, newTaskId });
+  const modelStudio = createModelStudio({ apiKey, outputs, journal, now, newTaskId });
+  return {
+    call(call, token) {
+      naming = { token, files: 0 };
+      const upstream = call.path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
+      return answerCall(upstream, { ...call, signal: new AbortController().signal });
+    },
+    findFile: (name) => outputs.find(name),
+    setTime(now) {
+      time = now;
+    },
+  };
+};
+
+/** Directives that took effect when the request was made, and would again. */
+const SPENT = /\[(?:flaky=\d+)\]/g;
+/** Those of a synchronous call also waited. */
+const SPENT_SYNCHRONOUS = /\[(?:flaky=\d+|delay=\d+(?:\.\d+)?)\]/g;
+
+const withoutSpent = ({ body, async: asynchronous, path }: MadeRequest): string => {
+  const isTask = asynchronous !== undefined || path.endsWith('/tasks');
+  return JSON.stringify(body).replaceAll(isTask ? SPENT : SPENT_SYNCHRONOUS, '');
+};
+
+const bodyOf = async function* (text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+};
+
+/**
+ * A world at an instant in which the request of a token was made. Undefined when the text is no token, or its request is
+ * refused.
+ */
+export const replay = async (
+  token: string,
+  options: WorldOptions,
+  now: number,
+): Promise<World | undefined> => {
+  const made = fromToken(token);
+  if (!made) return undefined;
+  const world = createWorld(options);
+  world.setTime(made.at);
+  const headers = {
+    authorization: `Bearer ${options.apiKey}`,
+    ...(made.async !== undefined && { 'x-dashscope-async': made.async }),
+  };
+  const call = { method: 'POST', path: made.path, headers, body: bodyOf(withoutSpent(made)) };
+  const answer = await world.call(call, token);
+  world.setTime(now);
+  return answer?.status === 200 ? world : undefined;
+};

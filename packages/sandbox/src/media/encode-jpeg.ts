@@ -1,0 +1,94 @@
+import { type Mosaic, TILE } from './mosaic.ts';
+
+/**
+ * A baseline JPEG (ITU-T T.81) of one-coloured blocks: a block holds only the difference of its mean to the block before,
+ * followed by the end of the block. Three components, none subsampled, all with the same tables.
+ */
+const QUANTIZATION = Buffer.alloc(64, TILE);
+/** How many codes of 1 to 16 bits there are for the sizes 0 to 8 of a difference, in Annex K's order. */
+const SIZE_CODE_COUNTS = [0, 1, 5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+/** One code of one bit: the end of a block. */
+const END_CODE_COUNTS = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const END_BITS = '0';
+const COMPONENTS = [1, 2, 3];
+
+/** The codes of a table, by the place of their value: ascending, and shifted where they grow longer. */
+const codesOf = (counts: readonly number[]): string[] => {
+  const codes: string[] = [];
+  let code = 0;
+  for (const [index, count] of counts.entries()) {
+    for (let each = 0; each < count; each++) codes.push((code++).toString(2).padStart(index + 1, '0'));
+    code *= 2;
+  }
+  return codes;
+};
+const SIZE_CODES = codesOf(SIZE_CODE_COUNTS);
+
+const segment = (marker: number, ...content: number[]): Buffer => {
+  const length = content.length + 2;
+  return Buffer.from([0xff, marker, length >> 8, length & 0xff, ...content]);
+};
+
+/** The bits of a block whose mean differs by so much from the one before. */
+const blockBits = (difference: number): string => {
+  const size = difference === 0 ? 0 : Math.floor(Math.log2(Math.abs(difference))) + 1;
+  // A negative difference is stored as its one's complement.
+  const value = difference < 0 ? difference + 2 ** size - 1 : difference;
+  return SIZE_CODES[size] + (size === 0 ? '' : value.toString(2).padStart(size, '0')) + END_BITS;
+};
+
+/** Blue and red difference and brightness around 0, as JFIF has them. */
+const toComponents = ([red, green, blue]: readonly [number, number, number]): number[] => [
+  Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
+  clamp(Math.round(-0.1687 * red - 0.3313 * green + 0.5 * blue)),
+  clamp(Math.round(0.5 * red - 0.4187 * green - 0.0813 * blue)),
+];
+const clamp = (value: number) => Math.max(-128, Math.min(127, value));
+
+const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
+  const colours = palette.map(toComponents);
+  const bytes: number[] = [];
+  let pending = '';
+  const write = (bits: string) => {
+    pending += bits;
+    while (pending.length >= 8) {
+      const byte = Number.parseInt(pending.slice(0, 8), 2);
+      pending = pending.slice(8);
+      bytes.push(byte);
+      // So that no marker appears in the data.
+      if (byte === 0xff) bytes.push(0);
+    }
+  };
+  const before = [0, 0, 0];
+  for (let row = 0; row * TILE < height; row++) {
+    for (let column = 0; column * TILE < width; column++) {
+      for (const [component, mean] of (colours[colourAt(column, row)] ?? before).entries()) {
+        write(blockBits(mean - (before[component] ?? 0)));
+        before[component] = mean;
+      }
+    }
+  }
+  write('1'.repeat((8 - pending.length) % 8));
+  return Buffer.from(bytes);
+};
+
+/** A mosaic as a JPEG. */
+export const encodeJpeg = (mosaic: Mosaic): Buffer => {
+  const { width, height } = mosaic;
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    // JFIF 1.1, pixels without a unit, no thumbnail.
+    segment(0xe0, ...Buffer.from('JFIF\0', 'latin1'), 1, 1, 0, 0, 1, 0, 1, 0, 0),
+    segment(0xdb, 0, ...QUANTIZATION),
+    segment(
+      ...([0xc0, 8, height >> 8, height & 0xff, width >> 8, width & 0xff, COMPONENTS.length] as const),
+      ...COMPONENTS.flatMap((id) => [id, 0x11, 0]),
+    ),
+    segment(0xc4, 0x00, ...SIZE_CODE_COUNTS, ...SIZES),
+    segment(0xc4, 0x10, ...END_CODE_COUNTS, 0),
+    segment(0xda, COMPONENTS.length, ...COMPONENTS.flatMap((id) => [id, 0x00]), 0, 63, 0),
+    scan(mosaic),
+    Buffer.from([0xff, 0xd9]),
+  ]);
+};
