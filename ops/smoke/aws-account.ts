@@ -37,19 +37,20 @@ const MINUTE = 60;
 
 /** The AWS account of the shell's credentials, and the stack's topic of alarms in it. */
 export const createAwsAccount = (topicArn: string): AwsAccount => {
-  const options = clientOptions('stack');
-  const cloudWatch = new CloudWatchClient(options);
-  const sns = new SNSClient(options);
+  const cloudWatch = new CloudWatchClient(clientOptions('stack'));
+  const sns = new SNSClient(clientOptions('stack'));
   return {
     async concurrency() {
-      const { AccountLimit } = await new LambdaClient(options).send(new GetAccountSettingsCommand({}));
+      const { AccountLimit } = await new LambdaClient(clientOptions('stack')).send(
+        new GetAccountSettingsCommand({}),
+      );
       return {
         quota: AccountLimit?.ConcurrentExecutions ?? 0,
         unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? 0,
       };
     },
     async openExecutions() {
-      const client = new ServiceQuotasClient(options);
+      const client = new ServiceQuotasClient(clientOptions('stack'));
       for await (const { Quotas = [] } of paginateListServiceQuotas({ client }, { ServiceCode: 'states' })) {
         const quota = Quotas.find(({ QuotaName = '' }) => OPEN_EXECUTIONS.test(QuotaName));
         if (quota) return quota.Value;

@@ -28,6 +28,11 @@ describe('the clients of the service', () => {
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
+      ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
+        'ops/smoke/aws-account.ts',
+        client,
+        'stack',
+      ]),
       ['ops/target.ts', 'CloudFormationClient', 'stack'],
     ]);
   });
