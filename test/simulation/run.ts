@@ -1,5 +1,5 @@
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { type Step, stepText } from './actions.ts';
+import { MODELS, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
@@ -7,7 +7,7 @@ import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
 import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
-import { Simulation } from './simulation.ts';
+import { LAST_USER, Simulation } from './simulation.ts';
 import { type Mutation, World } from './world.ts';
 
 /** What decides a run, to the last bit. */
@@ -145,6 +145,7 @@ export class Run {
     await scheduler.advanceUntil(isAtRest, REST_MS);
     // What follows an end is started after it, and the indexes follow later.
     await scheduler.advance(5 * 60_000);
+    await this.serveOnceMore(isAtRest);
     let found: string[] = [];
     for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
       await scheduler.advance(wait);
@@ -178,6 +179,22 @@ export class Run {
       }
       await scheduler.advance(1_000);
     } while (isBlocked());
+  }
+
+  /** Whatever went wrong before it: once everything is at rest, a new end-user of a caller who pays is served. */
+  private async serveOnceMore(isAtRest: () => boolean): Promise<void> {
+    const { scheduler, random } = this.world;
+    const { simulation } = this;
+    const account = random.whole(0, simulation.callers.length - 1);
+    simulation.begin({ do: 'top-up', account, amount: 200, repeats: 0 });
+    await scheduler.advanceUntil(() => simulation.isIdle, REST_MS);
+    simulation.begin({
+      do: 'create',
+      ...{ account, user: LAST_USER, model: random.pick(MODELS), outputs: 2 },
+      ...{ behaviour: 'works', callback: 'off', webhook: 'takes', key: undefined, repeats: 0, atOnce: 1 },
+    });
+    await scheduler.advanceUntil(isAtRest, REST_MS);
+    simulation.judgeServed();
   }
 
   private async answers(withLists: boolean): Promise<string[]> {

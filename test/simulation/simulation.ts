@@ -29,7 +29,9 @@ export interface Creation {
   unanswered: number;
 }
 
-const USERS = ['ada@example.com', 'bob@example.com'];
+const USERS = ['ada@example.com', 'bob@example.com', 'eve@example.com'];
+/** The end-user whom nobody blocks or removes. */
+export const LAST_USER = 2;
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
 const REPEAT_AFTER_MS = 1_000;
@@ -219,6 +221,15 @@ export class Simulation {
       }
     };
     await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  /** A creation of which nothing stands in the way is accepted. */
+  judgeServed(): void {
+    const { answers = [], prompt } = this.creations.at(-1) ?? {};
+    const refused = answers.find(({ status }) => status !== 202);
+    if (answers.length === 0) this.violations.push(`[refused] ${prompt} was not answered at rest`);
+    if (refused)
+      this.violations.push(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
   }
 
   private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {

@@ -107,7 +107,7 @@ describe('marking a request as processing', () => {
     const processing = anImageRequest({ status: 'processing' });
     expect(stored()).toEqual({
       ...{ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) },
-      ...dueListing('START', REQUEST_ID, atSeconds(60).toISOString()),
+      ...dueListing('START', REQUEST_ID, atSeconds(45).toISOString()),
     });
   });
 
