@@ -42,12 +42,14 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
 };
 
+/** Whether its provider did not take a call, and may take it another time. */
+const isTurnedAway = ({ status, end }: CreationCall): boolean => status === 429 || end === 'unreached';
+
 /** Why a planned call need never have been taken by its provider, besides being excused above. */
 export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
   'its provider was busy or out of reach until the deadline': (calls, ending) => {
     const last = calls.at(-1);
-    const turnedAway = last?.status === 429 || last?.end === 'unreached';
-    return turnedAway && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
+    return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
 };
 
@@ -82,8 +84,9 @@ export const endingProblems = (ending: Ending): string[] => {
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const interrupted = evidence.interrupted.get(requestId) ?? 0;
   const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
-  // So does one that was turned away, if its maker died before it had written that down.
-  const turnedAway = calls.filter(({ status }) => status === 429).length;
+  // So does one that was turned away or not reached, if its maker died before it had written that down: whoever
+  // finds the claim cannot tell it from one that was taken.
+  const turnedAway = calls.filter(isTurnedAway).length;
   const unwritten =
     interrupted > 0 ? Math.max(0, turnedAway - (evidence.busyAnswers.get(requestId) ?? 0)) : 0;
   const untaken = plannedCalls - calls.filter(isFinal).length - unsent - unwritten;

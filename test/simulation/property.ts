@@ -80,6 +80,8 @@ const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { ma
 export interface SimulationOptions {
   runs: number;
   seed: number;
+  /** The only run to do, from 1. */
+  only?: number | undefined;
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
@@ -145,8 +147,9 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     throw new ProblemsError(outcome.problems);
   });
   const checked = await fc.check(property, {
-    numRuns: options.runs,
+    numRuns: options.only === undefined ? options.runs : 1,
     seed: options.seed,
+    path: options.only === undefined ? '' : String(options.only - 1),
     endOnFailure: options.shrinks === false,
   });
   if (!checked.failed) return { runs, totals, failure: undefined };

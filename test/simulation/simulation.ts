@@ -1,3 +1,4 @@
+import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action, ModelName } from './actions.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { outside } from './engine/invocation.ts';
@@ -35,6 +36,8 @@ export const LAST_USER = 2;
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
 const REPEAT_AFTER_MS = 1_000;
+/** How long after a fault or an outage calls may still suffer from it. */
+const CALM_AFTER_MS = 120_000;
 /** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
 const CLOCKS_APART_MS = 4_000;
 
@@ -166,14 +169,18 @@ export class Simulation {
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    if (
-      answer.status >= 500 &&
-      codeOf(answer) !== 'temporarily_unavailable' &&
-      this.world.evidence.disturbedAt === 0
-    ) {
-      this.violations.push(`${call.route} was answered with ${answer.status} and nothing was wrong`);
+    const isCalm = startedAt > this.world.evidence.disturbedAt + CALM_AFTER_MS;
+    if (isCalm && this.isOurFault(account, answer)) {
+      this.violations.push(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;
+  }
+
+  /** Whether nothing that the caller did explains an answer: it was not paused, and did not call too often. */
+  private isOurFault(account: number, answer: Answer): boolean {
+    if (answer.status >= 500) return codeOf(answer) !== 'temporarily_unavailable';
+    const key = this.world.table.get({ ...apiKeyKey(this.callers[account]?.keyId ?? '') });
+    return answer.status === 429 && Number(key?.allowAt) < this.world.scheduler.now - CLOCKS_APART_MS;
   }
 
   private accountIdOf(account: number): string {

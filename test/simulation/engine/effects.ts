@@ -66,6 +66,7 @@ class Tries<T> {
   private readonly world: World;
   private readonly call: Call<T>;
   private readonly invocation: Invocation | undefined;
+  private tried = 0;
 
   constructor(world: World, call: Call<T>, invocation: Invocation | undefined) {
     this.world = world;
@@ -73,13 +74,24 @@ class Tries<T> {
     this.invocation = invocation;
   }
 
+  /** Its errors say how often it was tried, as those of the SDK do. */
   async run(): Promise<T> {
+    try {
+      return await this.repeat();
+    } catch (error) {
+      const { $metadata } = error as { $metadata?: object };
+      throw Object.assign(error as Error, { $metadata: { ...$metadata, attempts: this.tried } });
+    }
+  }
+
+  private async repeat(): Promise<T> {
     const { faults } = this.world;
     const fitting = CALL_FAULTS.filter((fault) => this.fits(fault));
     let lasting: CallFault | undefined;
     let error: Error | undefined;
-    for (let attempt = 1; attempt <= this.call.maxTries; attempt++) {
-      if (attempt > 1) {
+    while (this.tried < this.call.maxTries) {
+      this.tried++;
+      if (this.tried > 1) {
         this.world.disturb();
         await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
       }
