@@ -11,7 +11,16 @@ interface Model {
   creations: number;
 }
 
-const NEEDS_A_REQUEST = new Set(['read', 'delete', 'bulk-delete', 'fail', 'abort', 'redeliver', 'callback']);
+const NEEDS_A_REQUEST = new Set([
+  'read',
+  'delete',
+  'intrude',
+  'bulk-delete',
+  'fail',
+  'abort',
+  'redeliver',
+  'callback',
+]);
 
 /** One step as a command of fast-check's. */
 class StepCommand implements fc.AsyncCommand<Model, Run> {

@@ -35,6 +35,8 @@ const USERS = ['ada@example.com', 'bob@example.com', 'eve@example.com'];
 export const LAST_USER = 2;
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
+/** How long an end-user waits after a provider was late: decisions, section 8. */
+const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
 /** How long after a fault or an outage calls may still suffer from it. */
 const CALM_AFTER_MS = 120_000;
@@ -106,6 +108,8 @@ export class Simulation {
         return this.onLife(action.request, async (life) => void (await this.read(life)));
       case 'delete':
         return this.onLife(action.request, (life) => this.remove(life));
+      case 'intrude':
+        return this.onLife(action.request, (life) => this.judgeForeign(life));
       case 'bulk-delete':
         return this.removeAll(action.requests);
       case 'list':
@@ -223,11 +227,30 @@ export class Simulation {
         const answer = await this.call(account, { route, body, idempotencyKey });
         creation.unanswered--;
         creation.answers.push(answer);
+        this.judgePause(action, answer);
         this.judgeCreation(creation, answer, idempotencyKey && `${account} ${route} ${idempotencyKey}`);
         if (answer.status < 500 && answer.status !== 429) return;
       }
     };
+    if (action.beside) {
+      const { do: what, afterMs } = action.beside;
+      this.world.scheduler.after(afterMs, () => this.begin({ do: what, account, user: action.user }));
+    }
     await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  /** Only a request of the same end-user and model that found no provider in time pauses them, for three minutes. */
+  private judgePause({ account, user, model }: Create, answer: Answer): void {
+    if (codeOf(answer) !== 'temporarily_unavailable') return;
+    const since = this.world.scheduler.now - PAUSE_MS - CLOCKS_APART_MS;
+    const isCause = ({ accountId, email, accepted, last, endedAt }: Life): boolean =>
+      accountId === this.accountIdOf(account) &&
+      email === USERS[user] &&
+      accepted.model === model &&
+      (last.error as { code?: string } | undefined)?.code === 'provider_timeout' &&
+      endedAt > since;
+    if (!this.lives().some(isCause))
+      this.violations.push(`[pause] ${USERS[user]} is paused and no provider was late`);
   }
 
   /** A creation of which nothing stands in the way is accepted. */
@@ -302,9 +325,21 @@ export class Simulation {
     return typeof last.ttl === 'number' && last.ttl * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
   }
 
+  /** Another account finds nothing there. */
+  private async judgeForeign({ requestId, accountId, accepted }: Life): Promise<void> {
+    const other = this.callers.findIndex((caller) => caller.accountId !== accountId);
+    const reading = { route: accepted.kind === 'video' ? 'get-video' : 'get-generation' };
+    for (const { route } of [reading, { route: 'delete-generation' }]) {
+      const { status } = await this.call(other, { route, parameters: { requestId } });
+      if (status < 400)
+        this.violations.push(`[foreign] ${route} of ${requestId} was answered to another account`);
+    }
+  }
+
   private async remove(life: Life): Promise<void> {
     const { requestId } = life;
     const before = String(life.last.status);
+    this.standing.beginDeletion(life.accountId, [life]);
     const call = { route: 'delete-generation', parameters: { requestId } };
     const { result: answer } = await this.standing.whileDeleting(() => this.call(this.callerOf(life), call));
     const isThere = life.removedAt === undefined;
@@ -322,6 +357,7 @@ export class Simulation {
     if (lives.length === 0) return;
     const picked = [...new Set(picks.map((index) => lives[index % lives.length] as Life))];
     const requestIds = picked.map(({ requestId }) => requestId);
+    this.standing.beginDeletion(this.accountIdOf(0), picked);
     const startedAt = this.world.scheduler.now;
     const { result, isAlone } = await this.standing.whileDeleting(() =>
       this.call(0, { route: 'bulk-delete-generations', body: { requestIds } }),

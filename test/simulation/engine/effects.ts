@@ -23,6 +23,8 @@ export interface Call<T> {
   errors?: CallErrors;
   /** Makes the error with which a throttled call ends at once; absent for what the SDK tries again. */
   throttled?: () => Error;
+  /** Makes the error of a try that finds an earlier one under way; absent for what is done at once. */
+  underWay?: () => Error;
   /** The longest that it can be on its way, 2.5 s unless given. */
   slowestMs?: number;
   /** Told when it was given up undone. */
@@ -112,6 +114,11 @@ class Tries<T> {
         case 'throttled-inside':
           await this.wait(this.latency());
           throw this.call.throttled?.();
+        case 'under-way':
+          this.tried++;
+          this.arrive().catch(() => undefined);
+          await this.wait(this.latency());
+          throw this.call.underWay?.();
         case 'partly':
           return this.answered(this.arrive(this.call.partly));
         case 'refused-always':
@@ -205,6 +212,7 @@ class Tries<T> {
   private fits(fault: CallFault): boolean {
     if (fault === 'conflict') return this.call.conflict !== undefined;
     if (fault === 'throttled-inside') return this.call.throttled !== undefined;
+    if (fault === 'under-way') return this.call.underWay !== undefined;
     if (fault === 'partly') return this.call.partly !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
     return !crash || this.invocation !== undefined;
