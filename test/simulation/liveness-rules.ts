@@ -120,13 +120,19 @@ export const BOUND_MS = {
   ending: 15 * 60_000,
 } as const;
 /** How long a run of the reconciler may take to reach a request, and an answer to be written. */
-const SLACK_MS = 20_000;
+const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
+  // The promise itself: the service keeps the slack.
+  lost: 0,
+  unreported: 20_000,
+  waiting: 20_000,
+  ending: 20_000,
+};
 
 /** Which of its bounds an open request has exceeded, counted from the last disturbance. */
 export const progressProblems = ({ life, evidence, deadlineSeconds, execution, now }: Progress): string[] => {
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
-    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS;
+    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS[bound];
   const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;
