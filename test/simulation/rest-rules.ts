@@ -97,7 +97,7 @@ const objectKeysOf = (record: Life['last']): string[] =>
 
 /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
 const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
-  creations.flatMap(({ prompt, plannedCalls }) => {
+  creations.all.flatMap(({ prompt, plannedCalls }) => {
     const marker = prompt.split(' ')[0] ?? '';
     const accepted = world.providers.accepted.get(marker) ?? 0;
     const led = [...witness.lives.values()].filter((life) => life.prompt === prompt).length;

@@ -1,13 +1,14 @@
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { MODELS, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
+import { LAST_USER } from './creations.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
 import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
-import { LAST_USER, Simulation } from './simulation.ts';
+import { Simulation } from './simulation.ts';
 import { type Mutation, World } from './world.ts';
 
 /** What decides a run, to the last bit. */
@@ -116,9 +117,10 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness, liveness, standing, expiry } = this.simulation;
+    const { violations, creations, witness, liveness, standing, expiry } = this.simulation;
     return [
       ...violations,
+      ...creations.violations,
       ...liveness.violations,
       ...standing.violations,
       ...expiry.violations,
@@ -194,7 +196,7 @@ export class Run {
       ...{ behaviour: 'works', callback: 'off', webhook: 'takes', key: undefined, repeats: 0, atOnce: 1 },
     });
     await scheduler.advanceUntil(isAtRest, REST_MS);
-    simulation.judgeServed();
+    simulation.creations.judgeServed();
   }
 
   private async answers(withLists: boolean): Promise<string[]> {

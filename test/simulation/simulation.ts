@@ -1,14 +1,13 @@
 import { apiKeyKey } from '../../core/table/keys.ts';
-import type { Action, ModelName } from './actions.ts';
+import type { Action } from './actions.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { Creations, USERS } from './creations.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
-import { promptOf } from './upstream/providers.ts';
-import { webhookUrlOf } from './upstream/receivers.ts';
 import { type Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -19,25 +18,8 @@ export interface Caller {
   keyId: string;
 }
 
-type Create = Extract<Action, { do: 'create' }>;
-
-/** One wish of a caller for outputs, however often it was sent. */
-export interface Creation {
-  prompt: string;
-  /** How many calls its provider is due for each request it led to. */
-  plannedCalls: number;
-  answers: Answer[];
-  unanswered: number;
-}
-
-const USERS = ['ada@example.com', 'bob@example.com', 'eve@example.com'];
-/** The end-user whom nobody blocks or removes. */
-export const LAST_USER = 2;
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
-/** How long an end-user waits after a provider was late: decisions, section 8. */
-const PAUSE_MS = 180_000;
-const REPEAT_AFTER_MS = 1_000;
 /** How long after a fault or an outage calls may still suffer from it. */
 const CALM_AFTER_MS = 120_000;
 /** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
@@ -52,7 +34,7 @@ export class Simulation {
   readonly standing: Standing;
   readonly expiry: Expiry;
   readonly callers: Caller[] = [];
-  readonly creations: Creation[] = [];
+  readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
   changes = 0;
   /** The requests of which an operator stopped the delivery of a webhook: nobody starts it again. */
@@ -62,15 +44,19 @@ export class Simulation {
   /** What any answer got wrong. */
   readonly violations: string[] = [];
   private readonly underWay = new Set<Promise<void>>();
-  private readonly keys = new Map<string, { body: string; requestId: string; at: number }>();
   private readonly readAs = new Map<string, { status: string; answeredAt: number }>();
 
   constructor(world: World) {
     this.world = world;
     this.witness = new Witness(world);
     this.schedule = new Schedule(world);
+    this.creations = new Creations(world, this.witness, {
+      call: (account, call) => this.call(account, call),
+      begin: (action) => this.begin(action),
+      accountIdOf: (account) => this.accountIdOf(account),
+    });
     const plannedCallsOf = ({ prompt }: Life): number =>
-      this.creations.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+      this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
@@ -103,7 +89,7 @@ export class Simulation {
     const { world } = this;
     switch (action.do) {
       case 'create':
-        return this.create(action);
+        return this.creations.create(action);
       case 'read':
         return this.onLife(action.request, async (life) => void (await this.read(life)));
       case 'delete':
@@ -204,89 +190,6 @@ export class Simulation {
     this.standing.judgeHistory(await this.call(account, { route: 'list-balance-history' }));
   }
 
-  private async create(action: Create): Promise<void> {
-    const { behaviour, callback, account, key } = action;
-    const video = action.model.startsWith('xW');
-    const prompt = promptOf(`p${this.creations.length}`, behaviour, callback);
-    const body = {
-      ...bodyOf(action.model, action.outputs),
-      ...(action.webhook === undefined ? {} : { webhookUrl: webhookUrlOf(action.webhook) }),
-      prompt,
-      endUserEmail: USERS[action.user],
-    };
-    const calls = action.model === 'xSD4.5' ? action.outputs : 1;
-    const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
-    this.creations.push(creation);
-    // A key names one body: what else is sent with it is refused, and a few keys are used again and again.
-    const idempotencyKey = key === undefined ? undefined : `key ${key} ${this.creations.length >> 1}`;
-    const route = video ? 'create-video' : 'create-generation';
-    const send = async (): Promise<void> => {
-      for (let attempt = 0; attempt <= action.repeats; attempt++) {
-        if (attempt > 0) await this.world.scheduler.sleep(REPEAT_AFTER_MS);
-        creation.unanswered++;
-        const answer = await this.call(account, { route, body, idempotencyKey });
-        creation.unanswered--;
-        creation.answers.push(answer);
-        this.judgePause(action, answer);
-        this.judgeCreation(creation, answer, idempotencyKey && `${account} ${route} ${idempotencyKey}`);
-        if (answer.status < 500 && answer.status !== 429) return;
-      }
-    };
-    if (action.beside) {
-      const { do: what, afterMs } = action.beside;
-      this.world.scheduler.after(afterMs, () => this.begin({ do: what, account, user: action.user }));
-    }
-    await Promise.all(Array.from({ length: action.atOnce }, send));
-  }
-
-  /** Only a request of the same end-user and model that found no provider in time pauses them, for three minutes. */
-  private judgePause({ account, user, model }: Create, answer: Answer): void {
-    if (codeOf(answer) !== 'temporarily_unavailable') return;
-    const since = this.world.scheduler.now - PAUSE_MS - CLOCKS_APART_MS;
-    const isCause = ({ accountId, email, accepted, last, endedAt }: Life): boolean =>
-      accountId === this.accountIdOf(account) &&
-      email === USERS[user] &&
-      accepted.model === model &&
-      (last.error as { code?: string } | undefined)?.code === 'provider_timeout' &&
-      endedAt > since;
-    if (!this.lives().some(isCause))
-      this.violations.push(`[pause] ${USERS[user]} is paused and no provider was late`);
-  }
-
-  /** A creation of which nothing stands in the way is accepted. */
-  judgeServed(): void {
-    const { answers = [], prompt } = this.creations.at(-1) ?? {};
-    const refused = answers.find(({ status }) => status !== 202);
-    if (answers.length === 0) this.violations.push(`[refused] ${prompt} was not answered at rest`);
-    if (refused)
-      this.violations.push(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
-  }
-
-  private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {
-    const { now } = this.world.scheduler;
-    if (answer.status === 202) {
-      const requestId = String(answer.body.requestId);
-      const life = this.witness.lives.get(requestId);
-      if (life?.prompt !== creation.prompt)
-        this.violations.push(`${requestId} was answered and not accepted`);
-      if (key === undefined) return;
-      const known = this.keys.get(key);
-      const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
-      if (kept && known.requestId !== requestId) {
-        this.violations.push(`${key} led to ${known.requestId} and to ${requestId}`);
-      }
-      if (!kept) this.keys.set(key, { body: creation.prompt, requestId, at: life?.acceptedAt ?? now });
-      return;
-    }
-    const isRefused = ({ status, body }: Answer): boolean =>
-      (status >= 400 && status < 500) ||
-      (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
-    if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
-    const written = this.lives().filter(({ prompt }) => prompt === creation.prompt);
-    if (written.length > 0)
-      this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
-  }
-
   private async onLife(index: number, act: (life: Life) => Promise<void>): Promise<void> {
     const lives = this.lives();
     // The newest are the most likely to be in the middle of something.
@@ -369,17 +272,3 @@ export class Simulation {
 const RANK: Record<string, number> = { queued: 0, processing: 1, succeeded: 2, failed: 2, expired: 3 };
 
 const rankOf = (status: string): number => RANK[status] ?? 0;
-
-const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
-  switch (model) {
-    case 'xSD4.5':
-    case 'xQI3Pro':
-      return { model, n: outputs };
-    case 'xZI1.0Pro':
-      return { model };
-    case 'xW2.7S':
-      return { model, image: 'https://images.example.com/first.png', durationSec: 1 + outputs };
-    case 'xW3.0s':
-      return { model, durationSec: 1 + outputs };
-  }
-};
