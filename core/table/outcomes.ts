@@ -1,17 +1,21 @@
 import { ConditionalCheckFailedException, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.ts';
+import { wasTriedBefore } from './retries.ts';
 import { writeItem } from './transactions.ts';
 
 /**
- * Whether a write that failed like this may have been made, or still be made: no answer came, or the service
- * failed on the way. Only a refusal rules that out, by the table or by our own rules.
+ * Whether a write that failed like this may have been made, or still be made: no answer came, the service failed
+ * on the way, or the SDK had tried it before, which tells nothing of the answers to its earlier tries. Only a refusal
+ * of the only try rules that out, by the table or by our own rules.
  */
 export const leavesOutcomeOpen = (error: unknown): boolean => {
   if (error instanceof RateLimitedError) return leavesOutcomeOpen(error.cause);
   if (error instanceof ServiceError) return false;
   if (!(error instanceof DynamoDBServiceException)) return true;
-  return error.$fault !== 'client' || error.name === 'TransactionInProgressException';
+  return (
+    error.$fault !== 'client' || wasTriedBefore(error) || error.name === 'TransactionInProgressException'
+  );
 };
 
 /**

@@ -22,3 +22,7 @@ export const waitForTable = (attempt: number): Promise<void> =>
  * its items. Waiting longer makes our balance stale, so we lose again.
  */
 export const waitForItem = (): Promise<void> => sleep(Math.random() * 16);
+
+/** Whether the SDK had tried the call before the try that failed with this error. */
+export const wasTriedBefore = (error: unknown): boolean =>
+  ((error as { $metadata?: { attempts?: number } } | undefined)?.$metadata?.attempts ?? 1) > 1;

@@ -8,7 +8,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { RateLimitedError } from '../errors.ts';
-import { CONTENTION_BUDGET_MS, MAX_CONTENDED_ATTEMPTS, waitForItem, waitForTable } from './retries.ts';
+import {
+  CONTENTION_BUDGET_MS,
+  MAX_CONTENDED_ATTEMPTS,
+  waitForItem,
+  waitForTable,
+  wasTriedBefore,
+} from './retries.ts';
 import { type StoredItem, table } from './table.ts';
 
 /** One write of a transaction. */
@@ -30,8 +36,8 @@ export const refusedBy = (refusals: readonly Refusal[], index: number): boolean 
  * returning no items when the write is in place already.
  *
  * The SDK retries neither conflicts nor cancellations. This retries a refused condition at once and anything
- * else after a wait with full jitter. Throws `RateLimitedError` after 240 attempts or 10 s: nothing was written, and
- * the caller may try again.
+ * else after a wait with full jitter. Throws `RateLimitedError` after 240 attempts or 10 s: the caller may try again, and
+ * nothing was written unless `leavesOutcomeOpen` says so.
  */
 export const transact = async (
   plan: (refusals: readonly Refusal[]) => Promise<TransactItem[]> | TransactItem[],
@@ -67,23 +73,25 @@ export const writeItem = async (
 
 /**
  * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other
- * attempt can cure. Throws `RateLimitedError` after 240 attempts or 10 s.
+ * attempt can cure. Throws `RateLimitedError` after 240 attempts or 10 s, with the last error as its cause, or the
+ * first one that leaves open whether the write was made.
  */
 const whileContended = async <T>(
   write: () => Promise<T>,
   recover: (error: unknown, attempt: number) => Promise<void>,
 ): Promise<T> => {
-  let cause: unknown;
+  let [last, open]: unknown[] = [];
   const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
   for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
     try {
       return await write();
     } catch (error) {
-      cause = error;
+      last = error;
+      if (wasTriedBefore(error)) open ??= error;
       await recover(error, attempt);
     }
   }
-  throw new RateLimitedError(1, cause);
+  throw new RateLimitedError(1, open ?? last);
 };
 
 /** Cancellation reasons that a new plan or a wait can cure; any other is a bug or a wrong set-up. */

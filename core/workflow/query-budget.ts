@@ -1,10 +1,9 @@
 /** Most queries of one provider at a time. */
 const QUERIES_AT_ONCE = 4;
 
-/** Queries waiting for one provider, and the workers that make them. */
+/** Queries waiting for one provider, and how many workers make them. */
 interface Lane {
   waiting: (() => Promise<void>)[];
-  workers: Promise<void>[];
   working: number;
 }
 
@@ -14,6 +13,7 @@ interface Lane {
  */
 export class QueryBudget {
   private readonly lanes = new Map<string, Lane>();
+  private readonly underWay = new Set<Promise<void>>();
   private readonly keepGoing: () => boolean;
 
   constructor(keepGoing: () => boolean) {
@@ -22,15 +22,17 @@ export class QueryBudget {
 
   /** Adds a query, which must not reject. */
   add(providerId: string, query: () => Promise<void>): void {
-    const lane = this.lanes.get(providerId) ?? { waiting: [], workers: [], working: 0 };
+    const lane = this.lanes.get(providerId) ?? { waiting: [], working: 0 };
     this.lanes.set(providerId, lane);
     lane.waiting.push(query);
-    if (lane.working < QUERIES_AT_ONCE) lane.workers.push(this.work(lane));
+    if (lane.working < QUERIES_AT_ONCE) void this.work(lane);
   }
 
-  /** Resolves when every query is made that will be. Call it after the last `add`. */
-  async finished(): Promise<void> {
-    await Promise.all([...this.lanes.values()].flatMap(({ workers }) => workers));
+  /** Waits until one of the queries that are being made has ended; false when none is being made. */
+  async settledOne(): Promise<boolean> {
+    if (this.underWay.size === 0) return false;
+    await Promise.race(this.underWay);
+    return true;
   }
 
   private async work(lane: Lane): Promise<void> {
@@ -38,7 +40,10 @@ export class QueryBudget {
     while (this.keepGoing()) {
       const query = lane.waiting.shift();
       if (!query) break;
-      await query();
+      const made = query();
+      this.underWay.add(made);
+      await made;
+      this.underWay.delete(made);
     }
     lane.working--;
   }

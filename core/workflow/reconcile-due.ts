@@ -24,6 +24,8 @@ const CONCURRENT_ITEMS = 8;
 /** Most items of a partition: with 16 partitions, more than a run of a minute gets through. */
 const ITEMS_PER_PARTITION = 1000;
 const QUERY_TIMEOUT_MS = 10_000;
+/** The `START` list is read again after this long: a provider that hangs makes a run take a minute. */
+const START_AGAIN_MS = 10_000;
 /** One look takes seconds. An item whose look failed or died is due again for the next run, a minute later. */
 const LOOK_AGAIN_SECONDS = 45;
 
@@ -33,11 +35,14 @@ interface Run {
   keepGoing: () => boolean;
   clock: Clock;
   queries: QueryBudget;
+  /** From when on the `START` list is read again, in epoch milliseconds. */
+  startAgainAt: number;
 }
 
 /**
  * Looks at what is due, until `keepGoing` returns false: requests that may have no execution first, then all
- * other work, each by due time. What it does not reach stays first for the next run.
+ * other work, each by due time. Every 10 s it turns to the requests that have come to be due meanwhile and may
+ * have no execution. What it does not reach stays first for the next run.
  *
  * 1. List the item for 45 s later, on the condition that it is where it was found. So one run has it, and
  *    an item that cannot be handled does not stay in front.
@@ -51,23 +56,45 @@ export const reconcileDue = async (
   keepGoing: () => boolean,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  const run: Run = { providerRouteOf, keepGoing, clock, queries: new QueryBudget(keepGoing) };
-  const queue = dueItems(clock);
+  const run: Run = {
+    providerRouteOf,
+    keepGoing,
+    clock,
+    queries: new QueryBudget(keepGoing),
+    startAgainAt: 0,
+  };
+  await lookAtAll(dueItems(run), run);
+  while (await run.queries.settledOne()) await lookAtAll(startItems(run), run);
+};
+
+const dueItems = async function* (run: Run): AsyncGenerator<DueItem> {
+  yield* startItems(run);
+  for (const due of await listed('LOOK', run.clock.now())) {
+    yield* startItems(run);
+    yield due;
+  }
+};
+
+/** What is due in the `START` list; nothing when it was just read. */
+const startItems = async function* (run: Run): AsyncGenerator<DueItem> {
+  const now = run.clock.now();
+  if (now.getTime() < run.startAgainAt) return;
+  run.startAgainAt = now.getTime() + START_AGAIN_MS;
+  yield* await listed('START', now);
+};
+
+const listed = async (list: 'START' | 'LOOK', now: Date): Promise<DueItem[]> =>
+  (await listDue(list, toInstant(now), ITEMS_PER_PARTITION)).items;
+
+const lookAtAll = async (queue: AsyncGenerator<DueItem>, run: Run): Promise<void> => {
   const worker = async (): Promise<void> => {
-    while (keepGoing()) {
+    while (run.keepGoing()) {
       const { value: due, done } = await queue.next();
       if (done) return;
       await logged(due, () => (due.list === 'START' ? claimAndLook(due, run) : lookOrQuery(due, run)));
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_ITEMS }, worker));
-  await run.queries.finished();
-};
-
-const dueItems = async function* (clock: Clock): AsyncGenerator<DueItem> {
-  for (const list of ['START', 'LOOK'] as const) {
-    yield* (await listDue(list, toInstant(clock.now()), ITEMS_PER_PARTITION)).items;
-  }
 };
 
 const logged = async ({ work }: DueItem, look: () => Promise<void>): Promise<void> => {

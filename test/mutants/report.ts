@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import type { Finding, Suite } from './suites.ts';
+import type { Depth, Finding, Suite } from './suites.ts';
 
 /** What each suite that was asked said of a bug. */
 export type Findings = Partial<Record<Suite, Finding>>;
@@ -13,7 +13,8 @@ export interface Scored {
 /** The share of the bugs that the simulation alone has to notice. */
 const SIMULATION_GOAL = 35 / 40;
 
-const isNoticed = (finding: Finding | undefined): boolean => finding?.result === 'noticed';
+/** Whether a suite found the bug. */
+export const isNoticed = (finding: Finding | undefined): boolean => finding?.result === 'noticed';
 
 /** One bug in a line, with the rule or test that it breaks first. */
 export const lineOf = ({ name }: Mutant, findings: Findings): string => {
@@ -49,4 +50,21 @@ export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]):
   const goal = Math.floor(score.length * SIMULATION_GOAL);
   const text = `The simulation notices ${noticed} of ${score.length}, and should notice ${goal}.`;
   return noticed < goal ? [...missed, text] : missed;
+};
+
+/** The table as a page of the documentation. */
+export const pageOf = (score: readonly Scored[], suites: readonly Suite[], { runs, seed }: Depth): string => {
+  const numberNoticed = (suite: Suite): number =>
+    score.filter(({ findings }) => isNoticed(findings[suite])).length;
+  const none = score.filter(({ findings }) => !Object.values(findings).some(isNoticed)).length;
+  return `# Mutation table
+
+Written by \`npm run test:mutants -- --table docs/mutants.md\`. Each row is a planted bug. A cell of the simulation is the run that noticed
+it, of at most ${runs} with seed ${seed}; a cell of another suite is the test file that did. \`-\` is a bug that went unnoticed; an
+empty cell, a suite that was not asked because another had noticed it.
+
+Of ${score.length} bugs the simulation notices ${numberNoticed('simulation')}; nothing notices ${none}.
+
+${tableOf(score, suites)}
+`;
 };

@@ -1,17 +1,19 @@
 /**
  * Plants the bugs of `mutants.ts` one at a time and says which suite notices each: `npm run test:mutants`. Options:
  * `--only NAME` and `--area AREA` (repeatable), `--suites simulation,unit,workflow`, `--runs 2000` and `--seed 1` of
- * the simulation, `--no-baseline` to skip the check that the suites pass without a bug.
+ * the simulation, `--no-baseline` to skip the check that the suites pass without a bug, `--until-noticed` to ask no
+ * further suite about a bug that one has noticed, `--copies 2` for the bugs that are planted at once (a simulation keeps
+ * one processor busy), `--results FILE` to keep every finding as it comes and to ask nothing again that the file knows,
+ * `--table FILE` to write the table as a page.
  */
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { AREAS, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
 import { copyProject, withPlanted } from './plant.ts';
-import { type Findings, lineOf, missedGoals, tableOf } from './report.ts';
+import { isNoticed, lineOf, missedGoals, pageOf, tableOf } from './report.ts';
+import { openResults } from './results.ts';
 import { type Depth, runSuite, SUITES, type Suite } from './suites.ts';
-
-/** Bugs planted at once, each in a copy of its own: a simulation keeps one processor busy. */
-const COPIES = 2;
 
 const { values } = parseArgs({
   allowNegative: true,
@@ -22,6 +24,10 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
     baseline: { type: 'boolean', default: true },
+    'until-noticed': { type: 'boolean', default: false },
+    copies: { type: 'string', default: '2' },
+    results: { type: 'string' },
+    table: { type: 'string' },
   },
 });
 
@@ -69,23 +75,31 @@ const main = async (): Promise<void> => {
   const mutants = chosenMutants();
   if (values.baseline) await checkBaseline(suites, mutants, depth);
 
-  const found = new Map<Mutant, Findings>();
+  const results = openResults(values.results);
+  const isAsked = (mutant: Mutant, suite: Suite): boolean => {
+    const known = results.of(mutant);
+    if (known[suite] !== undefined) return false;
+    return !(values['until-noticed'] && Object.values(known).some(isNoticed));
+  };
+  let done = 0;
   const queue = mutants.values();
   const worker = async (): Promise<void> => {
     const copy = copyProject();
     for (const mutant of queue) {
-      const findings: Findings = {};
       await withPlanted(copy, mutant, async () => {
-        for (const suite of suites) findings[suite] = await runSuite(suite, copy, [mutant], depth);
+        for (const suite of suites) {
+          if (isAsked(mutant, suite))
+            results.add(mutant, suite, await runSuite(suite, copy, [mutant], depth));
+        }
       });
-      found.set(mutant, findings);
-      say(`${found.size}/${mutants.length} ${lineOf(mutant, findings)}`);
+      say(`${++done}/${mutants.length} ${lineOf(mutant, results.of(mutant))}`);
     }
   };
-  await Promise.all(Array.from({ length: COPIES }, worker));
+  await Promise.all(Array.from({ length: Number(values.copies) }, worker));
 
-  const score = mutants.map((mutant) => ({ mutant, findings: found.get(mutant) ?? {} }));
+  const score = mutants.map((mutant) => ({ mutant, findings: results.of(mutant) }));
   say(`\n${tableOf(score, suites)}\n`);
+  if (values.table !== undefined) writeFileSync(values.table, pageOf(score, suites, depth));
   const missed = missedGoals(score, suites);
   for (const goal of missed) say(goal);
   if (missed.length > 0) process.exitCode = 1;

@@ -22,8 +22,11 @@ export type Action =
       /** How often it is sent again when it is not answered, and how many times at once. */
       repeats: number;
       atOnce: number;
+      /** What somebody does to its end-user or account while it is under way, and when. */
+      beside?: { do: 'block' | 'delete-user' | 'block-account'; afterMs: number } | undefined;
     }
-  | { do: 'read' | 'delete'; request: number }
+  /** `intrude`: another account tries to read and to delete it. */
+  | { do: 'read' | 'delete' | 'intrude'; request: number }
   | { do: 'bulk-delete'; requests: number[] }
   | { do: 'list' | 'balance'; account: number }
   | { do: 'block' | 'unblock' | 'delete-user'; account: number; user: number }
@@ -61,10 +64,28 @@ const create: fc.Arbitrary<Action> = fc.record({
   key: fc.option(fc.nat(2), { nil: undefined }),
   repeats: fc.nat(2),
   atOnce: fc.constantFrom(1, 1, 1, 2),
+  beside: fc.oneof(
+    { weight: 7, arbitrary: fc.constant(undefined) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constantFrom('block' as const, 'delete-user' as const, 'block-account' as const),
+        afterMs: fc.nat(30),
+      }),
+    },
+  ),
 });
 
 const onRequest: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom('read' as const, 'delete' as const),
+  do: fc.constantFrom(
+    'read' as const,
+    'read' as const,
+    'read' as const,
+    'delete' as const,
+    'delete' as const,
+    'delete' as const,
+    'intrude' as const,
+  ),
   request,
 });
 

@@ -42,12 +42,14 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
 };
 
+/** Whether its provider did not take a call, and may take it another time. */
+const isTurnedAway = ({ status, end }: CreationCall): boolean => status === 429 || end === 'unreached';
+
 /** Why a planned call need never have been taken by its provider, besides being excused above. */
 export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
   'its provider was busy or out of reach until the deadline': (calls, ending) => {
     const last = calls.at(-1);
-    const turnedAway = last?.status === 429 || last?.end === 'unreached';
-    return turnedAway && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
+    return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
 };
 
@@ -82,8 +84,9 @@ export const endingProblems = (ending: Ending): string[] => {
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const interrupted = evidence.interrupted.get(requestId) ?? 0;
   const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
-  // So does one that was turned away, if its maker died before it had written that down.
-  const turnedAway = calls.filter(({ status }) => status === 429).length;
+  // So does one that was turned away or not reached, if its maker died before it had written that down: whoever
+  // finds the claim cannot tell it from one that was taken.
+  const turnedAway = calls.filter(isTurnedAway).length;
   const unwritten =
     interrupted > 0 ? Math.max(0, turnedAway - (evidence.busyAnswers.get(requestId) ?? 0)) : 0;
   const untaken = plannedCalls - calls.filter(isFinal).length - unsent - unwritten;
@@ -117,13 +120,19 @@ export const BOUND_MS = {
   ending: 15 * 60_000,
 } as const;
 /** How long a run of the reconciler may take to reach a request, and an answer to be written. */
-const SLACK_MS = 20_000;
+const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
+  // The promise itself: the service keeps the slack.
+  lost: 0,
+  unreported: 20_000,
+  waiting: 20_000,
+  ending: 20_000,
+};
 
 /** Which of its bounds an open request has exceeded, counted from the last disturbance. */
 export const progressProblems = ({ life, evidence, deadlineSeconds, execution, now }: Progress): string[] => {
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
-    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS;
+    now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS[bound];
   const over = (bound: keyof typeof BOUND_MS): string => `for more than ${BOUND_MS[bound] / 1000} s`;
   if (!execution?.isRunning) {
     const since = execution?.since ?? acceptedAt;

@@ -31,7 +31,9 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const amountThousandths = (isTopUp ? action.amount : -action.amount) * 1000;
       const reference = `${action.do} ${simulation.changes++}`;
       const reason = isTopUp ? 'topup' : 'admin_adjustment';
-      const change = { amountThousandths, reason, reference, idempotencyKey: reference } as const;
+      // Who gives a command once gives it no key.
+      const key = action.repeats === 0 ? {} : { idempotencyKey: reference };
+      const change = { amountThousandths, reason, reference, ...key } as const;
       for (let time = 0; time <= action.repeats; time++) {
         await command(world, () => changeBalance(accountOf(action.account), change, new Date()));
       }

@@ -11,7 +11,16 @@ interface Model {
   creations: number;
 }
 
-const NEEDS_A_REQUEST = new Set(['read', 'delete', 'bulk-delete', 'fail', 'abort', 'redeliver', 'callback']);
+const NEEDS_A_REQUEST = new Set([
+  'read',
+  'delete',
+  'intrude',
+  'bulk-delete',
+  'fail',
+  'abort',
+  'redeliver',
+  'callback',
+]);
 
 /** One step as a command of fast-check's. */
 class StepCommand implements fc.AsyncCommand<Model, Run> {
@@ -80,6 +89,8 @@ const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { ma
 export interface SimulationOptions {
   runs: number;
   seed: number;
+  /** The only run to do, from 1. */
+  only?: number | undefined;
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
@@ -145,8 +156,9 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     throw new ProblemsError(outcome.problems);
   });
   const checked = await fc.check(property, {
-    numRuns: options.runs,
+    numRuns: options.only === undefined ? options.runs : 1,
     seed: options.seed,
+    path: options.only === undefined ? '' : String(options.only - 1),
     endOnFailure: options.shrinks === false,
   });
   if (!checked.failed) return { runs, totals, failure: undefined };

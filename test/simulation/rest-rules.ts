@@ -1,4 +1,4 @@
-import { dueListOf } from '../../core/table/keys.ts';
+import { DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { ledgerProblems } from './ledger-rules.ts';
@@ -12,6 +12,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
   ...fileProblems(simulation),
+  ...traceProblems(simulation),
   ...providerProblems(simulation),
   ...changeProblems(simulation),
   ...webhookProblems(simulation),
@@ -36,6 +37,18 @@ const openProblems = ({ world, witness }: Simulation): string[] => [
     .filter(({ machine }) => machine === 'generation')
     .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
 ];
+
+/** Provider calls that operators still see of requests that were deleted. */
+const traceProblems = ({ world }: Simulation): string[] =>
+  world
+    .items(DELETED_REQUEST_PREFIX)
+    .flatMap(({ requestId }) =>
+      [...world.table.items.values()]
+        .filter(
+          ({ PK, SK }) => PK === requestPartition(String(requestId)) && String(SK).startsWith('ATTEMPT#'),
+        )
+        .map(({ SK }) => `[traces] ${SK} of ${requestId} is there and its request was deleted`),
+    );
 
 const counterProblems = ({ world, witness }: Simulation): string[] => {
   const endUsers = world.items('END_USER#');
@@ -84,7 +97,7 @@ const objectKeysOf = (record: Life['last']): string[] =>
 
 /** Whether a provider was asked for more than was planned: an answer that was lost must not be asked for again. */
 const providerProblems = ({ world, witness, creations }: Simulation): string[] =>
-  creations.flatMap(({ prompt, plannedCalls }) => {
+  creations.all.flatMap(({ prompt, plannedCalls }) => {
     const marker = prompt.split(' ')[0] ?? '';
     const accepted = world.providers.accepted.get(marker) ?? 0;
     const led = [...witness.lives.values()].filter((life) => life.prompt === prompt).length;

@@ -1,6 +1,7 @@
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { type Step, stepText } from './actions.ts';
+import { MODELS, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
+import { LAST_USER } from './creations.ts';
 import { enter } from './current.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
@@ -116,9 +117,10 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, witness, liveness, standing, expiry } = this.simulation;
+    const { violations, creations, witness, liveness, standing, expiry } = this.simulation;
     return [
       ...violations,
+      ...creations.violations,
       ...liveness.violations,
       ...standing.violations,
       ...expiry.violations,
@@ -145,6 +147,7 @@ export class Run {
     await scheduler.advanceUntil(isAtRest, REST_MS);
     // What follows an end is started after it, and the indexes follow later.
     await scheduler.advance(5 * 60_000);
+    await this.serveOnceMore(isAtRest);
     let found: string[] = [];
     for (const wait of [0, AFTERMATH_MS, RETENTION_MS]) {
       await scheduler.advance(wait);
@@ -178,6 +181,22 @@ export class Run {
       }
       await scheduler.advance(1_000);
     } while (isBlocked());
+  }
+
+  /** Whatever went wrong before it: once everything is at rest, a new end-user of a caller who pays is served. */
+  private async serveOnceMore(isAtRest: () => boolean): Promise<void> {
+    const { scheduler, random } = this.world;
+    const { simulation } = this;
+    const account = random.whole(0, simulation.callers.length - 1);
+    simulation.begin({ do: 'top-up', account, amount: 200, repeats: 0 });
+    await scheduler.advanceUntil(() => simulation.isIdle, REST_MS);
+    simulation.begin({
+      do: 'create',
+      ...{ account, user: LAST_USER, model: random.pick(MODELS), outputs: 2 },
+      ...{ behaviour: 'works', callback: 'off', webhook: 'takes', key: undefined, repeats: 0, atOnce: 1 },
+    });
+    await scheduler.advanceUntil(isAtRest, REST_MS);
+    simulation.creations.judgeServed();
   }
 
   private async answers(withLists: boolean): Promise<string[]> {

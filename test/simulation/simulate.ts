@@ -5,6 +5,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string' },
+    only: { type: 'string' },
     mutation: { type: 'string' },
     trace: { type: 'boolean', default: false },
     survey: { type: 'boolean', default: false },
@@ -16,7 +17,10 @@ const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** `npm run simulate -- --runs N --seed S`: exit status 1 with the smallest scenario that breaks a rule. */
+/**
+ * `npm run simulate -- --runs N --seed S`: exit status 1 with the smallest scenario that breaks a rule. `--only N` does
+ * the N-th of the runs and no other.
+ */
 const main = async (): Promise<void> => {
   const runs = Number(values.runs);
   const seed = values.seed === undefined ? Math.floor(Math.random() * 0x7fff_ffff) : Number(values.seed);
@@ -30,6 +34,7 @@ const main = async (): Promise<void> => {
   const result = await simulate(deployment, {
     runs,
     seed,
+    only: values.only === undefined ? undefined : Number(values.only),
     mutation: bug === undefined ? undefined : MUTATIONS[bug as keyof typeof MUTATIONS],
     shrinks: !values['no-shrink'],
     survey: values.survey,

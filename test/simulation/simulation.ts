@@ -1,13 +1,13 @@
-import type { Action, ModelName } from './actions.ts';
+import { apiKeyKey } from '../../core/table/keys.ts';
+import type { Action } from './actions.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { Creations, USERS } from './creations.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
-import { promptOf } from './upstream/providers.ts';
-import { webhookUrlOf } from './upstream/receivers.ts';
 import { type Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -18,21 +18,10 @@ export interface Caller {
   keyId: string;
 }
 
-type Create = Extract<Action, { do: 'create' }>;
-
-/** One wish of a caller for outputs, however often it was sent. */
-export interface Creation {
-  prompt: string;
-  /** How many calls its provider is due for each request it led to. */
-  plannedCalls: number;
-  answers: Answer[];
-  unanswered: number;
-}
-
-const USERS = ['ada@example.com', 'bob@example.com'];
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
-const REPEAT_AFTER_MS = 1_000;
+/** How long after a fault or an outage calls may still suffer from it. */
+const CALM_AFTER_MS = 120_000;
 /** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
 const CLOCKS_APART_MS = 4_000;
 
@@ -45,7 +34,7 @@ export class Simulation {
   readonly standing: Standing;
   readonly expiry: Expiry;
   readonly callers: Caller[] = [];
-  readonly creations: Creation[] = [];
+  readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
   changes = 0;
   /** The requests of which an operator stopped the delivery of a webhook: nobody starts it again. */
@@ -55,15 +44,19 @@ export class Simulation {
   /** What any answer got wrong. */
   readonly violations: string[] = [];
   private readonly underWay = new Set<Promise<void>>();
-  private readonly keys = new Map<string, { body: string; requestId: string; at: number }>();
   private readonly readAs = new Map<string, { status: string; answeredAt: number }>();
 
   constructor(world: World) {
     this.world = world;
     this.witness = new Witness(world);
     this.schedule = new Schedule(world);
+    this.creations = new Creations(world, this.witness, {
+      call: (account, call) => this.call(account, call),
+      begin: (action) => this.begin(action),
+      accountIdOf: (account) => this.accountIdOf(account),
+    });
     const plannedCallsOf = ({ prompt }: Life): number =>
-      this.creations.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+      this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
@@ -96,11 +89,13 @@ export class Simulation {
     const { world } = this;
     switch (action.do) {
       case 'create':
-        return this.create(action);
+        return this.creations.create(action);
       case 'read':
         return this.onLife(action.request, async (life) => void (await this.read(life)));
       case 'delete':
         return this.onLife(action.request, (life) => this.remove(life));
+      case 'intrude':
+        return this.onLife(action.request, (life) => this.judgeForeign(life));
       case 'bulk-delete':
         return this.removeAll(action.requests);
       case 'list':
@@ -164,14 +159,18 @@ export class Simulation {
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    if (
-      answer.status >= 500 &&
-      codeOf(answer) !== 'temporarily_unavailable' &&
-      this.world.evidence.disturbedAt === 0
-    ) {
-      this.violations.push(`${call.route} was answered with ${answer.status} and nothing was wrong`);
+    const isCalm = startedAt > this.world.evidence.disturbedAt + CALM_AFTER_MS;
+    if (isCalm && this.isOurFault(account, answer)) {
+      this.violations.push(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;
+  }
+
+  /** Whether nothing that the caller did explains an answer: it was not paused, and did not call too often. */
+  private isOurFault(account: number, answer: Answer): boolean {
+    if (answer.status >= 500) return codeOf(answer) !== 'temporarily_unavailable';
+    const key = this.world.table.get({ ...apiKeyKey(this.callers[account]?.keyId ?? '') });
+    return answer.status === 429 && Number(key?.allowAt) < this.world.scheduler.now - CLOCKS_APART_MS;
   }
 
   private accountIdOf(account: number): string {
@@ -189,61 +188,6 @@ export class Simulation {
     const answer = await this.call(account, { route: 'get-balance' });
     this.standing.judgeBalance(this.accountIdOf(account), startedAt, answer);
     this.standing.judgeHistory(await this.call(account, { route: 'list-balance-history' }));
-  }
-
-  private async create(action: Create): Promise<void> {
-    const { behaviour, callback, account, key } = action;
-    const video = action.model.startsWith('xW');
-    const prompt = promptOf(`p${this.creations.length}`, behaviour, callback);
-    const body = {
-      ...bodyOf(action.model, action.outputs),
-      ...(action.webhook === undefined ? {} : { webhookUrl: webhookUrlOf(action.webhook) }),
-      prompt,
-      endUserEmail: USERS[action.user],
-    };
-    const calls = action.model === 'xSD4.5' ? action.outputs : 1;
-    const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
-    this.creations.push(creation);
-    // A key names one body: what else is sent with it is refused, and a few keys are used again and again.
-    const idempotencyKey = key === undefined ? undefined : `key ${key} ${this.creations.length >> 1}`;
-    const route = video ? 'create-video' : 'create-generation';
-    const send = async (): Promise<void> => {
-      for (let attempt = 0; attempt <= action.repeats; attempt++) {
-        if (attempt > 0) await this.world.scheduler.sleep(REPEAT_AFTER_MS);
-        creation.unanswered++;
-        const answer = await this.call(account, { route, body, idempotencyKey });
-        creation.unanswered--;
-        creation.answers.push(answer);
-        this.judgeCreation(creation, answer, idempotencyKey && `${account} ${route} ${idempotencyKey}`);
-        if (answer.status < 500 && answer.status !== 429) return;
-      }
-    };
-    await Promise.all(Array.from({ length: action.atOnce }, send));
-  }
-
-  private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {
-    const { now } = this.world.scheduler;
-    if (answer.status === 202) {
-      const requestId = String(answer.body.requestId);
-      const life = this.witness.lives.get(requestId);
-      if (life?.prompt !== creation.prompt)
-        this.violations.push(`${requestId} was answered and not accepted`);
-      if (key === undefined) return;
-      const known = this.keys.get(key);
-      const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
-      if (kept && known.requestId !== requestId) {
-        this.violations.push(`${key} led to ${known.requestId} and to ${requestId}`);
-      }
-      if (!kept) this.keys.set(key, { body: creation.prompt, requestId, at: life?.acceptedAt ?? now });
-      return;
-    }
-    const isRefused = ({ status, body }: Answer): boolean =>
-      (status >= 400 && status < 500) ||
-      (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
-    if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
-    const written = this.lives().filter(({ prompt }) => prompt === creation.prompt);
-    if (written.length > 0)
-      this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 
   private async onLife(index: number, act: (life: Life) => Promise<void>): Promise<void> {
@@ -284,9 +228,21 @@ export class Simulation {
     return typeof last.ttl === 'number' && last.ttl * 1000 - CLOCKS_APART_MS < this.world.scheduler.now;
   }
 
+  /** Another account finds nothing there. */
+  private async judgeForeign({ requestId, accountId, accepted }: Life): Promise<void> {
+    const other = this.callers.findIndex((caller) => caller.accountId !== accountId);
+    const reading = { route: accepted.kind === 'video' ? 'get-video' : 'get-generation' };
+    for (const { route } of [reading, { route: 'delete-generation' }]) {
+      const { status } = await this.call(other, { route, parameters: { requestId } });
+      if (status < 400)
+        this.violations.push(`[foreign] ${route} of ${requestId} was answered to another account`);
+    }
+  }
+
   private async remove(life: Life): Promise<void> {
     const { requestId } = life;
     const before = String(life.last.status);
+    this.standing.beginDeletion(life.accountId, [life]);
     const call = { route: 'delete-generation', parameters: { requestId } };
     const { result: answer } = await this.standing.whileDeleting(() => this.call(this.callerOf(life), call));
     const isThere = life.removedAt === undefined;
@@ -304,6 +260,7 @@ export class Simulation {
     if (lives.length === 0) return;
     const picked = [...new Set(picks.map((index) => lives[index % lives.length] as Life))];
     const requestIds = picked.map(({ requestId }) => requestId);
+    this.standing.beginDeletion(this.accountIdOf(0), picked);
     const startedAt = this.world.scheduler.now;
     const { result, isAlone } = await this.standing.whileDeleting(() =>
       this.call(0, { route: 'bulk-delete-generations', body: { requestIds } }),
@@ -315,17 +272,3 @@ export class Simulation {
 const RANK: Record<string, number> = { queued: 0, processing: 1, succeeded: 2, failed: 2, expired: 3 };
 
 const rankOf = (status: string): number => RANK[status] ?? 0;
-
-const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
-  switch (model) {
-    case 'xSD4.5':
-    case 'xQI3Pro':
-      return { model, n: outputs };
-    case 'xZI1.0Pro':
-      return { model };
-    case 'xW2.7S':
-      return { model, image: 'https://images.example.com/first.png', durationSec: 1 + outputs };
-    case 'xW3.0s':
-      return { model, durationSec: 1 + outputs };
-  }
-};

@@ -31,13 +31,19 @@ export class Standing {
   private readonly changes = new Set<UserChange>();
   /** The removals of end-users that were answered with 200. */
   private readonly removals: UserChange[] = [];
+  /** The requests that a caller of their own account asked to delete. */
+  private readonly unwanted = new Set<string>();
+  /** When an end-user was last removed. */
+  private readonly goneAt = new Map<string, number>();
   private deletions = 0;
   private deletionsBegun = 0;
 
   constructor(world: World, witness: Witness) {
     this.world = world;
     this.witness = witness;
-    world.table.witnesses.push((_key, _before, after) => {
+    world.table.witnesses.push((key, before, after) => {
+      if (!after && String(before?.SK).startsWith('END_USER#')) this.goneAt.set(key, world.scheduler.now);
+      if (!after && before?.SK === 'REQUEST') this.judgeRemoved(String(before.requestId));
       if (after?.SK !== 'ACCOUNT') return;
       const accountId = String(after.accountId);
       const known = this.balances.get(accountId) ?? [];
@@ -157,11 +163,29 @@ export class Standing {
     }
   }
 
-  /** A request is accepted: its end-user is neither blocked nor being removed. */
+  /** A request is accepted: its account is not blocked, and its end-user neither blocked nor being removed. */
   judgeAccepted({ requestId, accountId, email }: Life): void {
+    if (this.blocked.has(accountId))
+      this.add(`[blocked account] ${requestId} was accepted from a blocked one`);
     const endUser = this.endUser(accountId, email);
     if (endUser?.blockedAt !== undefined) this.add(`[end-user] ${requestId} was accepted from a blocked one`);
     if (endUser?.deletingAt !== undefined) this.add(`[end-user] ${requestId} was accepted during a removal`);
+  }
+
+  /** A caller asks to delete requests of its own. */
+  beginDeletion(accountId: string, lives: readonly Life[]): void {
+    for (const life of lives) if (life.accountId === accountId) this.unwanted.add(life.requestId);
+  }
+
+  /** A request is removed: somebody asked for that, its end-user was there and is removed, or its time is over. */
+  private judgeRemoved(requestId: string): void {
+    const life = this.witness.lives.get(requestId);
+    if (!life || this.unwanted.has(requestId) || this.isPastRetention(life)) return;
+    const { accountId, email, acceptedAt } = life;
+    const goneAt = this.goneAt.get(`ACCOUNT#${accountId}|END_USER#${email}`) ?? 0;
+    const isRemoving = this.endUser(accountId, email)?.deletingAt !== undefined;
+    if (!isRemoving && goneAt < acceptedAt)
+      this.add(`[taken] ${requestId} is removed and nobody asked for it`);
   }
 
   /** Counts a deletion of requests as under way for as long as it takes. */
@@ -193,6 +217,10 @@ export class Standing {
     }
     if (status !== 200) return;
     const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
+    for (const { requestId } of lives.filter((life) => life.accountId !== accountId)) {
+      if (!notFound.includes(requestId))
+        this.add(`[foreign] ${requestId} is of another account and was found`);
+    }
     for (const { requestId, removedAt, last, ...life } of own) {
       const isThere =
         removedAt === undefined && !this.isPastRetention({ requestId, removedAt, last, ...life });

@@ -45,6 +45,8 @@ export class Execution {
   /** When it entered that state, in epoch milliseconds. */
   enteredAt = 0;
   stoppedAt: number | undefined;
+  /** The last token it waited under. It is worth nothing once the execution has ended. */
+  private waitsUnder = '';
   private readonly around: Surroundings;
   private readonly definition: Definition;
   private tokens = 0;
@@ -77,6 +79,7 @@ export class Execution {
     this.status = status;
     this.stoppedAt = this.around.world.scheduler.now;
     this.around.world.note(() => `${this.machine} ${this.name} ${status} in ${this.state} ${detail}`);
+    this.around.callbacks.delete(this.waitsUnder);
     this.around.ended(this);
   }
 
@@ -218,6 +221,7 @@ export class Execution {
       }
       const timedOut = (): void => fail(new StateError('States.HeartbeatTimeout', 'No heartbeat came.'));
       let watch = silence === undefined ? undefined : scheduler.after(silence * 1000, timedOut);
+      this.waitsUnder = context.Task.Token;
       this.around.callbacks.set(context.Task.Token, {
         succeed: settle,
         fail,

@@ -88,6 +88,7 @@ const transact = async (world: World, writes: readonly Write[], limits: ClientLi
       throttled: () => world.table.throttledIn(part.length),
       perform: () => world.table.transact(part, token),
       conflict: () => world.table.conflictOf(part.length),
+      underWay: () => world.table.inProgress(),
       unheard: () =>
         noteUnheard(
           world,

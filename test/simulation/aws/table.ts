@@ -84,7 +84,7 @@ export class Table {
   async transact(writes: readonly Write[], token: object): Promise<Record<string, never>> {
     const state = this.tokens.get(token);
     if (state === 'done') return {};
-    if (state === 'running') throw new TransactionInProgressException({ message: 'In progress', ...meta });
+    if (state === 'running') throw this.inProgress();
     const effects = writes.map((write) => this.judge(write));
     if (new Set(effects.map(({ key }) => key)).size < effects.length) {
       throw new Error('A transaction names an item more than once.');
@@ -125,6 +125,11 @@ export class Table {
     });
     for (const [key] of past) this.change(key, undefined);
     return past.length;
+  }
+
+  /** The error of a transaction that is sent again while it is under way. */
+  inProgress(): Error {
+    return new TransactionInProgressException({ message: 'In progress', ...meta });
   }
 
   /** The error of a single write that meets a transaction. */

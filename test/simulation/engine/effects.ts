@@ -23,6 +23,8 @@ export interface Call<T> {
   errors?: CallErrors;
   /** Makes the error with which a throttled call ends at once; absent for what the SDK tries again. */
   throttled?: () => Error;
+  /** Makes the error of a try that finds an earlier one under way; absent for what is done at once. */
+  underWay?: () => Error;
   /** The longest that it can be on its way, 2.5 s unless given. */
   slowestMs?: number;
   /** Told when it was given up undone. */
@@ -66,6 +68,7 @@ class Tries<T> {
   private readonly world: World;
   private readonly call: Call<T>;
   private readonly invocation: Invocation | undefined;
+  private tried = 0;
 
   constructor(world: World, call: Call<T>, invocation: Invocation | undefined) {
     this.world = world;
@@ -73,13 +76,24 @@ class Tries<T> {
     this.invocation = invocation;
   }
 
+  /** Its errors say how often it was tried, as those of the SDK do. */
   async run(): Promise<T> {
+    try {
+      return await this.repeat();
+    } catch (error) {
+      const { $metadata } = error as { $metadata?: object };
+      throw Object.assign(error as Error, { $metadata: { ...$metadata, attempts: this.tried } });
+    }
+  }
+
+  private async repeat(): Promise<T> {
     const { faults } = this.world;
     const fitting = CALL_FAULTS.filter((fault) => this.fits(fault));
     let lasting: CallFault | undefined;
     let error: Error | undefined;
-    for (let attempt = 1; attempt <= this.call.maxTries; attempt++) {
-      if (attempt > 1) {
+    while (this.tried < this.call.maxTries) {
+      this.tried++;
+      if (this.tried > 1) {
         this.world.disturb();
         await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
       }
@@ -100,6 +114,11 @@ class Tries<T> {
         case 'throttled-inside':
           await this.wait(this.latency());
           throw this.call.throttled?.();
+        case 'under-way':
+          this.tried++;
+          this.arrive().catch(() => undefined);
+          await this.wait(this.latency());
+          throw this.call.underWay?.();
         case 'partly':
           return this.answered(this.arrive(this.call.partly));
         case 'refused-always':
@@ -193,6 +212,7 @@ class Tries<T> {
   private fits(fault: CallFault): boolean {
     if (fault === 'conflict') return this.call.conflict !== undefined;
     if (fault === 'throttled-inside') return this.call.throttled !== undefined;
+    if (fault === 'under-way') return this.call.underWay !== undefined;
     if (fault === 'partly') return this.call.partly !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
     return !crash || this.invocation !== undefined;

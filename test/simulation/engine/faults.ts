@@ -14,6 +14,8 @@ export const CALL_FAULTS = [
   'conflict',
   /** A transaction cancelled because the table is too busy for one of its items. */
   'throttled-inside',
+  /** A transaction that takes longer than the client waits: its next try is told that it is under way. */
+  'under-way',
   /** Done for some of its items only. */
   'partly',
   /** Neither done nor answered: as long as the client waits, if it does not wait for ever. */

@@ -162,7 +162,7 @@ export const listingOf = (request: StoredRequest) => {
 /** When an unfinished request is due: a processing one is taken to have been accepted at its creation. */
 const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
   status === 'queued'
-    ? dueListing('START', requestId, addSeconds(createdAt, 60))
+    ? dueListing('START', requestId, addSeconds(createdAt, 45))
     : dueListing('LOOK', requestId, addSeconds(createdAt, 300));
 
 /** Puts a request into the table with its index attributes. */

@@ -12,25 +12,35 @@ export interface Placeholders {
   values?: Record<string, unknown> | undefined;
 }
 
+/** The tokens of every expression that was read: there are few, and they are read again and again. */
+const known = new Map<string, readonly string[]>();
+
+const tokensOf = (text: string): readonly string[] => {
+  const read = known.get(text);
+  if (read) return read;
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const match = TOKEN.exec(text);
+    if (!match?.[1]) throw new Error(`Not understood: ${text}`);
+    tokens.push(match[1]);
+  }
+  known.set(text, tokens);
+  return tokens;
+};
+
 const TOKEN = /\s*([#:]?[A-Za-z_][A-Za-z0-9_.#-]*|<=|>=|<>|[=<>(),+-])/y;
 
 class Reader {
-  private readonly tokens: string[] = [];
+  private readonly tokens: readonly string[];
   private place = 0;
   private readonly unused: Set<string>;
   private readonly placeholders: Placeholders;
 
-  constructor(expressions: readonly string[], placeholders: Placeholders, unused: Set<string>) {
+  constructor(expression: string | undefined, placeholders: Placeholders, unused: Set<string>) {
     this.placeholders = placeholders;
     this.unused = unused;
-    for (const text of expressions) {
-      TOKEN.lastIndex = 0;
-      while (TOKEN.lastIndex < text.trimEnd().length) {
-        const match = TOKEN.exec(text);
-        if (!match?.[1]) throw new Error(`Not understood: ${text}`);
-        this.tokens.push(match[1]);
-      }
-    }
+    this.tokens = expression ? tokensOf(expression) : [];
   }
 
   peek(): string | undefined {
@@ -188,7 +198,7 @@ const removals = (reader: Reader): string[] => {
 };
 
 const without = (item: Item, names: ReadonlySet<string>): Item =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)));
+  names.size === 0 ? item : Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)));
 
 /** The item after an update, or undefined if the condition fails. An absent item is `{}`. */
 export const evaluate = (
@@ -200,11 +210,11 @@ export const evaluate = (
     ...Object.keys(placeholders.names ?? {}),
     ...Object.keys(placeholders.values ?? {}),
   ]);
-  const condition = new Reader(expressions.condition ? [expressions.condition] : [], placeholders, unused);
+  const condition = new Reader(expressions.condition, placeholders, unused);
   const holds = condition.peek() === undefined || anyOf(condition, item);
   if (condition.peek() !== undefined) throw new Error(`Not understood from ${condition.peek()} on.`);
 
-  const update = new Reader(expressions.update ? [expressions.update] : [], placeholders, unused);
+  const update = new Reader(expressions.update, placeholders, unused);
   let changed: Item = {};
   const removed = new Set<string>();
   // If the condition fails, the update may use absent attributes.

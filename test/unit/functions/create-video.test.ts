@@ -67,7 +67,7 @@ describe('POST /v1/videos', () => {
     });
     expect(headers).toMatchObject({ Location: pollUrl, 'Retry-After': '5' });
     expect(memory.get(requestKey(body.requestId))).toMatchObject({
-      ...dueListing('START', body.requestId, new Date(now.getTime() + 60_000).toISOString()),
+      ...dueListing('START', body.requestId, new Date(now.getTime() + 45_000).toISOString()),
       kind: 'video',
       status: 'queued',
       debitThousandths: 70_000,

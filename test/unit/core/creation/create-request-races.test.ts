@@ -15,7 +15,7 @@ import { table } from '../../../../core/table/table.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { tableError } from '../../builders/table-errors.ts';
+import { cancelled, tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
@@ -168,6 +168,33 @@ describe('a creation that races another process', () => {
   test('answers 429 and writes nothing while the account stays contended', async () => {
     let others = 3;
     memory.beforeTransaction = () => memory.patch(accountKey(ACCOUNT_ID), { ledgerEntries: ++others });
+
+    await expect(create()).rejects.toThrow(RateLimitedError);
+    nothingKept();
+  });
+
+  test('is accepted when its answer was lost between the SDK’s attempts and the table is busy after it', async () => {
+    memory.afterTransaction = () => {
+      const busy = cancelled('ThrottlingError');
+      busy.$metadata.attempts = 2;
+      memory.beforeTransaction = () => {
+        throw cancelled('ThrottlingError');
+      };
+      throw busy;
+    };
+
+    const { requestId } = (await create()).request;
+
+    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('answers 429 and writes nothing while the table is busy through all of the SDK’s attempts', async () => {
+    memory.beforeTransaction = () => {
+      const busy = cancelled('ThrottlingError');
+      busy.$metadata.attempts = 4;
+      throw busy;
+    };
 
     await expect(create()).rejects.toThrow(RateLimitedError);
     nothingKept();

@@ -125,7 +125,7 @@ describe('an accepted creation', () => {
         Item: {
           PK: `REQUEST#${request.requestId}`,
           SK: 'REQUEST',
-          ...dueListing('START', request.requestId, atSeconds(60).toISOString()),
+          ...dueListing('START', request.requestId, atSeconds(45).toISOString()),
           GSI2PK: ACCOUNT_ID,
           GSI3PK: `${ACCOUNT_ID}#queued`,
           GSI4PK: `${ACCOUNT_ID}#${EMAIL}`,

@@ -51,8 +51,8 @@ describe('what is due', () => {
     putEndUser(memory, anEndUser());
     putRequest(memory, anImageRequest({ requestId: aRequestId(atSeconds(-9)), status: 'failed' }));
 
-    expect(ids(await due(60))).toEqual(expected);
-    expect(await due(57.999)).toEqual([]);
+    expect(ids(await due(45))).toEqual(expected);
+    expect(await due(42.999)).toEqual([]);
   });
 
   test('is in one list at a time', async () => {

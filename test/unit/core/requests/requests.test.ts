@@ -38,7 +38,7 @@ describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
     given({ references: ['https://images.example.com/0.png'] });
 
-    const place = dueListing('START', REQUEST_ID, addSeconds(NOW.toISOString(), 60));
+    const place = dueListing('START', REQUEST_ID, addSeconds(NOW.toISOString(), 45));
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
       anImageRequest({ references: ['https://images.example.com/0.png'], ...place }),
     );
@@ -107,7 +107,7 @@ describe('marking a request as processing', () => {
     const processing = anImageRequest({ status: 'processing' });
     expect(stored()).toEqual({
       ...{ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) },
-      ...dueListing('START', REQUEST_ID, atSeconds(60).toISOString()),
+      ...dueListing('START', REQUEST_ID, atSeconds(45).toISOString()),
     });
   });
 

@@ -1,54 +1,29 @@
 import '../../builders/environment.ts';
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   accountKey,
   dueListing,
-  endUserKey,
   ledgerPartition,
   outputObjectKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { reconcileRequest } from '../../../../core/workflow/reconcile.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anEndUser, aStoredVideo, EMAIL, VIDEO_ID } from '../../builders/entities.ts';
-import { WaitingRequest } from '../../builders/waiting-request.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, aStoredVideo, VIDEO_ID } from '../../builders/entities.ts';
+import { at, bucket, clockAt, ended, executions, memory, request } from '../../builders/reconciling.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
-const request = new WaitingRequest(memory);
-jest.spyOn(Math, 'random').mockReturnValue(0);
 let counted = metricsCounted();
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  bucket.reset();
   counted = metricsCounted();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
-  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
 });
 
-const at = (seconds: number): string => atSeconds(seconds).toISOString();
-const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 const reconcile = () => reconcileRequest(VIDEO_ID, clockAt(100));
 const account = () => memory.get(accountKey(ACCOUNT_ID));
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
 const LOST = { code: 'internal_error', message: 'The work on this request was lost on our side.' };
 const OVER = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'] as const satisfies ExecutionStatus[];
-const ended: Partial<VideoRequest> = {
-  status: 'succeeded',
-  outputs: [aStoredVideo()],
-  expiresAt: at(1000),
-  costThousandths: 50_000,
-  finishedAt: at(0),
-};
 /** Puts the request back in a due list, as before it is closed. */
 const stillOpen = () => memory.patch(requestKey(VIDEO_ID), dueListing('LOOK', VIDEO_ID, NOW.toISOString()));
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
-import { ProviderCallInFlightError } from '../../../../core/workflow/dispatch-request.ts';
+import { ProviderCallInFlightError } from '../../../../core/workflow/make-calls.ts';
 import {
   deadlineOf,
   firstCallAt,

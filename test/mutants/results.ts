@@ -1,0 +1,33 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { Mutant } from './mutant.ts';
+import type { Findings } from './report.ts';
+import type { Finding, Suite } from './suites.ts';
+
+/** What the suites said so far. */
+export interface Results {
+  of(mutant: Mutant): Findings;
+  add(mutant: Mutant, suite: Suite, finding: Finding): void;
+}
+
+interface Line extends Finding {
+  mutant: string;
+  suite: Suite;
+}
+
+/** Keeps findings in a file of one JSON object a line, so that a run that is cut goes on where it was; in memory without a file. */
+export const openResults = (file: string | undefined): Results => {
+  const found = new Map<string, Findings>();
+  const keep = ({ mutant, suite, ...finding }: Line): void => {
+    found.set(mutant, { ...found.get(mutant), [suite]: finding });
+  };
+  const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
+  for (const line of text.split('\n').filter(Boolean)) keep(JSON.parse(line) as Line);
+  return {
+    of: ({ name }) => found.get(name) ?? {},
+    add: ({ name }, suite, finding) => {
+      const line = { mutant: name, suite, ...finding };
+      keep(line);
+      if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);
+    },
+  };
+};

@@ -1,0 +1,148 @@
+import type { Action, ModelName } from './actions.ts';
+import { type Answer, type ApiCall, codeOf } from './api.ts';
+import { promptOf } from './upstream/providers.ts';
+import { webhookUrlOf } from './upstream/receivers.ts';
+import type { Life, Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+type Create = Extract<Action, { do: 'create' }>;
+
+/** One wish of a caller for outputs, however often it was sent. */
+export interface Creation {
+  prompt: string;
+  /** How many calls its provider is due for each request it led to. */
+  plannedCalls: number;
+  answers: Answer[];
+  unanswered: number;
+}
+
+/** Every caller's end-users. */
+export const USERS = ['ada@example.com', 'bob@example.com', 'eve@example.com'];
+/** The end-user whom nobody blocks or removes. */
+export const LAST_USER = 2;
+/** How long an end-user waits after a provider was late: decisions, section 8. */
+const PAUSE_MS = 180_000;
+const REPEAT_AFTER_MS = 1_000;
+/** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
+const CLOCKS_APART_MS = 4_000;
+
+/** What creations need of the simulation around them. */
+interface Surroundings {
+  call: (account: number, call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
+  begin: (action: Action) => void;
+  accountIdOf: (account: number) => string;
+}
+
+/** The creations of every caller, and what their answers got wrong. */
+export class Creations {
+  readonly all: Creation[] = [];
+  readonly violations: string[] = [];
+  private readonly keys = new Map<string, { requestId: string; at: number }>();
+  private readonly world: World;
+  private readonly witness: Witness;
+  private readonly around: Surroundings;
+
+  constructor(world: World, witness: Witness, around: Surroundings) {
+    this.world = world;
+    this.witness = witness;
+    this.around = around;
+  }
+
+  /** Sends a creation as often as a caller does, and judges every answer. */
+  async create(action: Create): Promise<void> {
+    const { behaviour, callback, account, key } = action;
+    const video = action.model.startsWith('xW');
+    const prompt = promptOf(`p${this.all.length}`, behaviour, callback);
+    const body = {
+      ...bodyOf(action.model, action.outputs),
+      ...(action.webhook === undefined ? {} : { webhookUrl: webhookUrlOf(action.webhook) }),
+      prompt,
+      endUserEmail: USERS[action.user],
+    };
+    const calls = action.model === 'xSD4.5' ? action.outputs : 1;
+    const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
+    this.all.push(creation);
+    // A key names one body: what else is sent with it is refused, and a few keys are used again and again.
+    const idempotencyKey = key === undefined ? undefined : `key ${key} ${this.all.length >> 1}`;
+    const route = video ? 'create-video' : 'create-generation';
+    const send = async (): Promise<void> => {
+      for (let attempt = 0; attempt <= action.repeats; attempt++) {
+        if (attempt > 0) await this.world.scheduler.sleep(REPEAT_AFTER_MS);
+        creation.unanswered++;
+        const answer = await this.around.call(account, { route, body, idempotencyKey });
+        creation.unanswered--;
+        creation.answers.push(answer);
+        this.judgePause(action, answer);
+        this.judgeCreation(creation, answer, idempotencyKey && `${account} ${route} ${idempotencyKey}`);
+        if (answer.status < 500 && answer.status !== 429) return;
+      }
+    };
+    if (action.beside) {
+      const { do: what, afterMs } = action.beside;
+      this.world.scheduler.after(afterMs, () => this.around.begin({ do: what, account, user: action.user }));
+    }
+    await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  /** Only a request of the same end-user and model that found no provider in time pauses them, for three minutes. */
+  private judgePause({ account, user, model }: Create, answer: Answer): void {
+    if (codeOf(answer) !== 'temporarily_unavailable') return;
+    const since = this.world.scheduler.now - PAUSE_MS - CLOCKS_APART_MS;
+    const isCause = ({ accountId, email, accepted, last, endedAt }: Life): boolean =>
+      accountId === this.around.accountIdOf(account) &&
+      email === USERS[user] &&
+      accepted.model === model &&
+      (last.error as { code?: string } | undefined)?.code === 'provider_timeout' &&
+      endedAt > since;
+    if (![...this.witness.lives.values()].some(isCause))
+      this.violations.push(`[pause] ${USERS[user]} is paused and no provider was late`);
+  }
+
+  /** A creation of which nothing stands in the way is accepted. */
+  judgeServed(): void {
+    const { answers = [], prompt } = this.all.at(-1) ?? {};
+    const refused = answers.find(({ status }) => status !== 202);
+    if (answers.length === 0) this.violations.push(`[refused] ${prompt} was not answered at rest`);
+    if (refused)
+      this.violations.push(`[refused] ${prompt} was answered ${refused.status} ${codeOf(refused)} at rest`);
+  }
+
+  private judgeCreation(creation: Creation, answer: Answer, key: string | undefined): void {
+    const { now } = this.world.scheduler;
+    if (answer.status === 202) {
+      const requestId = String(answer.body.requestId);
+      const life = this.witness.lives.get(requestId);
+      if (life?.prompt !== creation.prompt)
+        this.violations.push(`${requestId} was answered and not accepted`);
+      if (key === undefined) return;
+      const known = this.keys.get(key);
+      const kept = known !== undefined && now - known.at < 86_400_000 - CLOCKS_APART_MS;
+      if (kept && known.requestId !== requestId) {
+        this.violations.push(`${key} led to ${known.requestId} and to ${requestId}`);
+      }
+      if (!kept) this.keys.set(key, { requestId, at: life?.acceptedAt ?? now });
+      return;
+    }
+    const isRefused = ({ status, body }: Answer): boolean =>
+      (status >= 400 && status < 500) ||
+      (body.error as { code?: string } | undefined)?.code === 'temporarily_unavailable';
+    if (creation.unanswered > 0 || !creation.answers.every(isRefused)) return;
+    const written = [...this.witness.lives.values()].filter(({ prompt }) => prompt === creation.prompt);
+    if (written.length > 0)
+      this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
+  }
+}
+
+const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
+  switch (model) {
+    case 'xSD4.5':
+    case 'xQI3Pro':
+      return { model, n: outputs };
+    case 'xZI1.0Pro':
+      return { model };
+    case 'xW2.7S':
+      return { model, image: 'https://images.example.com/first.png', durationSec: 1 + outputs };
+    case 'xW3.0s':
+      return { model, durationSec: 1 + outputs };
+  }
+};

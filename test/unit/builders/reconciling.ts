@@ -1,0 +1,109 @@
+import './environment.ts';
+import { beforeEach, jest } from '@jest/globals';
+import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
+import type { VideoRequest } from '../../../core/requests/request-rules.ts';
+import {
+  accountKey,
+  dueListing,
+  endUserKey,
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+} from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { reconcileDue } from '../../../core/workflow/reconcile-due.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { atSeconds, StoppedClock } from './clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anAttempt,
+  anEndUser,
+  anImageRequest,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  putRequest,
+  VIDEO_ID,
+} from './entities.ts';
+import { leadingTo } from './providers.ts';
+import { aRequestId } from './request-ids.ts';
+import { accepted, answering, WaitingRequest } from './waiting-request.ts';
+
+/** The set-up of the reconciler's tests. Importing it resets all of it before each test. */
+export const memory = new MemoryTable(table);
+export const executions = new MemoryExecutions();
+export const bucket = new MemoryBucket();
+/** A video request of the account. */
+export const request = new WaitingRequest(memory);
+
+jest.spyOn(Math, 'random').mockReturnValue(0);
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
+});
+
+/** An instant, in seconds from `NOW`. */
+export const at = (seconds: number): string => atSeconds(seconds).toISOString();
+export const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
+
+/** What a video request has when it has ended and was delivered. */
+export const ended: Partial<VideoRequest> = {
+  status: 'succeeded',
+  outputs: [aStoredVideo()],
+  expiresAt: at(1000),
+  costThousandths: 50_000,
+  finishedAt: at(0),
+};
+
+/** Lists a request for a look at this second. */
+export const dueAt = (seconds: number, requestId = VIDEO_ID) =>
+  memory.patch(requestKey(requestId), dueListing('LOOK', requestId, at(seconds)));
+
+/** Where a request is listed. */
+export const placeOf = (requestId: string) => {
+  const { GSI1PK, GSI1SK } = memory.get(requestKey(requestId)) ?? {};
+  return { GSI1PK, GSI1SK };
+};
+export const listed = (list: 'START' | 'LOOK', seconds: number, requestId = VIDEO_ID) =>
+  dueListing(list, requestId, at(seconds));
+
+const always = () => true;
+/** Runs the reconciler with a provider that gives this answer to every query; returns the provider. */
+export const reconcileAt = (
+  seconds: number,
+  answer: ProviderAnswer = { kind: 'waiting' },
+  keepGoing = always,
+) => {
+  const provider = answering(answer);
+  return reconcileDue(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
+};
+
+/** Puts a queued request created at this second; returns its id. */
+export const given = (seconds: number): string => {
+  const createdAt = atSeconds(seconds);
+  const requestId = aRequestId(createdAt);
+  putRequest(memory, anImageRequest({ requestId, createdAt: createdAt.toISOString() }));
+  return requestId;
+};
+
+/** Puts a video whose execution waits for a task of this name, due at this second; returns its id. */
+export const givenWaiting = (seconds: number): string => {
+  const createdAt = atSeconds(-1000);
+  const requestId = aRequestId(createdAt, 'vid');
+  putRequest(memory, aVideoRequest({ requestId, createdAt: at(-1000), status: 'processing' }));
+  memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...accepted(requestId) }));
+  memory.put(providerWaitKey(requestId), { requestId, taskToken: requestId, waitingSince: at(-999) });
+  executions.put('generation', requestId, 'RUNNING');
+  executions.wait(requestId);
+  dueAt(seconds, requestId);
+  return requestId;
+};
+
+/** The names of the commands that Step Functions was given. */
+export const commands = () => executions.client.calls().map(({ args }) => args[0].constructor.name);
