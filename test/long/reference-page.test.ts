@@ -5,8 +5,8 @@ import { sharedService } from '../contract/support/client.ts';
 import { openApi } from '../contract/support/declared-answers.ts';
 
 /** Where Debian and others put it. */
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => existsSync(path),
 );
 if (!executablePath) console.warn('Chromium is not installed: the reference page is not opened.');
 const inBrowser = executablePath ? test : test.skip;
@@ -40,20 +40,23 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-inBrowser('The reference page shows every operation, every status of a record and every webhook', async () => {
-  const { paths, webhooks } = openApi as typeof openApi & { webhooks: Record<string, unknown> };
-  const summaries = Object.values(paths).flatMap((operations) =>
-    Object.values(operations).map((operation) => (operation as unknown as { summary: string }).summary),
-  );
-  await page.getByRole('heading', { name: 'video.failed' }).waitFor();
-  const text = await page.locator('body').innerText();
+inBrowser(
+  'The reference page shows every operation, every status of a record and every webhook',
+  async () => {
+    const { paths, webhooks } = openApi as typeof openApi & { webhooks: Record<string, unknown> };
+    const summaries = Object.values(paths).flatMap((operations) =>
+      Object.values(operations).map((operation) => (operation as unknown as { summary: string }).summary),
+    );
+    await page.getByRole('heading', { name: 'video.failed' }).waitFor();
+    const text = await page.locator('body').innerText();
 
-  expect(summaries).toHaveLength(14);
-  expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
-  expect(Object.keys(webhooks).filter((type) => !text.includes(type))).toEqual([]);
-  const statuses = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
-  expect(statuses.filter((status) => !text.includes(status))).toEqual([]);
-});
+    expect(summaries).toHaveLength(14);
+    expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
+    expect(Object.keys(webhooks).filter((type) => !text.includes(type))).toEqual([]);
+    const statuses = ['queued', 'processing', 'succeeded', 'failed', 'expired'];
+    expect(statuses.filter((status) => !text.includes(status))).toEqual([]);
+  },
+);
 
 inBrowser('It finds by its search, which runs beside the page', async () => {
   await page.getByPlaceholder('Search...').fill('balance');
