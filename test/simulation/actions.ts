@@ -23,7 +23,7 @@ export type Action =
       repeats: number;
       atOnce: number;
       /** What somebody does to its end-user or account while it is under way, and when. */
-      beside?: { do: 'block' | 'delete-user' | 'block-account'; afterMs: number } | undefined;
+      beside?: { do: 'block' | 'delete-user' | 'block-account' | 'top-up'; afterMs: number } | undefined;
     }
   /** `intrude`: another account tries to read and to delete it. */
   | { do: 'read' | 'delete' | 'intrude'; request: number }
@@ -69,7 +69,12 @@ const create: fc.Arbitrary<Action> = fc.record({
     {
       weight: 1,
       arbitrary: fc.record({
-        do: fc.constantFrom('block' as const, 'delete-user' as const, 'block-account' as const),
+        do: fc.constantFrom(
+          'block' as const,
+          'delete-user' as const,
+          'block-account' as const,
+          'top-up' as const,
+        ),
         afterMs: fc.nat(30),
       }),
     },
