@@ -22,8 +22,10 @@ export type Action =
       /** How often it is sent again when it is not answered, and how many times at once. */
       repeats: number;
       atOnce: number;
-      /** What somebody does to its end-user or account while it is under way, and when. */
-      beside?: { do: 'block' | 'delete-user' | 'block-account'; afterMs: number } | undefined;
+      /** What somebody does to its end-user, its account or itself while it is under way, and when. */
+      beside?:
+        | { do: 'block' | 'delete-user' | 'block-account' | 'top-up' | 'fail'; afterMs: number }
+        | undefined;
     }
   /** `intrude`: another account tries to read and to delete it. */
   | { do: 'read' | 'delete' | 'intrude'; request: number }
@@ -69,8 +71,14 @@ const create: fc.Arbitrary<Action> = fc.record({
     {
       weight: 1,
       arbitrary: fc.record({
-        do: fc.constantFrom('block' as const, 'delete-user' as const, 'block-account' as const),
-        afterMs: fc.nat(30),
+        do: fc.constantFrom(
+          'block' as const,
+          'delete-user' as const,
+          'block-account' as const,
+          'top-up' as const,
+          'fail' as const,
+        ),
+        afterMs: fc.nat(50),
       }),
     },
   ),

@@ -79,7 +79,10 @@ export class Creations {
     };
     if (action.beside) {
       const { do: what, afterMs } = action.beside;
-      this.world.scheduler.after(afterMs, () => this.around.begin({ do: what, account, user: action.user }));
+      this.world.scheduler.after(afterMs, () => {
+        const pick = Math.max(0, this.witness.open().length - 1);
+        this.around.begin({ do: what, account, user: action.user, amount: 1, repeats: 0, pick });
+      });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));
   }

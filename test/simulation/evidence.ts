@@ -22,6 +22,8 @@ export interface CreationCall {
   end: 'open' | 'answered' | 'unreached' | 'lost' | 'early';
   /** The HTTP status of the answer that reached the caller. */
   status: number | undefined;
+  /** From when on its provider takes it again, in epoch milliseconds, if it was turned away with a `Retry-After`. */
+  retryAt?: number;
   /** What the provider took the call for, and is paid for. */
   made: Made | undefined;
 }

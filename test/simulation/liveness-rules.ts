@@ -98,6 +98,24 @@ export const endingProblems = (ending: Ending): string[] => {
   return problems;
 };
 
+/**
+ * What is wrong with a call that has just been sent, the last of these: a call beyond those that were planned repeats one
+ * that was turned away, and the n-th such repeats none before the n-th of the times that the provider asked for.
+ */
+export const repeatProblems = (calls: readonly CreationCall[], plannedCalls: number): string[] => {
+  const last = calls.at(-1);
+  const repeats = calls.length - plannedCalls;
+  if (!last || repeats <= 0) return [];
+  const allowed = calls
+    .filter((call) => call !== last && isTurnedAway(call))
+    .map(({ retryAt, sentAt }) => retryAt ?? sentAt)
+    .toSorted((a, b) => a - b)[repeats - 1];
+  if (allowed === undefined || last.sentAt > allowed - MARGIN_MS) return [];
+  return [
+    `[hasty] ${last.requestId} was sent ${allowed - last.sentAt} ms before its provider takes it again`,
+  ];
+};
+
 /** How far a request has come that has not ended. */
 export interface Progress {
   life: Life;

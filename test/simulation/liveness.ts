@@ -1,5 +1,5 @@
 import { executionArn } from './aws/context-object.ts';
-import { endingProblems, progressProblems } from './liveness-rules.ts';
+import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
 import type { Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -78,6 +78,8 @@ export class Liveness {
     if (evidence.callsOf(requestId).length > claims) {
       this.add([`[late call] a provider was called for ${requestId || 'nobody'} without a claim`]);
     }
+    const life = this.witness.lives.get(requestId);
+    if (life) this.add(repeatProblems(evidence.callsOf(requestId), this.plannedCallsOf(life)));
   }
 
   private add(problems: readonly string[]): void {

@@ -16,9 +16,22 @@ import { callApi } from './api.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
 
-/** Runs an operator's command in a process that can die like any other. */
-const command = (world: World, run: () => Promise<unknown>): Promise<unknown> =>
-  world.lambda.run({ name: 'operator', handler: run, timeoutSeconds: 600 }, {}).catch(() => undefined);
+/** What a command answers that asks for something that is not so, or no longer. */
+const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
+
+/** Runs an operator's command in a process that can die like any other. While nothing is wrong it is done or refused. */
+const command = async ({ world, violations }: Simulation, run: () => Promise<unknown>): Promise<unknown> => {
+  const isCalm = world.isCalm();
+  try {
+    return await world.lambda.run({ name: 'operator', handler: run, timeoutSeconds: 600 }, {});
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (isCalm && world.isCalm() && !REFUSALS.has(name)) {
+      violations.push(`[calm] an operator's command failed and nothing was wrong: ${name}: ${message}`);
+    }
+    return undefined;
+  }
+};
 
 /** Does what an operator does with the command line, or nothing for what is no operator's action. */
 export const operators = async (simulation: Simulation, action: Action): Promise<void> => {
@@ -35,20 +48,20 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const key = action.repeats === 0 ? {} : { idempotencyKey: reference };
       const change = { amountThousandths, reason, reference, ...key } as const;
       for (let time = 0; time <= action.repeats; time++) {
-        await command(world, () => changeBalance(accountOf(action.account), change, new Date()));
+        await command(simulation, () => changeBalance(accountOf(action.account), change, new Date()));
       }
       return;
     }
     case 'block-account':
-      await command(world, () => blockAccount(accountOf(action.account), new Date()));
+      await command(simulation, () => blockAccount(accountOf(action.account), new Date()));
       return;
     case 'unblock-account':
-      await command(world, () => unblockAccount(accountOf(action.account)));
+      await command(simulation, () => unblockAccount(accountOf(action.account)));
       return;
     case 'replace-key':
       return replaceKey(simulation, action.account);
     case 'set-limits':
-      await command(world, async () => {
+      await command(simulation, async () => {
         const limits = { ...DEFAULT_LIMITS, requestsPerSecond: world.random.pick([20, 50]) };
         await setAccountLimits(accountOf(action.account), limits);
         await setKeyLimits(accountOf(action.account), limits);
@@ -56,7 +69,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       return;
     case 'set-rate': {
       const xTokens = world.random.whole(1, 9);
-      await command(world, () => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
+      await command(simulation, () => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
       return;
     }
     case 'set-route':
@@ -70,13 +83,13 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       if (!life) return;
       world.evidence.interventions.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
-      await command(world, () => failStoredRequest(life.requestId, failure));
+      await command(simulation, () => failStoredRequest(life.requestId, failure));
       return;
     }
     case 'retry-webhook': {
       const lives = simulation.lives();
       const life = lives[action.pick % Math.max(1, lives.length)];
-      if (life) await command(world, () => retryWebhook(life.requestId));
+      if (life) await command(simulation, () => retryWebhook(life.requestId));
     }
   }
 };
@@ -89,14 +102,14 @@ const replaceKey = async (simulation: Simulation, index: number): Promise<void> 
   const { accountId, apiKey: old, keyId } = caller;
   const options = { scopes: SCOPES, label: 'new', limits: DEFAULT_LIMITS };
   let made: Awaited<ReturnType<typeof insertApiKey>> | undefined;
-  await command(world, async () => {
+  await command(simulation, async () => {
     made = await insertApiKey(accountId, options, new Date());
   });
   // Another command may have replaced it meanwhile.
   if (!made || caller.apiKey !== old) return;
   Object.assign(caller, { apiKey: made.text, keyId: made.apiKey.keyId });
   let isRevoked = false;
-  await command(world, async () => {
+  await command(simulation, async () => {
     await revokeApiKey(keyId, new Date());
     isRevoked = true;
   });

@@ -13,6 +13,8 @@ const INTERVAL_MS = 60_000;
 const RETRY_MS = [0, 60_000, 120_000];
 /** When it tries again for which there was no room: for hours. */
 const ROOM_MS = 15_000;
+/** Machines' clocks differ by so much at most. */
+const CLOCKS_APART_MS = 4_000;
 /** It goes on for some rounds after the last thing was done. */
 const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
@@ -79,7 +81,7 @@ export class Schedule {
       if (!isDue) return;
       this.minutes = 0;
       this.quietRuns++;
-      void this.runNow();
+      if (this.isAnythingDue()) void this.runNow();
     });
   }
 
@@ -110,6 +112,15 @@ export class Schedule {
       const isDone = evidence.callsOf(requestId).some(({ made }) => made && made.doneAt <= scheduler.now);
       return isDone && execution.state === 'Wait for provider';
     });
+  }
+
+  /** Whether a list holds what is due by any clock. A run that finds nothing only reads its lists, and is left out. */
+  private isAnythingDue(): boolean {
+    const { scheduler, table } = this.world;
+    const by = new Date(scheduler.now + CLOCKS_APART_MS).toISOString();
+    return [...table.items.values()].some(
+      ({ GSI1PK, GSI1SK }) => dueListOf(String(GSI1PK)) !== undefined && String(GSI1SK) <= by,
+    );
   }
 
   private isOpen(): boolean {

@@ -20,8 +20,6 @@ export interface Caller {
 
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
-/** How long after a fault or an outage calls may still suffer from it. */
-const CALM_AFTER_MS = 120_000;
 /** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
 const CLOCKS_APART_MS = 4_000;
 
@@ -156,11 +154,11 @@ export class Simulation {
   private async call(account: number, call: Omit<ApiCall, 'apiKey'>): Promise<Answer> {
     const { apiKey } = this.callers[account] as Caller;
     const startedAt = this.world.scheduler.now;
+    const isCalm = this.world.isCalm();
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    const isCalm = startedAt > this.world.evidence.disturbedAt + CALM_AFTER_MS;
-    if (isCalm && this.isOurFault(account, answer)) {
+    if (isCalm && this.world.isCalm() && this.isOurFault(account, answer)) {
       this.violations.push(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;

@@ -40,6 +40,8 @@ const CALLBACK_TRIES = 3;
 const PLACE_OF_PARAMETERS = 2;
 /** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
 const MAX_INDEX_LAG_MS = 20_000;
+/** How long after a fault or an outage calls may still suffer from it. */
+const CALM_AFTER_MS = 120_000;
 
 /** Everything around the service in one run: its time, its stand-ins for AWS and the providers, its faults. */
 export class World {
@@ -101,6 +103,11 @@ export class World {
   /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
   disturb(): void {
     this.evidence.disturbedAt = this.scheduler.now;
+  }
+
+  /** Whether the last fault or outage is so long ago that no call suffers from it any more. */
+  isCalm(): boolean {
+    return this.scheduler.now > this.evidence.disturbedAt + CALM_AFTER_MS;
   }
 
   break(error: unknown): void {

@@ -50,6 +50,8 @@ interface Task {
 const WORK_MS = { quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
 const FILE_MS = [10, 400, 5_000, 50_000];
+/** How long a busy provider asks its callers to wait, if it does. */
+const RETRY_AFTER_SECONDS = [undefined, 3, 45];
 const LATE_CALLBACK_MS = 3 * 3_600_000;
 
 /** Both providers in their own wire formats. What they were asked to make is counted: it is paid for. */
@@ -89,7 +91,7 @@ export class Providers {
     if (behaviour === 'busy' && this.world.faults.random.next() < 0.7) {
       const count = (this.refusals.get(marker) ?? 0) + 1;
       this.refusals.set(marker, count);
-      if (count <= 3) return error(wire, 429, wire === 'ark' ? 'RateLimitExceeded' : 'Throttling.RateQuota');
+      if (count <= 3) return this.turnAway(wire, creation);
     }
     if (behaviour === 'refused' && this.world.random.next() < 0.5) {
       return error(wire, 400, wire === 'ark' ? 'InputTextSensitiveContentDetected' : 'DataInspectionFailed');
@@ -113,6 +115,14 @@ export class Providers {
     }
     if (wire === 'ark') return jsonAnswer(200, { id: task.id });
     return jsonAnswer(200, { request_id: 'r', output: { task_id: task.id, task_status: 'PENDING' } });
+  }
+
+  private turnAway(wire: Task['wire'], creation: CreationCall | undefined): HttpAnswer {
+    const seconds = this.world.random.pick(RETRY_AFTER_SECONDS);
+    const answer = error(wire, 429, wire === 'ark' ? 'RateLimitExceeded' : 'Throttling.RateQuota');
+    if (seconds === undefined) return answer;
+    if (creation) creation.retryAt = this.world.scheduler.now + seconds * 1000;
+    return { ...answer, headers: { 'retry-after': String(seconds) } };
   }
 
   private async synchronous(task: Task): Promise<HttpAnswer> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { type Findings, missedGoals, type Scored, tableOf } from '../../mutants/report.ts';
+import { type Findings, missedGoals, pageOf, type Scored, tableOf } from '../../mutants/report.ts';
 import { type Finding, jestFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
 
 const aMutant = (name: string): Mutant => ({
@@ -99,5 +99,15 @@ describe('the score', () => {
         '| a bug | money | 3 | x.test.ts |',
       ].join('\n'),
     );
+  });
+
+  test('is a page with how many bugs were noticed, and how', () => {
+    const page = pageOf([...found, scored('other', { simulation: UNNOTICED })], ['simulation'], {
+      runs: 2000,
+      seed: 1,
+    });
+
+    expect(page).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
+    expect(page).toContain('| other | money | - |');
   });
 });
