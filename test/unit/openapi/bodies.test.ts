@@ -170,7 +170,7 @@ const QUERIES = [
 describe.each(QUERIES)('the query of %s', (path, shape) => {
   const parameters: { name: string; schema: { type?: string } }[] = document.paths[path].get.parameters;
   /** A parameter's text as the value that the document describes. */
-  const valueOf = (text: string, type: string | undefined): unknown => {
+  const describedBy = (text: string, type: string | undefined): unknown => {
     if (type === 'integer' && /^\d+$/.test(text)) return Number(text);
     if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
     return text;
@@ -206,7 +206,7 @@ describe.each(QUERIES)('the query of %s', (path, shape) => {
       const taken = texts.filter(
         (text) => Object.keys(parseFields(shape, { [name]: text }).fields).length === 0,
       );
-      const declared = texts.filter((text) => ajv.validate(schema, valueOf(text, schema.type)));
+      const declared = texts.filter((text) => ajv.validate(schema, describedBy(text, schema.type)));
 
       expect(taken.filter((text) => !declared.includes(text))).toEqual([]);
       expect(taken.length).toBeGreaterThan(0);
