@@ -80,6 +80,10 @@ let checked = 0;
 /** How many answers were held to the document in this process. */
 export const answersChecked = (): number => checked;
 
+const seen = new Set<string>();
+/** The answers that were held to it, as `POST /v1/videos 202`. */
+export const answersSeen = (): ReadonlySet<string> => seen;
+
 /**
  * Throws unless the document declares an answer: its status, every field, the code of an error, and the headers that
  * callers go by. Does nothing for a call that is none of the document's operations.
@@ -116,4 +120,5 @@ export const checkDeclared = (method: string, pathAndQuery: string, answer: Answ
     );
   }
   checked += 1;
+  seen.add(`${method} ${route.path} ${answer.status}`);
 };

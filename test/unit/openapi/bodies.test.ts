@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { parseImageRequest } from '../../../core/creation/create-image-rules.ts';
 import { parseVideoRequest } from '../../../core/creation/create-video-rules.ts';
 import { idempotencyKeyProblem } from '../../../core/creation/idempotency.ts';
+import { parseFields } from '../../../core/fields.ts';
 import { CATALOG } from '../../../core/models/catalog.ts';
+import { END_USERS_QUERY, GENERATIONS_QUERY, PAGE_QUERY } from '../../../functions/http/queries.ts';
 import { readDocument } from '../docs/documents.ts';
 
 const document = JSON.parse(readDocument('docs/openapi.json'));
@@ -158,3 +160,58 @@ test.each(['', 'a', ' ', '~', 'x'.repeat(255), 'x'.repeat(256), 'é', '\n', '\x7
     expect(ajv.validate(schema, key)).toBe(idempotencyKeyProblem(key) === undefined);
   },
 );
+
+const QUERIES = [
+  ['/v1/generations', GENERATIONS_QUERY],
+  ['/v1/end-users', END_USERS_QUERY],
+  ['/v1/balance/history', PAGE_QUERY],
+] as const;
+
+describe.each(QUERIES)('the query of %s', (path, shape) => {
+  const parameters: { name: string; schema: { type?: string } }[] = document.paths[path].get.parameters;
+  /** A parameter's text as the value that the document describes. */
+  const describedBy = (text: string, type: string | undefined): unknown => {
+    if (type === 'integer' && /^\d+$/.test(text)) return Number(text);
+    if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+    return text;
+  };
+
+  test('declares every parameter', () => {
+    expect(parameters.map(({ name }) => name)).toEqual(Object.keys(shape));
+  });
+
+  test.each(parameters)(
+    '$name is refused wherever the document rejects it, and taken at its edges',
+    ({ name, schema }) => {
+      const texts = [
+        ...[
+          '',
+          '0',
+          '1',
+          '50',
+          '51',
+          '1000000',
+          '1000001',
+          '-1',
+          '1.5',
+          'x',
+          'true',
+          'false',
+          'yes',
+          'failed',
+          'done',
+        ],
+        ...['2026-11-01', '2026-11-01T00:00:00Z', 'ada@example.com', 'x'.repeat(254), 'x'.repeat(255)],
+      ];
+      const taken = texts.filter(
+        (text) => Object.keys(parseFields(shape, { [name]: text }).fields).length === 0,
+      );
+      const declared = texts.filter((text) => ajv.validate(schema, describedBy(text, schema.type)));
+
+      expect(taken.filter((text) => !declared.includes(text))).toEqual([]);
+      expect(taken.length).toBeGreaterThan(0);
+      // Dates and addresses are described in words.
+      if (name !== 'createdAfter' && name !== 'endUserEmail') expect(declared).toEqual(taken);
+    },
+  );
+});

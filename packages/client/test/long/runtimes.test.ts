@@ -1,0 +1,119 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chromium } from 'playwright-core';
+import { installPackage } from '../a-package.ts';
+import { type Behavior, cut, FaultyServer, hangUp, json, refuse } from '../server.ts';
+
+const server = await new FaultyServer().start();
+const folder = mkdtempSync(join(tmpdir(), 'client-runtimes-'));
+let own: string;
+beforeAll(() => {
+  own = installPackage(folder);
+  const script = fileURLToPath(new URL('everywhere.mjs', import.meta.url));
+  copyFileSync(script, join(folder, 'everywhere.mjs'));
+  const address = 'globalThis.Deno ? Deno.args[0] : process.argv[2]';
+  writeFileSync(
+    join(folder, 'main.mjs'),
+    `import { everywhere } from './everywhere.mjs';\nconsole.log(JSON.stringify(await everywhere(${address})));\n`,
+  );
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+
+const file: Behavior = (_seen, response) =>
+  void response.writeHead(200, { 'content-length': 5 }).end('hello');
+
+/** The service as the script expects it; every second answer to a creation is lost. */
+const serve = (more: Record<string, Behavior> = {}): void => {
+  let creations = 0;
+  server.answer((seen, response) => {
+    const image = { id: 'img_1_0', url: `${server.url}/file`, expiresAt: '2999-01-01T00:00:00.000Z' };
+    const own = more[seen.path];
+    if (own) return own(seen, response);
+    if (seen.path === '/file') return file(seen, response);
+    if (seen.path === '/cut') return cut(seen, response);
+    if (seen.path.endsWith('absent')) return refuse(404, 'not_found')(seen, response);
+    if (seen.method !== 'POST') {
+      return json(200, { requestId: 'img_1', status: 'succeeded', images: [image] })(seen, response);
+    }
+    // Never answered.
+    if (seen.body.includes('hang')) return undefined;
+    creations += 1;
+    return (creations % 2 ? hangUp : json(202, { requestId: 'img_1', referencesCount: 0 }))(seen, response);
+  });
+};
+
+const EXPECTED = {
+  requestId: 'img_1',
+  bytes: 5,
+  cut: 'DownloadError',
+  aborted: 'AbortedError',
+  refused: 'NotFoundError',
+  unreachable: 'ConnectionError',
+  webhook: 'video.failed',
+  rotated: 'msg_1',
+  stale: 'WebhookVerificationError',
+  future: 'WebhookVerificationError',
+  wrong: 'WebhookVerificationError',
+  changed: 'WebhookVerificationError',
+  rewritten: 'WebhookVerificationError',
+  headless: 'WebhookVerificationError',
+};
+
+/** Runtimes with their commands; those that are not installed are left out, loudly. */
+const RUNTIMES: [name: string, command: string, ...options: string[]][] = [
+  ['this Node', process.execPath],
+  ['the Node of the machine', '/usr/bin/node'],
+  ['Bun', 'bun'],
+  ['Deno', 'deno', 'run', '--allow-net'],
+];
+
+describe('The packed client does the same', () => {
+  for (const [name, command, ...options] of RUNTIMES) {
+    const isInstalled = spawnSync(command, ['--version']).status === 0;
+    if (!isInstalled) console.warn(`${name} is not installed: the client is not run there.`);
+    (isInstalled ? test : test.skip)(`in ${name}`, async () => {
+      serve();
+      const env = { ...process.env, NODE_NO_WARNINGS: '1' };
+      const { stdout } = await promisify(execFile)(
+        command,
+        [...options, join(folder, 'main.mjs'), server.url],
+        { env },
+      );
+
+      expect(JSON.parse(stdout)).toEqual(EXPECTED);
+    });
+  }
+
+  const executablePath = '/usr/bin/chromium';
+  if (!existsSync(executablePath)) console.warn('Chromium is not installed: the client is not run there.');
+  (existsSync(executablePath) ? test : test.skip)('in Chromium', async () => {
+    const script =
+      (text: string): Behavior =>
+      (_seen, response) =>
+        void response.writeHead(200, { 'content-type': 'text/javascript' }).end(text);
+    const code = readFileSync(join(folder, 'everywhere.mjs'), 'utf8');
+    serve({
+      '/': (_seen, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+      '/client.mjs': script(readFileSync(join(own, 'build/index.js'), 'utf8')),
+      '/everywhere.mjs': script(code.replace("'@generation-service/client'", "'/client.mjs'")),
+    });
+    const browser = await chromium.launch({ executablePath });
+    try {
+      const page = await browser.newPage();
+      await page.goto(server.url);
+      const run = "import('/everywhere.mjs').then(({ everywhere }) => everywhere(location.origin))";
+
+      expect(await page.evaluate(run)).toEqual(EXPECTED);
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import {
+  accepted,
+  anUndrawnGeneration,
+  type Caller,
+  callerWith,
+  newCaller,
+  send,
+  setLimits,
+  settled,
+  sharedService,
+} from './support/client.ts';
+import { answersSeen, openApi } from './support/declared-answers.ts';
+import { ops } from './support/local-service.ts';
+import { filled, ROUTES } from './support/routes.ts';
+import { anUnfilmedVideo } from './support/videos.ts';
+
+let caller: Caller;
+beforeAll(async () => {
+  caller = await newCaller(await sharedService());
+});
+
+/** Declared, and provoked elsewhere or by faults only: the status, and where. */
+const PROVOKED_ELSEWHERE: Record<string, string> = {
+  'POST /v1/generations 422': 'test/contract/content-filter.test.ts',
+  'POST /v1/videos 422': 'the same filter judges both kinds',
+  'POST /v1/generations 503': 'a pause after a time-out: test/long/pause.test.ts',
+  'POST /v1/videos 503': 'the same pause',
+  'DELETE /v1/end-users/{email} 503': 'thousands of requests: test/unit/core/deletion',
+};
+/** An error of ours: test/unit/functions/api-handler.test.ts. */
+const UNEXPECTED = 500;
+
+const keyWith = async (scope: string): Promise<Caller> => {
+  const { accountId, service } = caller;
+  const { key } = await ops<{ key: string }>(
+    service,
+    'keys',
+    'create',
+    '--account',
+    accountId,
+    '--scopes',
+    scope,
+  );
+  return callerWith(service, accountId, key);
+};
+const call = (by: Caller, method: string, path: string, body?: unknown) =>
+  send(by.service, method, path, {
+    headers: { authorization: `Bearer ${by.key}` },
+    ...(method === 'POST' && body !== undefined && { body }),
+  });
+
+/** A body that the route accepts. */
+const BODIES: Record<string, () => unknown> = {
+  '/v1/generations': () => anUndrawnGeneration(),
+  '/v1/videos': () => anUnfilmedVideo(),
+  '/v1/generations/bulk-delete': () => ({ requestIds: [] }),
+};
+
+test('Every status that the document declares is answered: by a call here, or as listed', async () => {
+  // What every route refuses.
+  const [models, balance] = [await keyWith('models:read'), await keyWith('balance:read')];
+  for (const { method, path, scope } of ROUTES) {
+    const target = filled(path);
+    await send(caller.service, method, target);
+    await call(scope === 'models:read' ? balance : models, method, target, {});
+    await call(caller, method, `${target}?unknown=1`, {});
+  }
+
+  // What each answers, and refuses, of its own.
+  const end = async (more: Record<string, unknown> = {}): Promise<string> => {
+    const { requestId } = await accepted(caller, anUndrawnGeneration(more));
+    await settled(caller, requestId);
+    return requestId;
+  };
+  const [read, owned] = [await end(), 'declared@example.com'];
+  const running = await accepted(caller, {
+    prompt: '[delay=3] not soon',
+    endUserEmail: 'running@example.com',
+  });
+  const video = await caller.post<{ requestId: string }>('/v1/videos', anUnfilmedVideo());
+  await end({ endUserEmail: owned });
+  for (const path of ['/v1/generations', '/v1/videos']) {
+    const poor = await newCaller(caller.service, 0);
+    await call(poor, 'POST', path, BODIES[path]?.());
+    const headers = { 'idempotency-key': 'declared' };
+    await caller.post(path, BODIES[path]?.(), headers);
+    await caller.post(path, { ...(BODIES[path]?.() as object), endUserEmail: owned }, headers);
+  }
+  await call(caller, 'DELETE', `/v1/generations/${running.requestId}`);
+  await call(caller, 'DELETE', '/v1/end-users/running%40example.com');
+  await caller.get(`/v1/videos/${video.body.requestId}`);
+  for (const { method, path } of ROUTES) {
+    const absent = path.startsWith('/v1/videos') ? 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV' : undefined;
+    if (path.includes('{')) await call(caller, method, filled(path, absent));
+    else await call(caller, method, path, BODIES[path]?.());
+  }
+  await caller.get(`/v1/generations/${read}`);
+  await call(caller, 'DELETE', `/v1/generations/${read}`);
+  for (const verb of ['block', 'unblock'])
+    await call(caller, 'POST', `/v1/end-users/${encodeURIComponent(owned)}/${verb}`);
+  await call(caller, 'DELETE', `/v1/end-users/${encodeURIComponent(owned)}`);
+
+  // Last: nothing else is answered then.
+  await setLimits(caller, 1, 1);
+  for (const { method, path } of ROUTES) {
+    // One a second is let through.
+    for (let status = 0; status !== 429; )
+      ({ status } = await call(caller, method, `${filled(path)}?unknown=1`, {}));
+  }
+
+  const declared = Object.entries(openApi.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { responses }]) =>
+      Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+    ),
+  );
+  const listed = declared.filter(
+    (answer) => answer in PROVOKED_ELSEWHERE || answer.endsWith(` ${UNEXPECTED}`),
+  );
+  const missing = declared.filter((answer) => !answersSeen().has(answer));
+
+  expect(missing.toSorted()).toEqual(listed.toSorted());
+  // 14 operations with a success and five refusals each, and 17 refusals of some.
+  expect(declared).toHaveLength(101);
+});
