@@ -7,8 +7,8 @@ export interface PermissionUse {
   isUsed: boolean;
 }
 
-/** What the CDK and the local run add to names: hashes of a construct's path, and the ends of a secret's name and ARN. */
-const ADDED = [/[0-9A-F]{8}(?=$|[:/])/g, /-[a-z0-9]{12}(?=$|-)/, /-[A-Za-z0-9]{6}$/];
+/** What the CDK and the local run add to names: the ends of a secret's name and ARN, then hashes of a construct's path. */
+const ADDED = [/-[a-z0-9]{12}(?=$|-)/, /-[A-Za-z0-9]{6}$/, /[0-9A-F]{8}(?=$|[:/])/];
 
 const withoutAdded = (name: string): string =>
   ADDED.reduce((short, added) => short.replaceAll(new RegExp(added, 'g'), ''), name);

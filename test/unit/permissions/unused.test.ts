@@ -26,7 +26,8 @@ describe('the report of permissions', () => {
   });
 
   test('knows a permission again under the names that another run gives', () => {
-    const secret = (end: string) => `arn:aws:secretsmanager:us-east-1:111122223333:secret:ModelArk-${end}`;
+    const secret = (end: string) =>
+      `arn:aws:secretsmanager:us-east-1:111122223333:secret:ModelArkF5101631-${end}`;
     const runs = [
       [aUse({ principal: 'GetBalance1A2B3C4D', resources: [secret('tcks3wo499pb-1a2B3c')] })],
       [aUse({ principal: 'GetBalance1A2B3C4D', resources: [secret('aaks3wo499pb-9x8Y7z')], isUsed: true })],
