@@ -44,6 +44,8 @@ export class Evidence {
   readonly interventions = new Set<string>();
   /** The executions whose end was never reported, by name. */
   readonly unreported = new Set<string>();
+  /** When a callback was last answered with 200, by request. */
+  readonly calledBackAt = new Map<string, number>();
   /** How often a file's own server did not give it, by URL. */
   readonly refusedFiles = new Map<string, number>();
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */

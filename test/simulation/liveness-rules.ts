@@ -123,6 +123,8 @@ export interface Progress {
   deadlineSeconds: number;
   /** Its execution; undefined when it never had one. `since`: when it entered its state, or ended. */
   execution: { isRunning: boolean; state: string; since: number } | undefined;
+  /** Whether the outcome of every call is recorded. */
+  isRecorded: boolean;
   now: number;
 }
 
@@ -137,6 +139,8 @@ export const BOUND_MS = {
   /** From the last thing that was made, or the deadline, to the end: waiting, storing slow files, and ending. */
   ending: 15 * 60_000,
 } as const;
+/** How long a request may wait for what is known, while nothing is wrong. */
+const KNOWN_MS = 20_000;
 /** How long a run of the reconciler may take to reach a request, and an answer to be written. */
 const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
   // The promise itself: the service keeps the slack.
@@ -147,7 +151,14 @@ const SLACK_MS: Record<keyof typeof BOUND_MS, number> = {
 };
 
 /** Which of its bounds an open request has exceeded, counted from the last disturbance. */
-export const progressProblems = ({ life, evidence, deadlineSeconds, execution, now }: Progress): string[] => {
+export const progressProblems = ({
+  life,
+  evidence,
+  deadlineSeconds,
+  execution,
+  isRecorded,
+  now,
+}: Progress): string[] => {
   const { requestId, acceptedAt } = life;
   const exceeded = (since: number, bound: keyof typeof BOUND_MS): boolean =>
     now - Math.max(since, evidence.disturbedAt) > BOUND_MS[bound] + SLACK_MS[bound];
@@ -167,6 +178,12 @@ export const progressProblems = ({ life, evidence, deadlineSeconds, execution, n
     ...calls.map(({ made, sentAt }) => Math.min(made?.doneAt ?? sentAt, deadline)),
   );
   const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
+  const calledBackAt = evidence.calledBackAt.get(requestId) ?? 0;
+  const isKnown = isRecorded || (calledBackAt > doneAt && doneAt < deadline);
+  const knownFor = now - Math.max(execution.since, calledBackAt, doneAt);
+  if (isWaiting && isKnown && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
+    return [`[idle] ${requestId} waits for ${knownFor} ms although its provider is known to have finished`];
+  }
   if (isWaiting && exceeded(Math.max(doneAt, execution.since), 'waiting')) {
     return [`[unwoken] ${requestId} waits ${over('waiting')} although its provider has finished`];
   }

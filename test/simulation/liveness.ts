@@ -1,3 +1,4 @@
+import type { Item } from '../unit/fakes/expressions.ts';
 import { executionArn } from './aws/context-object.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
 import type { Life, Witness } from './witness.ts';
@@ -56,7 +57,12 @@ export class Liveness {
       since: known.stoppedAt ?? known.enteredAt,
     };
     const deadlineSeconds = deadlineSecondsOf(life);
-    return progressProblems({ life, evidence, deadlineSeconds, execution, now: scheduler.now });
+    const attempts = this.world.items('ATTEMPT#').filter(({ requestId }) => requestId === life.requestId);
+    const isRecorded =
+      attempts.length > 0 &&
+      attempts.every(({ outcome }) => ((outcome as Item | undefined)?.kind ?? 'accepted') !== 'accepted');
+    const now = scheduler.now;
+    return progressProblems({ life, evidence, deadlineSeconds, execution, isRecorded, now });
   }
 
   private judgeEnding(life: Life): void {

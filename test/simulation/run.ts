@@ -9,6 +9,7 @@ import { outageText, type PlannedOutage } from './engine/outages.ts';
 import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
+import { CALLBACKS } from './upstream/providers.ts';
 import { type Mutation, World } from './world.ts';
 
 /** What decides a run, to the last bit. */
@@ -193,7 +194,14 @@ export class Run {
     simulation.begin({
       do: 'create',
       ...{ account, user: LAST_USER, model: random.pick(MODELS), outputs: 2 },
-      ...{ behaviour: 'works', callback: 'off', webhook: 'takes', key: undefined, repeats: 0, atOnce: 1 },
+      ...{
+        behaviour: 'works',
+        callback: random.pick(CALLBACKS),
+        webhook: 'takes',
+        key: undefined,
+        repeats: 0,
+        atOnce: 1,
+      },
     });
     await scheduler.advanceUntil(isAtRest, REST_MS);
     simulation.creations.judgeServed();

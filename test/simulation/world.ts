@@ -144,9 +144,9 @@ export class World {
       if (attempt >= CALLBACK_TRIES) return;
       this.scheduler.after(CALLBACK_RETRY_MS, () => this.receiveCallback(url, attempt + 1));
     };
-    outside(() => this.lambda.run(fn, event)).then(
-      (answer) => ((answer as { statusCode: number }).statusCode === 200 ? undefined : again()),
-      again,
-    );
+    outside(() => this.lambda.run(fn, event)).then((answer) => {
+      if ((answer as { statusCode: number }).statusCode !== 200) again();
+      else this.evidence.calledBackAt.set(String(requestId), this.scheduler.now);
+    }, again);
   }
 }

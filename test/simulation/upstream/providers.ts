@@ -6,6 +6,7 @@ import { anMp4, aPng, padded } from './media.ts';
 /** What becomes of a request at its provider; named in its prompt. */
 export const BEHAVIOURS = [
   'works',
+  'instant',
   'slow',
   'refused',
   'broken',
@@ -46,8 +47,8 @@ interface Task {
   doneAt: number;
 }
 
-/** How long a provider works: a moment, a minute, or longer than anyone waits. */
-const WORK_MS = { quick: [500, 12_000], slow: [40_000, 300_000] } as const;
+/** How long a provider works: next to nothing, a moment, a minute, or longer than anyone waits. */
+const WORK_MS = { instant: [0, 60], quick: [500, 12_000], slow: [40_000, 300_000] } as const;
 /** How long a file server that is slow takes. */
 const FILE_MS = [10, 400, 5_000, 50_000];
 /** How long a busy provider asks its callers to wait, if it does. */
@@ -179,7 +180,7 @@ export class Providers {
   private workEnd(behaviour: Behaviour): number {
     const { scheduler, random } = this.world;
     if (behaviour === 'never') return Number.POSITIVE_INFINITY;
-    const [least, most] = behaviour === 'slow' ? WORK_MS.slow : WORK_MS.quick;
+    const [least, most] = WORK_MS[behaviour === 'slow' || behaviour === 'instant' ? behaviour : 'quick'];
     return scheduler.now + random.whole(least, most);
   }
 }
