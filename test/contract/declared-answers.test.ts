@@ -75,9 +75,11 @@ test('Every status that the document declares is answered: by a call here, or as
   };
   const [read, owned] = [await end(), 'declared@example.com'];
   const running = await accepted(caller, {
-    prompt: '[delay=3] not soon',
+    prompt: '[delay=30] not soon',
     endUserEmail: 'running@example.com',
   });
+  await call(caller, 'DELETE', `/v1/generations/${running.requestId}`);
+  await call(caller, 'DELETE', '/v1/end-users/running%40example.com');
   const video = await caller.post<{ requestId: string }>('/v1/videos', anUnfilmedVideo());
   await end({ endUserEmail: owned });
   for (const path of ['/v1/generations', '/v1/videos']) {
@@ -87,8 +89,6 @@ test('Every status that the document declares is answered: by a call here, or as
     await caller.post(path, BODIES[path]?.(), headers);
     await caller.post(path, { ...(BODIES[path]?.() as object), endUserEmail: owned }, headers);
   }
-  await call(caller, 'DELETE', `/v1/generations/${running.requestId}`);
-  await call(caller, 'DELETE', '/v1/end-users/running%40example.com');
   await caller.get(`/v1/videos/${video.body.requestId}`);
   for (const { method, path } of ROUTES) {
     const absent = path.startsWith('/v1/videos') ? 'vid_01ARZ3NDEKTSV4RRFFQ69G5FAV' : undefined;
