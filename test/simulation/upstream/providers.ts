@@ -161,7 +161,7 @@ export class Providers {
     if (mode === 'off' || task.behaviour === 'never') return;
     const times = {
       early: [0, wait + 100],
-      once: [wait + random.whole(1, 500)],
+      once: [wait + random.pick([random.whole(0, 40), random.whole(1, 500)])],
       twice: [wait, wait + random.whole(0, 60_000)],
       late: [wait + LATE_CALLBACK_MS],
     }[mode];
