@@ -123,8 +123,8 @@ export interface Progress {
   deadlineSeconds: number;
   /** Its execution; undefined when it never had one. `since`: when it entered its state, or ended. */
   execution: { isRunning: boolean; state: string; since: number } | undefined;
-  /** Whether the outcome of every call is recorded. */
-  isRecorded: boolean;
+  /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
+  recordedAt: number | undefined;
   now: number;
 }
 
@@ -156,7 +156,7 @@ export const progressProblems = ({
   evidence,
   deadlineSeconds,
   execution,
-  isRecorded,
+  recordedAt,
   now,
 }: Progress): string[] => {
   const { requestId, acceptedAt } = life;
@@ -179,9 +179,10 @@ export const progressProblems = ({
   );
   const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
   const calledBackAt = evidence.calledBackAt.get(requestId) ?? 0;
-  const isKnown = isRecorded || (calledBackAt > doneAt && doneAt < deadline);
-  const knownFor = now - Math.max(execution.since, calledBackAt, doneAt);
-  if (isWaiting && isKnown && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
+  const toldAt = calledBackAt > doneAt && doneAt < deadline ? calledBackAt : undefined;
+  const knownAt = Math.min(recordedAt ?? Number.POSITIVE_INFINITY, toldAt ?? Number.POSITIVE_INFINITY);
+  const knownFor = now - Math.max(execution.since, knownAt);
+  if (isWaiting && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
     return [`[idle] ${requestId} waits for ${knownFor} ms although its provider is known to have finished`];
   }
   if (isWaiting && exceeded(Math.max(doneAt, execution.since), 'waiting')) {

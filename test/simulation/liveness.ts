@@ -58,11 +58,14 @@ export class Liveness {
     };
     const deadlineSeconds = deadlineSecondsOf(life);
     const attempts = this.world.items('ATTEMPT#').filter(({ requestId }) => requestId === life.requestId);
-    const isRecorded =
-      attempts.length > 0 &&
-      attempts.every(({ outcome }) => ((outcome as Item | undefined)?.kind ?? 'accepted') !== 'accepted');
+    const isOpen = ({ outcome }: Item): boolean =>
+      ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted';
+    const recordedAt =
+      attempts.length === 0 || attempts.some(isOpen)
+        ? undefined
+        : Math.max(...attempts.map(({ finishedAt }) => Date.parse(String(finishedAt))));
     const now = scheduler.now;
-    return progressProblems({ life, evidence, deadlineSeconds, execution, isRecorded, now });
+    return progressProblems({ life, evidence, deadlineSeconds, execution, recordedAt, now });
   }
 
   private judgeEnding(life: Life): void {
