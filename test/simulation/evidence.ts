@@ -9,6 +9,8 @@ export interface Made {
   doneAt: number;
   /** Whether the provider finishes it and tells so. */
   works: boolean;
+  /** Whether the provider forgets it: it is asked about it again for a while. */
+  forgotten: boolean;
   /** The URLs of the files that it can be asked for. */
   urls: string[];
 }

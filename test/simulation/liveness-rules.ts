@@ -139,6 +139,8 @@ export const BOUND_MS = {
   /** From the last thing that was made, or the deadline, to the end: waiting, storing slow files, and ending. */
   ending: 15 * 60_000,
 } as const;
+/** How long callbacks of a task that its provider forgot are taken for too early, and repeated, each a query. */
+const FORGOTTEN_MS = 60_000;
 /** How long a request may wait for what is known, while nothing is wrong. */
 const KNOWN_MS = 20_000;
 /** How long a run of the reconciler may take to reach a request, and an answer to be written. */
@@ -175,7 +177,9 @@ export const progressProblems = ({
   const deadline = (calls[0]?.sentAt ?? acceptedAt) + deadlineSeconds * 1000;
   const doneAt = Math.max(
     acceptedAt,
-    ...calls.map(({ made, sentAt }) => Math.min(made?.doneAt ?? sentAt, deadline)),
+    ...calls.map(({ made, sentAt }) =>
+      Math.min(made ? made.doneAt + (made.forgotten ? FORGOTTEN_MS : 0) : sentAt, deadline),
+    ),
   );
   const isWaiting = execution.state === 'Wait for provider' && calls.length > 0;
   const calledBackAt = evidence.calledBackAt.get(requestId) ?? 0;

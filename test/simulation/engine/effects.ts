@@ -29,7 +29,7 @@ export interface Call<T> {
   slowestMs?: number;
   /** Told when it was given up undone. */
   givenUp?: () => void;
-  /** Told when it was done and every answer was lost. */
+  /** Told when it was done and its caller was not told so. */
   unheard?: () => void;
 }
 
@@ -69,6 +69,7 @@ class Tries<T> {
   private readonly call: Call<T>;
   private readonly invocation: Invocation | undefined;
   private tried = 0;
+  private wasDone = false;
 
   constructor(world: World, call: Call<T>, invocation: Invocation | undefined) {
     this.world = world;
@@ -81,6 +82,7 @@ class Tries<T> {
     try {
       return await this.repeat();
     } catch (error) {
+      if (this.wasDone) this.call.unheard?.();
       const { $metadata } = error as { $metadata?: object };
       throw Object.assign(error as Error, { $metadata: { ...$metadata, attempts: this.tried } });
     }
@@ -129,7 +131,13 @@ class Tries<T> {
           continue;
         case 'answer-lost':
         case 'answer-lost-always':
-          if (lasting === undefined) await this.arrive().catch(() => undefined);
+          if (lasting === undefined)
+            await this.arrive().then(
+              () => {
+                this.wasDone = true;
+              },
+              () => undefined,
+            );
           if (fault === 'answer-lost-always') lasting = fault;
           await this.wait(Math.min(BROKEN_AFTER_MS, this.call.answerMs ?? BROKEN_AFTER_MS));
           error = this.errorOf('lost');
@@ -151,8 +159,7 @@ class Tries<T> {
       return this.answered(this.arrive());
     }
     error ??= this.errorOf('lost');
-    if (error.name === this.nameOf('lost')) this.call.unheard?.();
-    else this.call.givenUp?.();
+    if (!this.wasDone && error.name !== this.nameOf('lost')) this.call.givenUp?.();
     throw error;
   }
 

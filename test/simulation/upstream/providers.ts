@@ -229,9 +229,10 @@ const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number =
 const FRUITLESS = new Set<Behaviour>(['refused', 'broken', 'never']);
 
 const madeOf = (task: Task, asynchronous: boolean): Made => {
-  const works = !FRUITLESS.has(task.behaviour) && !(asynchronous && task.behaviour === 'gone');
+  const forgotten = asynchronous && task.behaviour === 'gone';
+  const works = !FRUITLESS.has(task.behaviour) && !forgotten;
   const urls = urlsOf(task).filter((url) => !url.includes('/missing'));
-  return { id: task.id, doneAt: task.doneAt, works, urls };
+  return { id: task.id, doneAt: task.doneAt, works, forgotten, urls };
 };
 
 const urlsOf = ({ id, behaviour, images, video }: Task): string[] =>
