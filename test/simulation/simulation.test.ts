@@ -7,7 +7,8 @@ const SEEDS = ['20261121', '20261122'];
 const RUNS = '25';
 const MINUTES = 60_000;
 
-const BUGS: MutationName[] = ['refund without condition', 'dispatch that calls no provider'];
+/** Found within the first runs. The others take minutes: test/long/simulation.test.ts. */
+const BUG: MutationName = 'dispatch that calls no provider';
 /** At most this many runs to find a bug. */
 const RUNS_TO_FIND = '400';
 const SEED_TO_FIND = ['--seed', '1', '--no-shrink'];
@@ -24,21 +25,20 @@ describe('the whole service in one process', () => {
   );
 
   describe('with a bug in it', () => {
-    /** The run that found each bug, from 1. */
-    const foundBy: number[] = [];
+    /** The run that found it, from 1. */
+    let foundBy = 0;
 
-    test.each(BUGS)(
-      'finds a %s',
-      async (mutation) => {
+    test(
+      `finds a ${BUG}`,
+      async () => {
         const { text, exitCode } = await runSimulation([
           ...SEED_TO_FIND,
-          ...['--runs', RUNS_TO_FIND, '--mutation', mutation],
+          ...['--runs', RUNS_TO_FIND, '--mutation', BUG],
         ]);
-        const run = Number(/^Run (\d+) failed/m.exec(text)?.[1] ?? '0');
-        foundBy.push(run);
+        foundBy = Number(/^Run (\d+) failed/m.exec(text)?.[1] ?? '0');
 
         expect(exitCode).toBe(1);
-        expect(run).toBeGreaterThan(0);
+        expect(foundBy).toBeGreaterThan(0);
       },
       3 * MINUTES,
     );
@@ -46,9 +46,9 @@ describe('the whole service in one process', () => {
     test(
       'finds nothing in the same runs without the bug',
       async () => {
-        const runs = String(Math.max(...foundBy));
-
-        expect(await runSimulation([...SEED_TO_FIND, '--runs', runs])).toMatchObject({ exitCode: 0 });
+        expect(await runSimulation([...SEED_TO_FIND, '--runs', String(foundBy)])).toMatchObject({
+          exitCode: 0,
+        });
       },
       3 * MINUTES,
     );

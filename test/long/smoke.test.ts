@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { itemsNaming } from './support/aws.ts';
-import { sharedService } from './support/client.ts';
-import { type LocalService, ops } from './support/local-service.ts';
-import { storedKeys } from './support/stored.ts';
+import { itemsNaming } from '../contract/support/aws.ts';
+import { sharedService } from '../contract/support/client.ts';
+import { type LocalService, ops } from '../contract/support/local-service.ts';
+import { storedKeys } from '../contract/support/stored.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -9,11 +9,11 @@ import {
   setLimits,
   settled,
   sharedService,
-} from './support/client.ts';
-import { answersSeen, openApi } from './support/declared-answers.ts';
-import { ops } from './support/local-service.ts';
-import { filled, ROUTES } from './support/routes.ts';
-import { anUnfilmedVideo } from './support/videos.ts';
+} from '../contract/support/client.ts';
+import { answersSeen, openApi } from '../contract/support/declared-answers.ts';
+import { ops } from '../contract/support/local-service.ts';
+import { filled, ROUTES } from '../contract/support/routes.ts';
+import { anUnfilmedVideo } from '../contract/support/videos.ts';
 
 let caller: Caller;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isAllowedAddress } from '../../core/outbound/target-rules.ts';
-import { wrongFields } from './support/answers.ts';
+import { wrongFields } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   aGeneration,
@@ -12,9 +12,9 @@ import {
   newCaller,
   sharedService,
   unique,
-} from './support/client.ts';
-import type { LocalService } from './support/local-service.ts';
-import { shownAttempts } from './support/webhooks.ts';
+} from '../contract/support/client.ts';
+import type { LocalService } from '../contract/support/local-service.ts';
+import { shownAttempts } from '../contract/support/webhooks.ts';
 
 /** Connections opened to this machine so far. */
 let connections = 0;
