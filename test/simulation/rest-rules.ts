@@ -131,8 +131,8 @@ const webhookProblems = ({ world, witness }: Simulation): string[] =>
 
 /** More tries than the redeliveries and restarts of one run can come to. */
 const TRIES_OF_GONE = 6;
-/** The first pause of the schedule is 5 s. */
-const FIRST_PAUSE_MS = 30_000;
+/** The first pause of the schedule is 5 s, the second 5 min; a host that was slow is put off for a while. */
+const FIRST_PAUSE_MS = 120_000;
 
 /** A receiver that is gone is left alone; one that refused once is told again soon, unless something was wrong. */
 const scheduleProblems = ({ world, witness }: Simulation): string[] =>

@@ -205,6 +205,8 @@ export class Run {
       },
     });
     await scheduler.advanceUntil(isAtRest, REST_MS);
+    // The indexes follow.
+    await scheduler.advance(60_000);
     simulation.creations.judgeServed();
   }
 
