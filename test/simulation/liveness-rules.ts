@@ -17,6 +17,8 @@ export interface Ending {
 const MARGIN_MS = 10_000;
 /** How long a request may wait for its first call, in seconds. */
 const QUEUE_SECONDS = 3_600;
+/** How long after its deadline a request may end while nothing is wrong. */
+const LATE_MS = 60_000;
 /** How often a file's own server may fail before the file counts as one that cannot be had. */
 const FILE_ATTEMPTS = 3;
 
@@ -37,6 +39,8 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
     maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
+  'the table was silent for so long that its maker counted as dead': (_, { evidence, life }) =>
+    evidence.silenced.has(life.requestId),
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
@@ -66,10 +70,12 @@ export const endingProblems = (ending: Ending): string[] => {
   const { requestId, last } = life;
   if (Object.values(REQUEST_EXCUSES).some((holds) => holds(ending))) return [];
   const calls = evidence.callsOf(requestId);
-  const due = calls
+  const made = calls
     .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
     .flatMap(({ made }) => made?.urls ?? [])
     .filter((url) => (evidence.refusedFiles.get(url) ?? 0) < FILE_ATTEMPTS).length;
+  // What a provider makes beyond what was paid for is left out.
+  const due = Math.min(made, Number(life.accepted.images ?? 1));
   const outputs = (last.outputs ?? []) as { objectKey?: string }[];
   const delivered =
     last.status === 'succeeded' ? outputs.filter(({ objectKey }) => objectKey !== undefined).length : 0;
@@ -80,6 +86,15 @@ export const endingProblems = (ending: Ending): string[] => {
     problems.push(
       `[wasted] ${requestId} ${how}: ${delivered} of ${due} outputs that were made are delivered`,
     );
+  }
+  const isCalm = evidence.disturbedAt < life.acceptedAt;
+  const isUnfinished = calls.some((call) => call.made?.doneAt === Number.POSITIVE_INFINITY);
+  if (isCalm && isUnfinished && code === 'internal_error') {
+    problems.push(`[blame] ${requestId} ${how}, and its provider did not finish`);
+  }
+  const lateMs = ending.endedAt - deadlineOf(ending);
+  if (isCalm && code === 'provider_timeout' && lateMs > LATE_MS) {
+    problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const interrupted = evidence.interrupted.get(requestId) ?? 0;

@@ -13,6 +13,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...counterProblems(simulation),
   ...fileProblems(simulation),
   ...traceProblems(simulation),
+  ...retentionProblems(simulation),
   ...providerProblems(simulation),
   ...changeProblems(simulation),
   ...webhookProblems(simulation),
@@ -89,7 +90,10 @@ const fileProblems = ({ world, witness }: Simulation): string[] => {
       .filter((objectKey) => !world.objects.has(objectKey))
       .map((objectKey) => `${objectKey} is promised and is not there`),
   );
-  return [...strays, ...missing];
+  const shared = [...witness.lives.values()]
+    .filter(({ last }) => new Set(objectKeysOf(last)).size < objectKeysOf(last).length)
+    .map(({ requestId }) => `[one file] outputs of ${requestId} are one file`);
+  return [...strays, ...missing, ...shared];
 };
 
 const objectKeysOf = (record: Life['last']): string[] =>
@@ -125,8 +129,43 @@ const webhookProblems = ({ world, witness }: Simulation): string[] =>
     return right ? [] : [`${requestId} is ${life.last.status} and ${webhookId} told of ${type}, ${status}`];
   });
 
+/** More tries than the redeliveries and restarts of one run can come to. */
+const TRIES_OF_GONE = 6;
+/** The first pause of the schedule is 5 s, the second 5 min; a host that was slow is put off for a while. */
+const FIRST_PAUSE_MS = 120_000;
+
+/** A receiver that is gone is left alone; one that refused once is told again soon, unless something was wrong. */
+const scheduleProblems = ({ world, witness }: Simulation): string[] =>
+  [...witness.lives.values()].flatMap(({ requestId, acceptedAt }) => {
+    const told = world.receivers.told.filter((one) => one.requestId === requestId);
+    const [first, second] = told;
+    const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
+    return [
+      ...(first?.receiver === 'gone' && told.length > TRIES_OF_GONE
+        ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
+        : []),
+      ...(first?.receiver !== 'gone' && pauseMs > FIRST_PAUSE_MS && world.evidence.disturbedAt < acceptedAt
+        ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]
+        : []),
+    ];
+  });
+
+/** A record is kept as long as it was accepted to be. */
+const retentionProblems = ({ witness }: Simulation): string[] =>
+  [...witness.lives.values()].flatMap(({ requestId, last }) => {
+    if (!isTerminal(last)) return [];
+    const from = last.status === 'succeeded' ? last.expiresAt : last.finishedAt;
+    const until = Date.parse(String(from)) + Number(last.retentionDays) * 86_400_000;
+    return Number(last.ttl) * 1000 > until - 1_000 ? [] : [`[retention] ${requestId} goes before its time`];
+  });
+
 /** The requests whose end no receiver took, once every try there can be was made. */
-export const deliveryProblems = ({ world, witness, deliveriesAborted }: Simulation): string[] =>
+export const deliveryProblems = (simulation: Simulation): string[] => [
+  ...undeliveredProblems(simulation),
+  ...scheduleProblems(simulation),
+];
+
+const undeliveredProblems = ({ world, witness, deliveriesAborted }: Simulation): string[] =>
   [...witness.lives.values()]
     .filter(({ requestId, accepted, removedAt }) => {
       const url = accepted.webhookUrl;

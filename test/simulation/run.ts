@@ -10,6 +10,7 @@ import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts'
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
 import { CALLBACKS } from './upstream/providers.ts';
+import { RECEIVERS } from './upstream/receivers.ts';
 import { type Mutation, World } from './world.ts';
 
 /** What decides a run, to the last bit. */
@@ -195,15 +196,17 @@ export class Run {
       do: 'create',
       ...{ account, user: LAST_USER, model: random.pick(MODELS), outputs: 2 },
       ...{
-        behaviour: 'works',
+        behaviour: random.pick(['works', 'instant'] as const),
         callback: random.pick(CALLBACKS),
-        webhook: 'takes',
+        webhook: random.pick(RECEIVERS),
         key: undefined,
         repeats: 0,
         atOnce: 1,
       },
     });
     await scheduler.advanceUntil(isAtRest, REST_MS);
+    // The indexes follow.
+    await scheduler.advance(60_000);
     simulation.creations.judgeServed();
   }
 

@@ -218,8 +218,20 @@ export class Simulation {
       const atExpiry = before.status === 'expired' && Math.abs(startedAt - expiresAt) < CLOCKS_APART_MS;
       if (!atExpiry) this.violations.push(`${requestId} read ${before.status} and then ${status}`);
     }
+    this.judgeUrls(life, answer);
     this.readAs.set(requestId, { status, answeredAt: this.world.scheduler.now });
     return answer;
+  }
+
+  /** No URL works longer than its file is there. */
+  private judgeUrls({ requestId, last }: Life, { body }: Answer): void {
+    const items = (body.images ?? body.videos ?? []) as { url?: string }[];
+    const untilMs = Date.parse(String(last.expiresAt));
+    for (const { url } of items) {
+      const worksUntilMs = url === undefined ? 0 : Number(new URL(url).searchParams.get('Expires')) * 1000;
+      if (worksUntilMs > untilMs)
+        this.violations.push(`[url] a URL of ${requestId} works after its file expired`);
+    }
   }
 
   private isPastRetention({ last }: Life): boolean {

@@ -33,6 +33,8 @@ export interface Call<T> {
   unheard?: () => void;
 }
 
+/** What no client may wait for without a limit. */
+const AWS = new Set<Service | undefined>(['table', 'bucket', 'secrets', 'step-functions']);
 /** One way to the service or back. */
 const LATENCY_MS = [1, 4] as const;
 const SLOW_MS = [200, 2_500] as const;
@@ -192,7 +194,10 @@ class Tries<T> {
   /** Silence, until the client gives up. A client without a limit waits until its process ends. */
   private async stall(): Promise<void> {
     const { answerMs } = this.call;
-    if (answerMs === undefined) return never();
+    if (answerMs === undefined) {
+      if (AWS.has(this.call.service)) this.world.break(new Error(`${this.call.name} waits for ever.`));
+      return never();
+    }
     await this.wait(answerMs);
   }
 

@@ -16,6 +16,7 @@ export const BEHAVIOURS = [
   'one-file-missing',
   'no-files',
   'fewer',
+  'more',
   'slow-files',
   'flaky-files',
   'large-files',
@@ -222,6 +223,7 @@ const imagesIn = (body: Record<string, unknown>, behaviour: Behaviour): number =
     sequential_image_generation_options?: { max_images: number };
   };
   const asked = sequence?.max_images ?? parameters?.n ?? 1;
+  if (behaviour === 'more') return asked + 1;
   return behaviour === 'fewer' ? Math.max(1, asked - 1) : asked;
 };
 

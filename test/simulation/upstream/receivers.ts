@@ -2,7 +2,7 @@ import type { World } from '../world.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
 
 /** How a caller's webhook receiver behaves, named in its URL. */
-export const RECEIVERS = ['takes', 'fails-first', 'slow', 'gone'] as const;
+export const RECEIVERS = ['takes', 'fails-first', 'slow', 'gone', 'late'] as const;
 export type Receiver = (typeof RECEIVERS)[number];
 
 const HOST = 'hooks.caller.example';
@@ -12,6 +12,8 @@ export const webhookUrlOf = (receiver: Receiver): string => `https://${HOST}/${r
 /** What a receiver was told. */
 export interface Told {
   receiver: Receiver;
+  /** When, in epoch milliseconds. */
+  at: number;
   webhookId: string;
   requestId: string;
   type: string;
@@ -22,7 +24,12 @@ export interface Told {
 }
 
 const SLOW_ANSWER_MS = 20_000;
-const REFUSALS_FIRST = 2;
+/** How many tries one refuses before it takes one; after the last of a late one the files have expired. */
+const REFUSALS: Partial<Record<Receiver, number>> = {
+  'fails-first': 2,
+  late: 8,
+  gone: Number.POSITIVE_INFINITY,
+};
 
 /** The callers' own servers, which are told of the end of their requests. */
 export class Receivers {
@@ -40,8 +47,17 @@ export class Receivers {
     const { requestId, status } = data;
     const earlier = this.told.filter((told) => told.requestId === requestId).length;
     if (receiver === 'slow' && earlier === 0) await this.world.scheduler.sleep(SLOW_ANSWER_MS);
-    const taken = receiver !== 'gone' && (receiver !== 'fails-first' || earlier >= REFUSALS_FIRST);
-    this.told.push({ receiver, webhookId: String(headers['webhook-id']), requestId, type, status, taken });
+    const taken = earlier >= (REFUSALS[receiver] ?? 0);
+    const at = this.world.scheduler.now;
+    this.told.push({
+      receiver,
+      at,
+      webhookId: String(headers['webhook-id']),
+      requestId,
+      type,
+      status,
+      taken,
+    });
     const refusal = receiver === 'gone' ? 410 : 500;
     return { status: taken ? 200 : refusal, bytes: new Uint8Array() };
   }
