@@ -10,7 +10,7 @@ import { addSeconds, toInstant } from '../time.ts';
 /** The pause before the second attempt to remove a request's files. It doubles from attempt to attempt. */
 const FIRST_PAUSE_SECONDS = 60;
 const MAX_PAUSE_SECONDS = 3600;
-/** After so many failed attempts, half an hour, somebody has to look. */
+/** Failed attempts, over half an hour, after which an operator has to look. */
 const FAILURES_UNTIL_NOTICE = 5;
 
 /**
