@@ -25,6 +25,7 @@ interface Options {
   reset: boolean;
   context: Context;
   maxConcurrency?: number;
+  plainImages: boolean;
   verbose: boolean;
 }
 
@@ -88,6 +89,7 @@ await new Command('start')
       concurrency,
     ),
   )
+  .option('--plain-images', 'let the sandbox draw images without writing, which is faster', false)
   .option('--verbose', 'say how long each step takes', false)
   .action(start)
   .parseAsync();

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-type Start<Sandbox> = (options: { port: number; apiKey: string }) => Promise<Sandbox>;
+/** Starts a sandbox on this port; 0 takes any free one. */
+type Start<Sandbox> = (port: number) => Promise<Sandbox>;
 
 /**
  * Starts the sandbox on the port it had in an earlier run, kept in `file`, or on any free one. Tasks are queried
@@ -8,20 +9,19 @@ type Start<Sandbox> = (options: { port: number; apiKey: string }) => Promise<San
  */
 export const startSandboxWhereItWas = async <Sandbox extends { url: string }>(
   start: Start<Sandbox>,
-  apiKey: string,
   file: string,
 ): Promise<Sandbox> => {
-  const sandbox = await startOn(start, apiKey, earlierPort(file));
+  const sandbox = await startOn(start, earlierPort(file));
   writeFileSync(file, new URL(sandbox.url).port);
   return sandbox;
 };
 
-const startOn = async <Sandbox>(start: Start<Sandbox>, apiKey: string, port: number): Promise<Sandbox> => {
+const startOn = async <Sandbox>(start: Start<Sandbox>, port: number): Promise<Sandbox> => {
   try {
-    return await start({ port, apiKey });
+    return await start(port);
   } catch (error) {
     if (port === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return start({ port: 0, apiKey });
+    return start(0);
   }
 };
 

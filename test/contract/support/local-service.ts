@@ -43,7 +43,7 @@ export interface StartOptions {
 }
 
 const startArguments = (dataDir: string, { context = {}, reset = false }: StartOptions): string[] => [
-  ...['local/start.ts', '--port', '0', '--data-dir', dataDir],
+  ...['local/start.ts', '--port', '0', '--data-dir', dataDir, '--plain-images'],
   ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
   ...(reset ? ['--reset'] : []),
 ];

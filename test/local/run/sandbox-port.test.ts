@@ -14,21 +14,21 @@ const file = () => join(folder, 'sandbox-port');
 /** A start that gives port 4000 when any may be taken, and refuses the taken ones. */
 const starting =
   (...taken: number[]) =>
-  async ({ port }: { port: number }) => {
+  async (port: number) => {
     if (taken.includes(port)) throw Object.assign(new Error('in use'), { code: 'EADDRINUSE' });
     return { url: `http://127.0.0.1:${port === 0 ? 4000 : port}` };
   };
 
 test('a sandbox starts on any free port first, then on the same one again', async () => {
-  expect(await startSandboxWhereItWas(starting(), 'key', file())).toEqual({ url: 'http://127.0.0.1:4000' });
+  expect(await startSandboxWhereItWas(starting(), file())).toEqual({ url: 'http://127.0.0.1:4000' });
 
-  expect(await startSandboxWhereItWas(starting(0), 'key', file())).toEqual({ url: 'http://127.0.0.1:4000' });
+  expect(await startSandboxWhereItWas(starting(0), file())).toEqual({ url: 'http://127.0.0.1:4000' });
 });
 
 test('a sandbox whose port is taken by now starts on another one', async () => {
   writeFileSync(file(), '5000');
 
-  expect(await startSandboxWhereItWas(starting(5000), 'key', file())).toEqual({
+  expect(await startSandboxWhereItWas(starting(5000), file())).toEqual({
     url: 'http://127.0.0.1:4000',
   });
 });
@@ -36,5 +36,5 @@ test('a sandbox whose port is taken by now starts on another one', async () => {
 test('a port file that holds no port counts as none', async () => {
   writeFileSync(file(), 'x');
 
-  expect(await startSandboxWhereItWas(starting(), 'key', file())).toEqual({ url: 'http://127.0.0.1:4000' });
+  expect(await startSandboxWhereItWas(starting(), file())).toEqual({ url: 'http://127.0.0.1:4000' });
 });

@@ -8,17 +8,23 @@ const QUANTIZATION = Buffer.alloc(64, TILE);
 /** How many codes of 1 to 16 bits there are for the sizes 0 to 8 of a difference, in Annex K's order. */
 const SIZE_CODE_COUNTS = [0, 1, 5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-/** One code of one bit: the end of a block. */
+/** One code of one bit, 0: the end of a block. */
 const END_CODE_COUNTS = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-const END_BITS = '0';
+const END = { value: 0, length: 1 };
 const COMPONENTS = [1, 2, 3];
 
+/** Bits to write: a number, and how many of its low bits count. */
+interface Bits {
+  value: number;
+  length: number;
+}
+
 /** The codes of a table, by the place of their value: ascending, and shifted where they grow longer. */
-const codesOf = (counts: readonly number[]): string[] => {
-  const codes: string[] = [];
+const codesOf = (counts: readonly number[]): Bits[] => {
+  const codes: Bits[] = [];
   let code = 0;
   for (const [index, count] of counts.entries()) {
-    for (let each = 0; each < count; each++) codes.push((code++).toString(2).padStart(index + 1, '0'));
+    for (let each = 0; each < count; each++) codes.push({ value: code++, length: index + 1 });
     code *= 2;
   }
   return codes;
@@ -30,12 +36,14 @@ const segment = (marker: number, ...content: number[]): Buffer => {
   return Buffer.from([0xff, marker, length >> 8, length & 0xff, ...content]);
 };
 
-/** The bits of a block whose mean differs by so much from the one before. */
-const blockBits = (difference: number): string => {
+/** The bits of a block whose mean differs by so much from the one before: the size of the difference, the difference, the end. */
+const blockBits = (difference: number): Bits => {
   const size = difference === 0 ? 0 : Math.floor(Math.log2(Math.abs(difference))) + 1;
+  const code = SIZE_CODES[size];
+  if (!code) throw new RangeError(`No code for a difference of ${difference}`);
   // A negative difference is stored as its one's complement.
   const value = difference < 0 ? difference + 2 ** size - 1 : difference;
-  return SIZE_CODES[size] + (size === 0 ? '' : value.toString(2).padStart(size, '0')) + END_BITS;
+  return { value: ((code.value << size) | value) << END.length, length: code.length + size + END.length };
 };
 
 /** Blue and red difference and brightness around 0, as JFIF has them. */
@@ -49,12 +57,15 @@ const clamp = (value: number) => Math.max(-128, Math.min(127, value));
 const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
   const colours = palette.map(toComponents);
   const bytes: number[] = [];
-  let pending = '';
-  const write = (bits: string) => {
-    pending += bits;
-    while (pending.length >= 8) {
-      const byte = Number.parseInt(pending.slice(0, 8), 2);
-      pending = pending.slice(8);
+  let pending = 0;
+  let pendingLength = 0;
+  const write = ({ value, length }: Bits) => {
+    pending = (pending << length) | value;
+    pendingLength += length;
+    while (pendingLength >= 8) {
+      pendingLength -= 8;
+      const byte = pending >> pendingLength;
+      pending &= (1 << pendingLength) - 1;
       bytes.push(byte);
       // So that no marker appears in the data.
       if (byte === 0xff) bytes.push(0);
@@ -69,7 +80,8 @@ const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
       }
     }
   }
-  write('1'.repeat((8 - pending.length) % 8));
+  const padding = (8 - pendingLength) % 8;
+  write({ value: (1 << padding) - 1, length: padding });
   return Buffer.from(bytes);
 };
 
