@@ -40,7 +40,11 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ModelRoutes', secrets.modelRoutes);
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
-  output('RetentionDays', settings.variables.RETENTION_DAYS);
+  const { variables } = settings;
+  output('RetentionDays', variables.RETENTION_DAYS);
+  output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);
+  output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
+  output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);
   if (sandbox) output('SandboxUrl', sandbox.url);
   output('AlarmTopicArn', monitoring.topic.topicArn);
 };

@@ -10,13 +10,7 @@ import { addRateVerbs } from './commands/rates.ts';
 import { addRequestVerbs } from './commands/requests.ts';
 import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
-import { FailureFoundError, performer, UsageError } from './verb.ts';
-
-/** Where a command writes: results to `out`, messages to `err`. */
-export interface Streams {
-  out(text: string): void;
-  err(text: string): void;
-}
+import { FailureFoundError, performer, type Streams, UsageError } from './verb.ts';
 
 /** Exit statuses. `refused` also covers not found and failed. */
 export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
@@ -54,7 +48,7 @@ const createProgram = (streams: Streams): Command => {
     .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
     .configureOutput({ writeOut: streams.out, writeErr: streams.err })
     .exitOverride();
-  const perform = performer(streams.out);
+  const perform = performer(streams);
   const noun = (name: string, description: string) => program.command(name).description(description);
   addAccountVerbs(noun('accounts', 'accounts, their limits and webhook secrets'), perform);
   addKeyVerbs(noun('keys', 'API keys of an account'), perform);

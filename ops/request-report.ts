@@ -1,6 +1,8 @@
 import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
+import { type EnvironmentName, requiredNumberEnv } from '../core/environment.ts';
 import { NotFoundError } from '../core/errors.ts';
 import { listStoredFiles, type StoredFile } from '../core/files/stored-files.ts';
+import type { RequestKind } from '../core/ids.ts';
 import type { LedgerEntry } from '../core/ledger/ledger.ts';
 import { listEntriesOfRequest } from '../core/ledger/ledger-entries.ts';
 import { listAttempts, type ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
@@ -10,6 +12,13 @@ import { isRemoved, type StoredRequest } from '../core/requests/request-rules.ts
 import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
+
+/** The service's settings that tell when something comes next; undefined where the stack does not name them. */
+export interface Timings {
+  deadlineSeconds: Record<RequestKind, number> | undefined;
+  /** Pauses after each failed attempt of a webhook delivery. */
+  webhookRetrySeconds: number[] | undefined;
+}
 
 /** Everything stored about a request. */
 export interface RequestReport {
@@ -22,6 +31,7 @@ export interface RequestReport {
   webhooks: WebhookAttempt[];
   /** The files in the bucket. Those that should be there are in the record. */
   files: StoredFile[];
+  timings: Timings;
 }
 
 /** A request that is within its retention at `now`. Throws `NotFoundError`, which says whether it was deleted, and when. */
@@ -63,5 +73,30 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     listStoredFiles(request),
   ]);
   const known = executions.filter((execution) => execution !== undefined);
-  return { request, account, entries, executions: known, attempts, wait, webhooks, files };
+  return {
+    request,
+    account,
+    entries,
+    executions: known,
+    attempts,
+    wait,
+    webhooks,
+    files,
+    timings: findTimings(),
+  };
+};
+
+/** The settings as far as the environment has them: stacks deployed before they were outputs do not. */
+const findTimings = (): Timings => {
+  const has = (name: EnvironmentName): boolean => Boolean(process.env[name]);
+  return {
+    deadlineSeconds:
+      has('IMAGE_DEADLINE_SECONDS') && has('VIDEO_DEADLINE_SECONDS')
+        ? {
+            image: requiredNumberEnv('IMAGE_DEADLINE_SECONDS'),
+            video: requiredNumberEnv('VIDEO_DEADLINE_SECONDS'),
+          }
+        : undefined,
+    webhookRetrySeconds: process.env.WEBHOOK_RETRY_SECONDS?.split(',').map(Number),
+  };
 };

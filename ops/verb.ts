@@ -25,15 +25,23 @@ export type Verb<Options> = (options: Options, connected: () => Promise<void>) =
 /** Turns a verb into a commander action that connects to the service and prints the result. */
 export type Perform = <Options>(verb: Verb<Options>) => (options: Options, command: Command) => Promise<void>;
 
-/** A `Perform` that prints through `out`. */
+/** Where a command writes: results to `out`, messages to `err`. `columns` is the width of the terminal behind `out`, when it is one. */
+export interface Streams {
+  out(text: string): void;
+  err(text: string): void;
+  columns?: number | undefined;
+}
+
+/** A `Perform` that prints through `streams`. */
 export const performer =
-  (out: (text: string) => void): Perform =>
+  ({ out, columns }: Streams): Perform =>
   (verb) =>
   async (options, command) => {
     const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
     const { value, text, failure } = await verb(options, async () => {
       await connect(target);
     });
-    out(`${json ? JSON.stringify(value, null, 2) : text}\n`);
+    const shown = typeof text === 'string' ? text : text(columns);
+    out(`${json ? JSON.stringify(value, null, 2) : shown}\n`);
     if (failure !== undefined) throw new FailureFoundError(failure);
   };

@@ -7,10 +7,11 @@ import { getRequest } from '../../core/requests/requests.ts';
 import { stopWorkflow } from '../../core/workflow/execution-history.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
-import { formatFields, formatTable } from '../output.ts';
+import { formatFields, formatTable, type Layout } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';
 import { listRequestsOf } from '../request-list.ts';
 import { getReadableRequest, loadRequestReport } from '../request-report.ts';
+import { formatTimeline } from '../timeline.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addRetryWebhookVerb } from './retry-webhook.ts';
 
@@ -68,7 +69,7 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
   await connected();
   const now = systemClock.now();
   const value = renderReport(await loadRequestReport(id, now), now);
-  const { record, account, operatorNote, objects, story } = value;
+  const { record, account, operatorNote, objects, story, spans } = value;
   const fields = formatFields({
     request: record.requestId,
     status: record.status,
@@ -90,7 +91,8 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
       stored ? 'yes' : 'no',
     ]),
   );
-  return { value, text: [fields, events, files].join('\n\n') };
+  const text: Layout = (columns) => [fields, formatTimeline(spans, now, columns), events, files].join('\n\n');
+  return { value, text };
 };
 
 /** Error message that the caller sees. */

@@ -39,6 +39,7 @@ interface Shown {
   webhooks: unknown[];
   objects: { objectKey: string; recorded: boolean; stored: boolean; sizeBytes: number }[];
   story: { at: string; what: string; detail: string }[];
+  spans: { kind: string; from: string; until: string | null; outcome?: string }[];
 }
 
 let service: LocalService;
@@ -156,6 +157,16 @@ describe('requests show', () => {
         'succeeded',
       ]),
     );
+  });
+
+  test('prints its parts as spans, each with its end, up to the expiry of its file', () => {
+    const { spans } = shown;
+
+    expect(new Set(spans.map(({ kind }) => kind))).toEqual(
+      new Set(['queued', 'provider-call', 'storing', 'settling', 'available']),
+    );
+    for (const { from, until } of spans) expect(until && until >= from).toBe(true);
+    expect(spans.at(-1)).toMatchObject({ kind: 'available', until: shown.record.images?.[0]?.expiresAt });
   });
 
   test('says of a deleted request that it was deleted', async () => {

@@ -239,6 +239,9 @@ describe('the outputs of the stack', () => {
     ['ExpiryStateMachineArn', 'ExpiryWorkflowMachineStateMachine'],
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
     ['RetentionDays', '90'],
+    ['ImageDeadlineSeconds', '600'],
+    ['VideoDeadlineSeconds', '3600'],
+    ['WebhookRetrySeconds', '5,300,1800,7200,18000,36000,50400,72000,86400'],
     ['BaseUrl', 'https://HttpApiRestApi.execute-api.AWS::Region.AWS::URLSuffix/prod'],
   ])('%s is %s', async (name, value) => {
     expect(render(await outputValue({}, name))).toBe(value);

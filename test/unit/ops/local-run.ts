@@ -12,6 +12,9 @@ const OUTPUTS = {
   ExpiryStateMachineArn: arn('expiry'),
   WebhookDeliveryStateMachineArn: arn('webhook-delivery'),
   RetentionDays: '90',
+  ImageDeadlineSeconds: '600',
+  VideoDeadlineSeconds: '3600',
+  WebhookRetrySeconds: '5,300',
 };
 
 /** Runs commands in this process, against mocked AWS clients. */

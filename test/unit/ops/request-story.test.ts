@@ -4,21 +4,11 @@ import type { AttemptOutcome } from '../../../core/provider-calls/provider-attem
 import type { RequestReport } from '../../../ops/request-report.ts';
 import { tellStory } from '../../../ops/request-story.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
-import { anAccount, anAttempt, anImageRequest, aVideoRequest } from '../builders/entities.ts';
+import { anAttempt, anImageRequest, aVideoRequest } from '../builders/entities.ts';
+import { aReport } from './a-report.ts';
 
 const at = (second: number): string => atSeconds(second).toISOString();
 
-const aReport = (changes: Partial<RequestReport> = {}): RequestReport => ({
-  request: anImageRequest(),
-  account: anAccount(),
-  entries: [],
-  executions: [],
-  attempts: [],
-  wait: undefined,
-  webhooks: [],
-  files: [],
-  ...changes,
-});
 const linesOf = (changes: Partial<RequestReport>, now = atSeconds(60)): string[] =>
   tellStory(aReport(changes), now).map(({ what, detail }) => `${what}: ${detail}`);
 

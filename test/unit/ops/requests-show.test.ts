@@ -211,11 +211,38 @@ describe('requests show', () => {
     expect(story.at(-1)?.detail).toBe('FAILED, Gone');
   });
 
-  test('prints the story and the files as tables without --json', async () => {
+  test('tells its parts as spans, in the order of their begin', async () => {
+    const { spans } = (await json(...show)) as { spans: { kind: string; from: string }[] };
+
+    expect(spans.map(({ kind, from }) => [(Date.parse(from) - Date.parse(at(0))) / 1000, kind])).toEqual([
+      [0, 'queued'],
+      [2, 'provider-call'],
+      [3, 'provider-wait'],
+      [5, 'storing'],
+      [5, 'storing'],
+      [5, 'storing'],
+      [9, 'settling'],
+      [10, 'available'],
+      [21, 'webhook-attempt'],
+    ]);
+  });
+
+  test('knows deadlines and webhook pauses where the stack names them', async () => {
+    putRequest(memory, anImageRequest({ status: 'processing' }));
+
+    expect(await json(...show)).toMatchObject({
+      spans: expect.arrayContaining([
+        { kind: 'deadline', label: 'until its deadline', from: at(2), until: at(602) },
+      ]),
+    });
+  });
+
+  test('prints the timeline, the story and the files without --json', async () => {
     const { status, stdout } = await ops(...show);
 
     expect(status).toBe(0);
     expect(stdout).toMatch(/^request +img_/);
+    expect(stdout).toMatch(/\n2026-11-20 +AFTER +TAKES +WHAT\n09:00:00 +0.0s +2.0s +queued +█/);
     expect(stdout).toMatch(/\nTIME +WHAT +DETAIL\n2026-\S+ +accepted +xQI3Pro, 3 of 1K\n/);
     expect(stdout).toMatch(/\nFILE +BYTES +IN THE RECORD +IN THE BUCKET\noutputs\S+ +77 +yes +yes\n/);
   });

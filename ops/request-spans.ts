@@ -1,0 +1,268 @@
+import { toXTokens } from '../core/money.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
+import type { ProviderId } from '../core/provider-calls/providers.ts';
+import {
+  isTerminal,
+  maxOutputs,
+  type StoredOutput,
+  type StoredRequest,
+  statusAt,
+} from '../core/requests/request-rules.ts';
+import { type Instant, later, toInstant } from '../core/time.ts';
+import {
+  deadlineOf,
+  firstCallAt,
+  hasOpenTask,
+  latestAttempts,
+  producedOutputs,
+  repeatableAt,
+} from '../core/workflow/workflow-rules.ts';
+import type { RequestReport } from './request-report.ts';
+import { tellWebhookSpans } from './webhook-spans.ts';
+
+/** What goes on during a span. */
+export type SpanKind =
+  /** From acceptance to the first provider call. */
+  | 'queued'
+  /** One attempt of a provider call, to its outcome. */
+  | 'provider-call'
+  /** The provider was too busy for a call, which is made again at the end. */
+  | 'capacity-wait'
+  /** A task is under way at the provider. */
+  | 'provider-wait'
+  /** One output is copied to the bucket. */
+  | 'storing'
+  /** Status and refund are written. */
+  | 'settling'
+  /** One attempt of a webhook delivery. */
+  | 'webhook-attempt'
+  /** A webhook delivery waits for its next attempt. */
+  | 'webhook-pause'
+  /** The files can be fetched. */
+  | 'available'
+  /** Files past their expiry are removed. */
+  | 'removal'
+  /** From the first provider call to when an unfinished request fails. */
+  | 'deadline';
+
+/** How a span ended. `accepted` is a provider's task whose result is open. */
+export type SpanOutcome = 'succeeded' | 'failed' | 'accepted' | 'busy' | 'lost' | 'unknown';
+
+/** A part of a request's life. */
+export interface StorySpan {
+  kind: SpanKind;
+  /** What goes on, for people. */
+  label: string;
+  from: Instant;
+  /** A planned end lies in the future; null while it goes on without one. */
+  until: Instant | null;
+  /** Counts from 1, for what is attempted. */
+  attempt?: number;
+  outcome?: SpanOutcome;
+  detail?: string;
+}
+
+/** The parts of a request's life as known at `now`, by their begin. Spans overlap: a provider's task contains the wait for it. */
+export const tellSpans = (report: RequestReport, now: Date): StorySpan[] =>
+  [
+    tellQueue(report),
+    ...tellCalls(report),
+    ...tellCapacityWaits(report, now),
+    ...tellProviderWait(report),
+    ...tellDeadline(report),
+    ...tellStoring(report),
+    ...tellSettling(report),
+    ...tellFiles(report.request, now),
+    ...tellWebhookSpans(report, now),
+    // The sort is stable, so what begins at the same instant keeps the order above.
+  ].sort((a, b) => (a.from === b.from ? 0 : a.from < b.from ? -1 : 1));
+
+const tellQueue = ({ request, attempts, executions }: RequestReport): StorySpan => {
+  const until = firstCallAt(attempts) ?? request.finishedAt ?? null;
+  const isStarted = executions.some(({ workflow }) => workflow === 'generation');
+  const open = isStarted ? 'waiting for the first provider call' : 'waiting for an execution';
+  return { kind: 'queued', label: until === null ? open : 'queued', from: request.createdAt, until };
+};
+
+const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
+  attempts.map((attempt) => {
+    const { call, startedAt, finishedAt, outcome } = attempt;
+    const number = attempt.attempt + 1;
+    const isOver = finishedAt !== undefined || isTerminal(request);
+    return {
+      kind: 'provider-call',
+      label: `${prefixOf(call, attempts)}asked${number > 1 ? `, attempt ${number}` : ''}`,
+      from: startedAt,
+      until: finishedAt ?? (isTerminal(request) ? (request.finishedAt ?? null) : null),
+      attempt: number,
+      ...(isOver || outcome ? outcomeOf(attempt) : {}),
+    };
+  });
+
+/** Names the call where a request has several. */
+const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
+  attempts.some((other) => other.call !== 0) ? `call ${call + 1} ` : '';
+
+const outcomeOf = ({ outcome, taskId }: ProviderAttempt): Pick<StorySpan, 'outcome' | 'detail'> => {
+  const task = taskId === undefined ? [] : [`task ${taskId}`];
+  const [kind, said] = describeOutcome(outcome);
+  const detail = [...task, ...said].join(', ');
+  return { outcome: kind, ...(detail !== '' && { detail }) };
+};
+
+const describeOutcome = (outcome: AttemptOutcome | undefined): [SpanOutcome, string[]] => {
+  switch (outcome?.kind) {
+    case 'done': {
+      const produced = outcome.outputs.filter((output) => 'url' in output).length;
+      const refused = outcome.outputs.flatMap((output) => ('failure' in output ? [output.failure.code] : []));
+      return ['succeeded', [`${produced} of ${outcome.outputs.length} produced`, ...new Set(refused)]];
+    }
+    case 'failed':
+    case 'lost':
+      return [outcome.kind, [`${outcome.failure.code}: ${outcome.failure.message}`]];
+    case 'busy':
+      return ['busy', [outcome.reason]];
+    case 'accepted':
+      return ['accepted', []];
+    default:
+      return ['unknown', []];
+  }
+};
+
+/** From each busy answer to the next attempt of the same call. */
+const tellCapacityWaits = ({ request, attempts }: RequestReport, now: Date): StorySpan[] =>
+  attempts.flatMap((attempt) => {
+    const { call, finishedAt, outcome } = attempt;
+    if (outcome?.kind !== 'busy' || finishedAt === undefined) return [];
+    const next = attempts.find((other) => other.call === call && other.attempt === attempt.attempt + 1);
+    const until = next?.startedAt ?? request.finishedAt ?? future(repeatableAt(attempt), now);
+    const label = `${prefixOf(call, attempts)}waiting for capacity`;
+    return [{ kind: 'capacity-wait', label, from: finishedAt, until, detail: outcome.reason }];
+  });
+
+const future = (instant: Instant, now: Date): Instant | null => (instant > toInstant(now) ? instant : null);
+
+/** What each provider calls back about; the adapters' `callsBack` says the same. */
+export const CALLS_BACK: Readonly<Record<ProviderId, readonly StoredRequest['kind'][]>> = {
+  modelark: ['video'],
+  modelstudio: [],
+};
+
+const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport): StorySpan[] => {
+  const latest = [...latestAttempts(attempts).values()];
+  const from = enteredFirst(executions, 'Wait for provider') ?? wait?.waitingSince;
+  if (from === undefined) return [];
+  const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
+  const until = hasOpenTask(latest) ? (request.finishedAt ?? null) : (finished.at(-1) ?? null);
+  const isCalledBack = latest.some(({ provider }) => provider && CALLS_BACK[provider].includes(request.kind));
+  const news = [
+    ...(wait?.calledBackAt === undefined ? [] : [`called back ${wait.calledBackAt}`]),
+    ...(wait?.queriedAt === undefined ? [] : [`queried last ${wait.queriedAt}`]),
+  ].join(', ');
+  return [
+    {
+      kind: 'provider-wait',
+      label: isCalledBack ? 'waiting for the callback' : 'waiting for the next query',
+      from,
+      until: until === null ? null : later(from, until),
+      ...(news !== '' && { detail: news }),
+    },
+  ];
+};
+
+const tellDeadline = ({ request, attempts, timings }: RequestReport): StorySpan[] => {
+  const { kind } = request;
+  const from = firstCallAt(attempts);
+  const { deadlineSeconds } = timings;
+  if (from === undefined || deadlineSeconds === undefined || isTerminal(request)) return [];
+  const until = deadlineOf({ kind, firstCallAt: from }, { deadlineSeconds });
+  return [{ kind: 'deadline', label: 'until its deadline', from, until }];
+};
+
+const tellStoring = ({ request, attempts, executions, files }: RequestReport): StorySpan[] => {
+  const latest = [...latestAttempts(attempts).values()];
+  const produced = producedOutputs(latest).slice(0, maxOutputs(request));
+  const entered = enteredFirst(executions, 'Store outputs');
+  const from =
+    entered ??
+    latest
+      .flatMap(({ finishedAt }) => finishedAt ?? [])
+      .sort()
+      .at(-1);
+  const outputs: StoredOutput[] =
+    request.outputs ?? request.storedSoFar ?? produced.map((_, index) => ({ index }));
+  // Without an execution's history, only what was stored shows that storing began.
+  if (from === undefined || (entered === undefined && !request.outputs && !request.storedSoFar)) return [];
+  const end = enteredLast(executions, 'Settle request') ?? request.finishedAt ?? null;
+  return outputs.map(({ index, objectKey }): StorySpan => {
+    const file = files.find((stored) => stored.objectKey === objectKey);
+    const isOver = request.outputs !== undefined || isTerminal(request);
+    return {
+      kind: 'storing',
+      label: outputs.length > 1 ? `storing output ${index + 1} of ${outputs.length}` : 'storing the output',
+      from,
+      until: file && file.storedAt > from && (end === null || file.storedAt < end) ? file.storedAt : end,
+      ...(objectKey !== undefined
+        ? { outcome: 'succeeded', detail: file ? `${objectKey}, ${file.sizeBytes} bytes` : objectKey }
+        : isOver && { outcome: 'failed', detail: 'no file was stored' }),
+    };
+  });
+};
+
+const tellSettling = ({ request, executions }: RequestReport): StorySpan[] => {
+  const { status, finishedAt, error, operatorNote, costThousandths = 0, refundThousandths } = request;
+  const entered =
+    enteredLast(executions, 'Settle request') ?? enteredLast(executions, 'Fail request') ?? finishedAt;
+  if (entered === undefined) return [];
+  if (finishedAt === undefined || (status !== 'succeeded' && status !== 'failed')) {
+    return [{ kind: 'settling', label: 'settling', from: entered, until: null }];
+  }
+  const refund = refundThousandths ? `, ${toXTokens(refundThousandths)} refunded` : '';
+  const note = operatorNote === undefined ? '' : ` (${operatorNote})`;
+  return [
+    {
+      kind: 'settling',
+      label: status === 'failed' ? 'failing and refunding' : 'settling',
+      from: entered < finishedAt ? entered : finishedAt,
+      until: finishedAt,
+      outcome: status,
+      detail: error
+        ? `${error.code}: ${error.message}${note}`
+        : `cost ${toXTokens(costThousandths)}${refund}`,
+    },
+  ];
+};
+
+const tellFiles = (request: StoredRequest, now: Date): StorySpan[] => {
+  const { finishedAt, expiresAt, expiredAt, removalFailures, GSI1SK: nextAt } = request;
+  if (request.status !== 'succeeded' || finishedAt === undefined || expiresAt === undefined) return [];
+  const available: StorySpan = {
+    kind: 'available',
+    label: 'files available',
+    from: finishedAt,
+    until: expiresAt,
+  };
+  if (statusAt(request, now) !== 'expired') return [available];
+  const isRemoved = expiredAt !== undefined;
+  const removal: StorySpan = {
+    kind: 'removal',
+    label: isRemoved ? 'files removed' : 'removing files',
+    from: expiresAt,
+    until: expiredAt ?? null,
+    ...(isRemoved && { outcome: 'succeeded' }),
+    ...(removalFailures &&
+      !isRemoved && { detail: `failed ${removalFailures} times, next attempt from ${nextAt}` }),
+  };
+  return [available, removal];
+};
+
+const entriesOf = (executions: RequestReport['executions'], state: string): Instant[] =>
+  executions
+    .filter(({ workflow }) => workflow === 'generation')
+    .flatMap(({ states }) => states.flatMap((entry) => (entry.state === state ? [entry.enteredAt] : [])));
+
+const enteredFirst = (executions: RequestReport['executions'], state: string): Instant | undefined =>
+  entriesOf(executions, state)[0];
+
+const enteredLast = (executions: RequestReport['executions'], state: string): Instant | undefined =>
+  entriesOf(executions, state).at(-1);
