@@ -6,8 +6,10 @@ export interface CallLimits {
   connectMs: number;
   /** Longest wait for an answer to begin, the wait for a connection and the sending included. */
   answerMs: number;
-  /** Longest silence on the connection, also within an answer. Under 6 s: the SDK watches for a longer one only later. */
+  /** Longest silence on the connection, also within an answer. The SDK watches for one of 6 s or more only after 3 s. */
   silenceMs: number;
+  /** Longest call, all attempts included, where the caller aborts it; absent where the other limits suffice. */
+  totalMs?: number;
 }
 
 /**
@@ -25,6 +27,8 @@ export const CALL_LIMITS = {
   // Parts of 5 MiB, eight at a time: 23 Mbit/s suffice.
   upload: { maxAttempts: 3, connectMs: 1_000, answerMs: 15_000, silenceMs: 5_000 },
   contentFilter: { maxAttempts: 3, connectMs: 1_000, answerMs: 5_000, silenceMs: 2_500 },
+  // The function measures for up to 8 s, answers nothing before, and ends itself after 9 s.
+  measuring: { maxAttempts: 2, connectMs: 1_000, answerMs: 11_000, silenceMs: 11_000, totalMs: 24_000 },
   // The operators' command line only.
   stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },
 } satisfies Record<string, CallLimits>;

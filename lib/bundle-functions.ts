@@ -7,7 +7,7 @@ import { bundlePages } from './bundle-pages.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Folders of `functions/`; each file is the entry point of one function. */
-const ENTRY_FOLDERS = ['api', 'workflow', 'events'];
+const ENTRY_FOLDERS = ['api', 'workflow', 'events', 'media'];
 
 /** The function that stands in for the providers is not of ours. */
 const SANDBOX = {

@@ -95,7 +95,7 @@ const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: str
 };
 
 /** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
-const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'create-video'] as const;
+const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
 
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;

@@ -3,6 +3,7 @@ import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
+import { ClipMeasuring } from './clip-measuring.ts';
 import { bindGuardrail } from './content-filter.ts';
 import type { StackContext } from './context.ts';
 import { Dashboard } from './dashboard.ts';
@@ -52,6 +53,7 @@ export class GenerationServiceStack extends Stack {
     new PublicPages(this, 'PublicPages', { bundleOf, bucket: dataStore.bucket, baseUrl: httpApi.baseUrl });
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
+    const clipMeasuring = new ClipMeasuring(this, 'ClipMeasuring', bundleOf);
     const generation = new Workflow(this, 'GenerationWorkflow', {
       bundleOf,
       context,
@@ -122,6 +124,7 @@ export class GenerationServiceStack extends Stack {
     fileDelivery.bindSigning([...readers, webhook]);
     httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
     bindGuardrail(creators, context);
+    clipMeasuring.bindInvoke([api['create-video']]);
 
     expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
@@ -135,11 +138,12 @@ export class GenerationServiceStack extends Stack {
     settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');
     settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
-    settings.bind([...creators, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
+    const { measureClips } = clipMeasuring;
+    settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
     settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
 
-    const waiting = { ...task, 'create-video': api['create-video'] };
+    const waiting = { ...task, 'measure-clips': measureClips };
     for (const [name, executions] of entriesOf(context.reservedConcurrency ?? {})) {
       waiting[name].reserveConcurrency(executions);
     }
@@ -161,7 +165,7 @@ export class GenerationServiceStack extends Stack {
         'webhook-delivery': webhookDelivery.stateMachine,
         expiry: expiry.stateMachine,
       },
-      functions: Object.values(users),
+      functions: [...Object.values(users), measureClips],
     });
 
     addOutputs(this, {

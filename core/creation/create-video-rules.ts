@@ -1,6 +1,7 @@
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { listLength, optionalInteger, optionalText, parseFields } from '../fields.ts';
 import { findVideoModel, type VideoModel } from '../models/catalog.ts';
+import type { ClipMeasure } from './clip-measuring.ts';
 import {
   COMMON_FIELDS,
   checkUrls,
@@ -146,9 +147,6 @@ const withDefaults = (
     referenceAudios: values.referenceAudios ?? [],
   };
 };
-
-/** The length of a reference video, or the message for its field when it cannot be used. */
-export type ClipMeasure = { durationMs: number } | { problem: string };
 
 /** Messages for reference videos that are too long, alone or together with the output. Compares milliseconds. */
 export const clipProblems = (

@@ -2,7 +2,7 @@ import { measureVideo } from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
 import { logger } from '../observability.ts';
 import { rangedHttpFile, UnreadableFileError } from '../outbound/ranged-http-file.ts';
-import type { ClipMeasure } from './create-video-rules.ts';
+import type { ClipMeasure } from './clip-measuring.ts';
 
 /** Limit on measuring all videos of a request together. */
 const TIME_LIMIT_MS = 8_000;

@@ -1,3 +1,4 @@
+import { armFault } from '@generation-service/local-aws/faults';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { aVideo as aClip } from '../unit/builders/videos.ts';
 import { wrongFields } from './support/answers.ts';
@@ -103,6 +104,37 @@ describe('Reference videos that cannot be used are refused by name, before any d
   });
 
   test('and nothing is written for any of them', async () => {
+    expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
+    expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
+  });
+});
+
+describe('Without the function that measures', () => {
+  const endUserEmail = uniqueEmail('unmeasured');
+  /** A creation whose clip has a name of its own, so that the fault meets no other test's. */
+  const createDuring = async (effect: 'throttle' | 'error', times: number) => {
+    const name = `${Math.random()}.mp4`;
+    await armFault(refused.service, { call: 'lambda:Invoke', contains: name, effect, times });
+    return create([name], { endUserEmail }, refused);
+  };
+
+  test('a creation is 429 with Retry-After while it is throttled', async () => {
+    const answer = await createDuring('throttle', 2);
+
+    expect(outcome(answer)).toEqual([429, 'rate_limited']);
+    expect(answer.headers.get('retry-after')).toBe('2');
+  });
+
+  test('a creation is 500 while it fails', async () => {
+    expect(outcome(await createDuring('error', 2))).toEqual([500, 'internal_error']);
+  });
+
+  test('one failure is repeated', async () => {
+    // No clip has that name: measuring says so.
+    expect(wrongFields(await createDuring('error', 1))).toEqual(['referenceVideos[0]']);
+  });
+
+  test('nothing is written', async () => {
     expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
     expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
   });

@@ -8,7 +8,7 @@ const root = new URL('../../', import.meta.url);
 const bundleCode = (): Map<string, string> => {
   const folder = fileURLToPath(new URL('functions/', root));
   const { outputFiles } = buildSync({
-    entryPoints: ['api', 'workflow', 'events'].flatMap((group) =>
+    entryPoints: ['api', 'workflow', 'events', 'media'].flatMap((group) =>
       readdirSync(folder + group).map((file) => `${folder}${group}/${file}`),
     ),
     outdir: folder,
@@ -70,6 +70,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'states:StopExecution': /new StopExecutionCommand\d*\(/,
   'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
   'states:SendTaskHeartbeat': /new SendTaskHeartbeatCommand\d*\(/,
+  'lambda:InvokeFunction': /new InvokeCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };
 

@@ -35,6 +35,8 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   // Executions are stopped for as long as Lambda allows.
   'events/stop-executions': 900,
   'events/verify-ledger': 900,
+  // Measuring takes 8 s.
+  'media/measure-clips': 10,
   'workflow/await-provider': 45,
   // The 10 min deadline of an image, plus 30 s to load, record and answer.
   'workflow/dispatch-request': 630,
@@ -144,13 +146,13 @@ describe('reserved concurrency', () => {
     const reservedConcurrency = JSON.stringify({
       'deliver-webhook': 50,
       'dispatch-request': 200,
-      'create-video': 20,
+      'measure-clips': 20,
     });
 
     expect(Object.fromEntries(reserved(await synthesizeService({ reservedConcurrency })))).toEqual({
       'workflow/deliver-webhook': 50,
       'workflow/dispatch-request': 200,
-      'api/create-video': 20,
+      'media/measure-clips': 20,
     });
   });
 });

@@ -65,6 +65,8 @@ const END = {
   [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem'),
   [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
 };
+/** The function that parses what strangers' servers send for a creation. */
+const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
 
 /** What each function may do besides writing logs: actions by resource. */
@@ -76,6 +78,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/create-video': {
     ...CREATE,
     [itemsOf(...DEBITED, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('PutItem', 'UpdateItem'),
+    [MEASURE_CLIPS]: 'lambda:InvokeFunction',
   },
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
@@ -150,6 +153,8 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
     [FILES]: 's3:DeleteObject',
   },
+  // It parses what callers' URLs serve.
+  'media/measure-clips': {},
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
@@ -231,6 +236,15 @@ const resourcesOf = ({ Resource, Condition }: Statement): string => {
 const statementsOf = (name: string): Statement[] =>
   statements((roles) => roles.some(({ Ref }) => Ref === roleOf(name)));
 
+/** The resources on which a function has any action that writes to the table. */
+const resourcesWrittenBy = (name: string): string =>
+  statementsOf(name)
+    .filter(({ Action }) =>
+      list(Action).some((action) => /^dynamodb:.*(Write|Put|Update|Delete)/.test(action)),
+    )
+    .map(resourcesOf)
+    .join(' ');
+
 describe.each(NAMES)('%s', (name) => {
   test('has exactly these permissions', () => {
     const granted = statementsOf(name).map((statement) => [
@@ -292,6 +306,26 @@ describe('of the table', () => {
         expect(resourcesOf(statement)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
     },
   );
+});
+
+describe('what strangers send', () => {
+  /** Functions whose own code has one of these modules: a bundle names each before its code. */
+  const withModule = (pattern: RegExp): string[] =>
+    NAMES.filter((name) => pattern.test(codeOf(name))).toSorted();
+
+  test('is parsed as media only by functions that write no account, key or ledger', () => {
+    const parsers = withModule(/^\/\/ core\/media\/(measure-|isobmff|matroska)/m);
+
+    expect(parsers).toEqual(['media/measure-clips', 'workflow/store-outputs']);
+    for (const name of parsers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
+  });
+
+  test('is fetched from their servers only by functions that write no account, key or ledger', () => {
+    const callers = withModule(/^\/\/ core\/outbound\/guarded-http\.ts$/m);
+
+    expect(callers).toEqual(['media/measure-clips', 'workflow/deliver-webhook', 'workflow/store-outputs']);
+    for (const name of callers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);
+  });
 });
 
 describe('no policy of the stack', () => {

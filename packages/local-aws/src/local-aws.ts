@@ -196,6 +196,7 @@ export const startLocalAws = async (
     });
     started.runtime = runtime;
     const { invoke } = runtime;
+    endpoint.openFunctions(invoke);
 
     await step('custom resources', () =>
       provisionCustomResources({

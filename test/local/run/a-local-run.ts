@@ -54,6 +54,7 @@ export const createFakes = (dataDir: string, storedSecret?: string) => {
   const endpointOf = (options: AwsEndpointOptions): AwsEndpoint => ({
     url: 'http://127.0.0.1:8',
     addPrincipals: () => void story.push('principals'),
+    openFunctions: () => undefined,
     startStateMachines: async (specs) => {
       story.push('state machines');
       seen.stateMachines.push(...specs);

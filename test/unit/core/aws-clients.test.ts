@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
@@ -22,6 +23,7 @@ describe('the clients of the service', () => {
 
     expect(clients).toEqual([
       ['core/creation/content-filter.ts', 'BedrockRuntimeClient', 'contentFilter'],
+      ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/upload.ts', 'S3Client', 'upload'],
       ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
@@ -130,6 +132,11 @@ const CALLS: Record<CallKind, (endpoint: string) => Promise<unknown>> = {
       }),
     );
   },
+  measuring: (endpoint) =>
+    new LambdaClient({ ...clientOptions('measuring', SPEEDUP), endpoint }).send(
+      new InvokeCommand({ FunctionName: 'measure-clips', Payload: '{}' }),
+      { abortSignal: AbortSignal.timeout(CALL_LIMITS.measuring.totalMs / SPEEDUP) },
+    ),
   stack: (endpoint) =>
     new CloudFormationClient({ ...clientOptions('stack', SPEEDUP), endpoint }).send(
       new DescribeStacksCommand({ StackName: 'stack' }),

@@ -5,6 +5,7 @@ import { dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts'
 import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import type { handler as getVideo } from '../../../functions/api/get-video.ts';
+import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aVideoBody, urlsOf } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
@@ -13,6 +14,7 @@ import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryFunctions } from '../fakes/memory-functions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
@@ -20,12 +22,15 @@ import { LoopbackServer } from '../servers/loopback-server.ts';
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
 const secrets = new MemorySecrets();
+const functions = new MemoryFunctions();
+functions.set(process.env.MEASURE_CLIPS_FUNCTION_ARN ?? '', measureClips);
 const upstream = await new LoopbackServer().start();
 let now = NOW;
 beforeEach(() => {
   clearCaches();
   memory.reset();
   executions.reset();
+  functions.reset();
   secrets.reset();
   secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
   secrets.set('arn:callback-secret', 'secret');
@@ -110,6 +115,34 @@ describe('POST /v1/videos', () => {
     expect(status).toBe(400);
     expect(Object.keys(body.error.fields)).toEqual(['referenceVideos[0]']);
     expect(memory.transactions).toEqual([]);
+  });
+
+  test.each<[string, number, Record<string, string>, () => void]>([
+    [
+      '429, to be repeated soon, while the function that measures is throttled',
+      429,
+      { 'Retry-After': '2' },
+      () => functions.refuse(Object.assign(new Error(), { name: 'TooManyRequestsException' })),
+    ],
+    ['500 when Lambda does not answer', 500, {}, () => functions.refuse(new Error('No answer.'))],
+    [
+      '500 when that function fails',
+      500,
+      {},
+      () => functions.answer('{"errorType":"Runtime.ExitError"}', 'Unhandled'),
+    ],
+    ['500 when that function returns no measures', 500, {}, () => functions.answer('{"measures":[]}')],
+  ])('answers %s, and writes nothing', async (_, expected, header, given) => {
+    given();
+    const { status, headers, body } = await create(
+      aVideoBody({ referenceVideos: ['https://clips.example.com/clip.mp4'] }),
+    );
+
+    expect(status).toBe(expected);
+    expect(headers).toMatchObject(header);
+    expect(body.error.code).toBe(status === 429 ? 'rate_limited' : 'internal_error');
+    expect(memory.transactions).toEqual([]);
+    expect(executions.started).toEqual([]);
   });
 
   test.each([

@@ -14,6 +14,7 @@ import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys
 import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import { handler as getVideo } from '../../../functions/api/get-video.ts';
+import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { ROOT } from '../architecture/source-graph.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aVideoBody } from '../builders/bodies.ts';
@@ -23,6 +24,7 @@ import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser, VIDEO_ID } from '../builders/
 import { withEnvironment } from '../builders/environment.ts';
 import { aVideo } from '../builders/videos.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryFunctions } from '../fakes/memory-functions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
@@ -30,6 +32,8 @@ import { LoopbackServer } from '../servers/loopback-server.ts';
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
 const executions = new MemoryExecutions();
+const functions = new MemoryFunctions();
+functions.set(process.env.MEASURE_CLIPS_FUNCTION_ARN ?? '', measureClips);
 const bedrock = mockClient(BedrockRuntimeClient);
 const clips = await new LoopbackServer().start();
 const clip = await aVideo({ seconds: 3 });
@@ -39,6 +43,7 @@ beforeEach(() => {
   clearCaches();
   memory.reset();
   executions.reset();
+  functions.reset();
   secrets.reset();
   for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
   clips.reset();

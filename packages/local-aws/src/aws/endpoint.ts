@@ -55,12 +55,14 @@ export interface OpenedObject {
   etag: string;
 }
 
-/** The local AWS endpoint: DynamoDB, S3, Secrets Manager and Step Functions at one address, for real SDK clients. */
+/** The local AWS endpoint: DynamoDB, S3, Secrets Manager, Step Functions and Lambda at one address, for real SDK clients. */
 export interface AwsEndpoint {
   /** `http://127.0.0.1:port`; the value for `AWS_ENDPOINT_URL`. */
   url: string;
   /** Adds callers. A request with an unknown access key id is refused (403). */
   addPrincipals(principals: Principal[]): void;
+  /** Answers Lambda's Invoke by `invoke`. Before that there are no functions. */
+  openFunctions(invoke: InvokeFunction): void;
   /**
    * Opens the state machines. Executions that an earlier run left RUNNING start again from the beginning: same name, input and start date,
    * new history. `publish` receives an event for every execution that starts or ends. Rejects when a definition cannot run locally.
@@ -86,6 +88,11 @@ export interface AwsEndpoint {
 
 /** Time for responses in flight once the endpoint closes. */
 const CLOSE_GRACE_MILLIS = 500;
+
+const noFunctions: InvokeFunction = (arn) =>
+  Promise.reject(
+    Object.assign(new Error(`Function not found: ${arn}`), { name: 'ResourceNotFoundException' }),
+  );
 
 const listen = async (server: Server, port: number): Promise<string> => {
   await new Promise<void>((resolve, reject) => {
@@ -132,6 +139,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const faults = createFaults();
     const dynamodbPermissions = createDynamoDbPermissions(place, options.tables);
     const principals = new Map<string, Principal>();
+    let invoke: InvokeFunction = noFunctions;
     const stepFunctions = createStepFunctions({
       place,
       directory: join(dataDir, 'executions'),
@@ -147,6 +155,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       createRouter({
         ...{ place, counter, faults, principals, dynamodbPermissions },
         ...{ dynamodb, s3, secrets, stepFunctions },
+        invoke: (arn, payload) => invoke(arn, payload),
       }),
     );
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
@@ -159,8 +168,11 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       addPrincipals(added) {
         for (const principal of added) principals.set(principal.accessKeyId, principal);
       },
-      async startStateMachines(specs, invoke, publish = () => undefined) {
-        stepFunctions.start(specs, invoke, publish);
+      openFunctions(opened) {
+        invoke = opened;
+      },
+      async startStateMachines(specs, invokeTask, publish = () => undefined) {
+        stepFunctions.start(specs, invokeTask, publish);
       },
       async readObject(bucket, key) {
         const object = await s3.store.find(bucket, key);

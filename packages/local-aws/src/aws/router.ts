@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Principal } from '../types.ts';
+import type { InvokeFunction, Principal } from '../types.ts';
 import type { Place } from './arn.ts';
 import { findRefusal } from './authorize.ts';
 import { applyGuardrail, guardrailOf, guardrailPermissions, sendRestJson } from './bedrock/guardrails.ts';
@@ -12,6 +12,13 @@ import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
 import { applyAftermath, type Faults } from './faults.ts';
 import { isForeign } from './foreign-requests.ts';
 import { operationOf, parseJsonObject, readBody, sendJson, sendJsonError } from './json-protocol.ts';
+import {
+  invocationPermissions,
+  invokeAndWait,
+  invokedArn,
+  parsePayload,
+  sendInvocation,
+} from './lambda/lambda.ts';
 import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import { sendProtocolError } from './protocol-error.ts';
 import { type RequestTarget, readRequestTarget } from './request-target.ts';
@@ -32,6 +39,7 @@ export interface Services {
   s3: S3Service;
   secrets: SecretStore;
   stepFunctions: StepFunctions;
+  invoke: InvokeFunction;
 }
 
 interface Call {
@@ -104,15 +112,29 @@ const answerBedrock = async (services: Services, call: Call): Promise<void> => {
   sendRestJson(response, applyGuardrail(body));
 };
 
+const answerLambda = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, target, principal } = call;
+  const arn = invokedArn(services.place, request.method ?? '', target, request.headers);
+  const refused = findRefusal(principal, invocationPermissions(arn));
+  if (refused) throw new AwsError('AccessDeniedException', refused, 403);
+  const payload = parsePayload(await readBody(request));
+  await admit(services, call, 'lambda:Invoke', JSON.stringify({ FunctionName: arn, Payload: payload }));
+  sendInvocation(response, await invokeAndWait(services.invoke, arn, payload));
+};
+
 const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>> = {
   dynamodb: answerDynamoDb,
   s3: answerS3,
   secretsmanager: answerSecrets,
   states: answerStepFunctions,
   bedrock: answerBedrock,
+  lambda: answerLambda,
   [FAULT_SERVICE]: ({ faults }, { request, response, principal }) =>
     answerFaultControl(faults, principal, request, response),
 };
+
+/** Services whose protocol is REST with JSON: the error's name is a header. */
+const REST_JSON = ['bedrock', 'lambda'];
 
 /** The caller and the service of a request. Throws AWS's errors for an unsigned request and for an unknown key. */
 const identify = (services: Services, request: IncomingMessage, target: RequestTarget) => {
@@ -147,7 +169,7 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
     thrown instanceof AwsError ? thrown : new AwsError('InternalServerError', messageOf(thrown), 500);
   if (service === 's3') sendXmlError(response, error);
   else if (service === 'secretsmanager') sendJsonError(response, error, '1.1');
-  else if (service in ANSWERS && service !== 'bedrock') sendJsonError(response, error, '1.0');
+  else if (service in ANSWERS && !REST_JSON.includes(service)) sendJsonError(response, error, '1.0');
   else sendProtocolError(request, response, error);
 };
 

@@ -40,6 +40,7 @@ const createFakes = (storedSecret?: string) => {
       story.push('principals');
       seen.principals.push(...principals);
     },
+    openFunctions: () => undefined,
     startStateMachines: async (specs, _invoke, publish) => {
       story.push('state machines');
       seen.stateMachines.push(...specs);

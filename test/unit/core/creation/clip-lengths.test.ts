@@ -1,11 +1,8 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  billedSeconds,
-  type ClipMeasure,
-  clipProblems,
-} from '../../../../core/creation/create-video-rules.ts';
+import type { ClipMeasure } from '../../../../core/creation/clip-measuring.ts';
+import { billedSeconds, clipProblems } from '../../../../core/creation/create-video-rules.ts';
 import { findVideoModel } from '../../../../core/models/catalog.ts';
 
 const model = findVideoModel('xW3.0s');

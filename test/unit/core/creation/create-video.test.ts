@@ -2,8 +2,8 @@ import '../../builders/environment.ts';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
+import type { ClipMeasure } from '../../../../core/creation/clip-measuring.ts';
 import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
-import type { ClipMeasure } from '../../../../core/creation/create-video-rules.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
 import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
@@ -145,6 +145,17 @@ describe('a video from reference videos', () => {
       fields: { 'referenceVideos[1]': 'has no duration' },
     });
     nothingWritten();
+  });
+
+  test('is not accepted when measuring fails, and the next one can be measured', async () => {
+    const failing = jest.fn(() => Promise.reject(new Error('No answer.')));
+
+    for (let attempt = 0; attempt <= CLIP_PLACES.account; attempt++) {
+      await expect(create(body, failing as never)).rejects.toThrow('No answer.');
+    }
+    nothingWritten();
+    expect(entries()).toEqual([]);
+    expect(await create(body, measuring(3, 3))).toMatchObject({ request: { billedSeconds: 11 } });
   });
 
   test('is refused when they are too long, alone and together', async () => {

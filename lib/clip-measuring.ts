@@ -1,0 +1,34 @@
+import { Duration } from 'aws-cdk-lib';
+import { Construct } from 'constructs';
+import { ServiceFunction } from './service-function.ts';
+
+/** Measuring takes at most 8 s; the rest is for its answer. */
+const TIMEOUT_SECONDS = 10;
+
+/**
+ * Measures reference videos. What strangers' servers send is parsed in a function of its own, whose role may do nothing but
+ * write its log, so that the one that debits accounts never sees it.
+ */
+export class ClipMeasuring extends Construct {
+  readonly measureClips: ServiceFunction;
+
+  constructor(scope: Construct, id: string, bundleOf: (name: string) => string) {
+    super(scope, id);
+    this.measureClips = new ServiceFunction(this, 'MeasureClips', {
+      bundle: bundleOf('media/measure-clips'),
+      description: 'Measures reference videos',
+      timeout: Duration.seconds(TIMEOUT_SECONDS),
+      // A caller waits for it, and a cold start is mostly module loading.
+      memorySize: 1024,
+    });
+  }
+
+  /** Lets functions invoke it. */
+  bindInvoke(functions: readonly ServiceFunction[]): void {
+    const { functionArn } = this.measureClips.lambda;
+    for (const to of functions) {
+      to.addEnvironment({ MEASURE_CLIPS_FUNCTION_ARN: functionArn });
+      to.allow(['lambda:InvokeFunction'], [functionArn]);
+    }
+  }
+}

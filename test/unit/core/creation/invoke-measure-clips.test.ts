@@ -1,0 +1,89 @@
+import '../../builders/environment.ts';
+import { InvokeCommand } from '@aws-sdk/client-lambda';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { CALL_LIMITS } from '../../../../core/aws-clients.ts';
+import { invokeMeasureClips } from '../../../../core/creation/invoke-measure-clips.ts';
+import { MemoryFunctions } from '../../fakes/memory-functions.ts';
+
+const functions = new MemoryFunctions();
+beforeEach(() => functions.reset());
+
+const URLS = ['https://clips.example.com/a.mp4', 'https://clips.example.com/b.mp4'];
+const MEASURES = [{ durationMs: 3_000 }, { problem: 'has no duration' }];
+const measure = () => invokeMeasureClips(URLS);
+const answer = (measures: unknown) => functions.answer(JSON.stringify({ measures }));
+
+describe('measuring by the function `measure-clips`', () => {
+  test('invokes it with the URLs, waits for it, and returns its measures', async () => {
+    answer(MEASURES);
+
+    expect(await measure()).toEqual(MEASURES);
+    const [call, ...more] = functions.client.commandCalls(InvokeCommand);
+    expect(more).toEqual([]);
+    expect(call?.args[0].input).toEqual({
+      FunctionName: 'arn:aws:lambda:us-east-1:111122223333:function:measure-clips',
+      Payload: JSON.stringify({ urls: URLS }),
+    });
+  });
+
+  test('is aborted after all the time it has', async () => {
+    const limit = jest.spyOn(AbortSignal, 'timeout');
+    answer(MEASURES);
+    await measure();
+
+    expect(limit.mock.calls).toEqual([[CALL_LIMITS.measuring.totalMs]]);
+    const [, options] = functions.client.send.getCall(0).args as unknown[];
+    expect(options).toEqual({ abortSignal: limit.mock.results[0]?.value });
+    limit.mockRestore();
+  });
+
+  test('is refused as too much while the function is throttled, to be repeated soon', async () => {
+    const throttled = Object.assign(new Error('Rate Exceeded.'), {
+      name: 'TooManyRequestsException',
+      $metadata: { httpStatusCode: 429 },
+    });
+    functions.refuse(throttled);
+
+    await expect(measure()).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: 2,
+      cause: throttled,
+    });
+  });
+
+  test('throws any other error of Lambda as it is', async () => {
+    const error = Object.assign(new Error('No answer.'), { name: 'TimeoutError' });
+    functions.refuse(error);
+
+    await expect(measure()).rejects.toBe(error);
+  });
+
+  test('fails, with its error in the message, when the function fails', async () => {
+    functions.answer(JSON.stringify({ errorType: 'Sandbox.Timedout', errorMessage: 'x' }), 'Unhandled');
+
+    await expect(measure()).rejects.toMatchObject({
+      name: 'ClipsNotMeasuredError',
+      message: expect.stringContaining('Sandbox.Timedout'),
+    });
+  });
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['null', 'null'],
+    ['no measures', '{}'],
+    ['too few', JSON.stringify({ measures: MEASURES.slice(1) })],
+    ['too many', JSON.stringify({ measures: [...MEASURES, { durationMs: 1 }] })],
+    ['a length below zero', JSON.stringify({ measures: [{ durationMs: -1 }, MEASURES[1]] })],
+    ['a part of a millisecond', JSON.stringify({ measures: [{ durationMs: 0.5 }, MEASURES[1]] })],
+    ['a length beyond whole numbers', '{"measures":[{"durationMs":1e300},{"durationMs":1}]}'],
+    ['a length as text', JSON.stringify({ measures: [{ durationMs: '3' }, MEASURES[1]] })],
+    ['an empty message', JSON.stringify({ measures: [{ problem: '' }, MEASURES[1]] })],
+    ['a long message', JSON.stringify({ measures: [{ problem: 'x'.repeat(201) }, MEASURES[1]] })],
+    ['neither', JSON.stringify({ measures: [{}, MEASURES[1]] })],
+  ])('fails when the function returns %s', async (_, payload) => {
+    functions.answer(payload);
+
+    await expect(measure()).rejects.toMatchObject({ name: 'ClipsNotMeasuredError' });
+  });
+});

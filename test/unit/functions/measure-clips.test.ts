@@ -1,0 +1,58 @@
+import '../builders/environment.ts';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { logger } from '../../../core/observability.ts';
+import { handler } from '../../../functions/media/measure-clips.ts';
+import { aLambdaContext } from '../builders/api-events.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { aVideo } from '../builders/videos.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
+
+const clips = await new LoopbackServer().start();
+const clip = await aVideo({ seconds: 3 });
+beforeEach(() => clips.reset());
+afterAll(() => clips.close());
+
+const measure = (event: unknown, allowed = 'true', milliseconds = 10_000) =>
+  withEnvironment({ ALLOW_PRIVATE_TARGETS: allowed }, () =>
+    handler(event, { ...aLambdaContext(), getRemainingTimeInMillis: () => milliseconds }),
+  );
+const serveClip = () => {
+  clips.respond = ({ path }, response) =>
+    path === '/clip.mp4' ? response.writeHead(200).end(clip) : response.writeHead(404).end();
+};
+
+describe('the function `measure-clips`', () => {
+  test('answers a measure for each URL, in their order', async () => {
+    serveClip();
+
+    expect(await measure({ urls: [`${clips.url}/none.mp4`, `${clips.url}/clip.mp4`] })).toEqual({
+      measures: [{ problem: 'could not be fetched' }, { durationMs: 3_000 }],
+    });
+  });
+
+  test('calls no private address unless it may', async () => {
+    serveClip();
+
+    expect(await measure({ urls: [`${clips.url}/clip.mp4`] }, 'false')).toEqual({
+      measures: [{ problem: 'could not be fetched' }],
+    });
+    expect(clips.requests).toEqual([]);
+  });
+
+  test.each([[undefined], [{}], [{ urls: 'https://example.com/a.mp4' }], [{ urls: [1] }]])(
+    'fails for the input %j',
+    async (event) => {
+      await expect(measure(event)).rejects.toMatchObject({ name: '$ZodError' });
+    },
+  );
+
+  test('fails 1 s before its time limit, and says so in its log', async () => {
+    const logged = jest.spyOn(logger, 'error');
+    clips.respond = () => undefined;
+
+    await expect(measure({ urls: [`${clips.url}/clip.mp4`] }, 'true', 1_010)).rejects.toThrow(
+      'The function ran out of time.',
+    );
+    expect(logged.mock.calls).toEqual([['the function ran out of time']]);
+  });
+});
