@@ -37,7 +37,8 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
  * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
- * they were kept have none. The process that makes the call keeps `aliveAt` current.
+ * they were kept have none. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
+ * be, unless it was marked alive since.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -48,6 +49,7 @@ export const ProviderAttempt = z.object({
   baseUrl: z.optional(z.string()),
   startedAt: z.string(),
   aliveAt: z.string(),
+  suspectedAt: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
@@ -156,7 +158,7 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
     new UpdateCommand({
       TableName: tableName(),
       Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-      UpdateExpression: 'SET aliveAt = :now',
+      UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': toInstant(now) },
     }),
@@ -164,14 +166,35 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 };
 
 /**
+ * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
+ * since this was read, or somebody suspects it already.
+ */
+export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
+  try {
+    await writeItem(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+        UpdateExpression: 'SET suspectedAt = :now',
+        ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
+        ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+};
+
+/**
  * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
- * stands. Returns the attempt as stored, which may hold another run's outcome. Throws when the attempt does
- * not exist.
+ * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
+ * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
   answer: Exclude<ProviderAnswer, { kind: 'waiting' }>,
   now: Date,
+  { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
   try {
@@ -180,12 +203,14 @@ export const recordOutcome = async (
         TableName: tableName(),
         Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
         UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
-        ConditionExpression:
-          'attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)',
+        ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
+          ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
+        }`,
         ExpressionAttributeValues: {
           ':outcome': answer,
           ':accepted': 'accepted',
           ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
+          ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
         },
         ReturnValues: 'ALL_NEW',
       }),

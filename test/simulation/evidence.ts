@@ -46,8 +46,6 @@ export class Evidence {
   readonly interventions = new Set<string>();
   /** The executions whose end was never reported, by name. */
   readonly unreported = new Set<string>();
-  /** The requests of which a maker counted as dead because the table did not let it say that it was alive. */
-  readonly silenced = new Set<string>();
   /** When a callback was last answered with 200, by request. */
   readonly calledBackAt = new Map<string, number>();
   /** How often a file's own server did not give it, by URL. */

@@ -39,8 +39,6 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
     maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
-  'the table was silent for so long that its maker counted as dead': (_, { evidence, life }) =>
-    evidence.silenced.has(life.requestId),
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,

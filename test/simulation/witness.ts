@@ -48,12 +48,6 @@ export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.
 const isBusy = (attempt: Item | undefined): attempt is Item =>
   (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
 
-const isLost = (attempt: Item | undefined): attempt is Item =>
-  (attempt?.outcome as { kind?: string } | undefined)?.kind === 'lost';
-
-/** A maker marks its call alive every 5 s, and counts as dead after 20 s. */
-const SILENCE_MS = 15_000;
-
 /**
  * Watches every change of the table and keeps what no reader of its last state could know: whether a terminal
  * request ever changed, and what was accepted and later removed.
@@ -90,13 +84,6 @@ export class Witness {
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
     if (sort.startsWith('ATTEMPT#') && isBusy(after) && !isBusy(before))
       this.world.evidence.recordBusy(after);
-    if (
-      sort.startsWith('ATTEMPT#') &&
-      isLost(after) &&
-      !isLost(before) &&
-      this.world.outages.wasOut('table', SILENCE_MS)
-    )
-      this.world.evidence.silenced.add(String(after.requestId));
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);

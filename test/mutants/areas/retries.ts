@@ -27,10 +27,16 @@ export const RETRIES = bugs('retries', [
     "'#status <> :queued OR #status <> :processing'",
   ],
   [
-    'a call that takes two seconds counts as dead',
+    'a call that takes half a minute counts as dead',
+    'core/workflow/make-calls.ts',
+    'const ALIVE_INTERVAL_MS = 5_000;',
+    'const ALIVE_INTERVAL_MS = 600_000;',
+  ],
+  [
+    'a process counts as dead as soon as it is suspected',
     'core/workflow/dead-calls.ts',
-    'const DEAD_AFTER_MS = 20_000;',
-    'const DEAD_AFTER_MS = 2_000;',
+    'const DEAD_AFTER_MS = 10_000;',
+    'const DEAD_AFTER_MS = 0;',
   ],
   [
     'a request fails when a second run finds its call in flight',

@@ -29,7 +29,7 @@ export interface Call<T> {
   slowestMs?: number;
   /** Told when it was given up undone. */
   givenUp?: () => void;
-  /** Told when it was done and its caller was not told so. */
+  /** Told when an answer was lost and its caller heard no other: it was done, or refused, as a repetition of what was done is. */
   unheard?: () => void;
 }
 
@@ -72,6 +72,7 @@ class Tries<T> {
   private readonly invocation: Invocation | undefined;
   private tried = 0;
   private wasDone = false;
+  private wasAnswered = false;
 
   constructor(world: World, call: Call<T>, invocation: Invocation | undefined) {
     this.world = world;
@@ -84,7 +85,7 @@ class Tries<T> {
     try {
       return await this.repeat();
     } catch (error) {
-      if (this.wasDone) this.call.unheard?.();
+      if (this.wasAnswered) this.call.unheard?.();
       const { $metadata } = error as { $metadata?: object };
       throw Object.assign(error as Error, { $metadata: { ...$metadata, attempts: this.tried } });
     }
@@ -133,6 +134,7 @@ class Tries<T> {
           continue;
         case 'answer-lost':
         case 'answer-lost-always':
+          this.wasAnswered = true;
           if (lasting === undefined)
             await this.arrive().then(
               () => {

@@ -26,9 +26,6 @@ export interface PlannedOutage {
   lengthMs: number;
 }
 
-/** What began in an outage has ended this long after it. */
-const A_MOMENT_MS = 10_000;
-
 /** The outages of one run. */
 export class Outages {
   /** How many calls met one. */
@@ -61,18 +58,6 @@ export class Outages {
   endOfCurrent(service: Service): number {
     const outage = this.current(service);
     return outage ? this.endOf(outage) : this.scheduler.now;
-  }
-
-  /** Whether a service was out of order for this long, until a moment ago at least. */
-  wasOut(service: Service, milliseconds: number): boolean {
-    const { now } = this.scheduler;
-    return this.planned.some(
-      (outage) =>
-        outage.service === service &&
-        outage.lengthMs >= milliseconds &&
-        this.beganAt + outage.startMs <= now &&
-        now < this.endOf(outage) + A_MOMENT_MS,
-    );
   }
 
   private current(service: Service | undefined): PlannedOutage | undefined {

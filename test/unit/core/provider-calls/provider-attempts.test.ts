@@ -7,6 +7,7 @@ import {
   keepAttemptAlive,
   listAttempts,
   recordOutcome,
+  suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -220,11 +221,38 @@ test('an attempt is marked alive', async () => {
     {
       TableName: 'table',
       Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' },
-      UpdateExpression: 'SET aliveAt = :now',
+      UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt',
       ConditionExpression: 'attribute_exists(PK)',
       ExpressionAttributeValues: { ':now': atSeconds(5).toISOString() },
     },
   ]);
+});
+
+describe('suspecting the process that makes a call', () => {
+  test('is noted once, until it marks the call alive', async () => {
+    memory.put(key, anAttempt());
+
+    await suspectAttempt(anAttempt(), atSeconds(20));
+    await suspectAttempt(anAttempt(), atSeconds(25));
+    expect(stored()).toMatchObject({ suspectedAt: atSeconds(20).toISOString() });
+
+    await keepAttemptAlive(anAttempt(), atSeconds(26));
+    expect(stored()).not.toHaveProperty('suspectedAt');
+  });
+
+  test('has no effect once it has marked the call alive', async () => {
+    memory.put(key, anAttempt({ aliveAt: atSeconds(20).toISOString() }));
+
+    await suspectAttempt(anAttempt(), atSeconds(21));
+
+    expect(stored()).not.toHaveProperty('suspectedAt');
+  });
+
+  test('rejects when the table does', async () => {
+    memory.client.on(UpdateCommand).rejects(new Error('no table'));
+
+    await expect(suspectAttempt(anAttempt(), NOW)).rejects.toThrow('no table');
+  });
 });
 
 describe('the calls of a request', () => {

@@ -145,7 +145,9 @@ test('a claim whose answer was lost with an error is repeated, and its call made
 
 test('a call continues when it cannot be marked alive', async () => {
   const { provider, made, answer } = aSlowProvider();
-  memory.client.on(UpdateCommand, { UpdateExpression: 'SET aliveAt = :now' }).rejects(new Error('no table'));
+  memory.client
+    .on(UpdateCommand, { UpdateExpression: 'SET aliveAt = :now REMOVE suspectedAt' })
+    .rejects(new Error('no table'));
   const run = dispatchRequest(REQUEST_ID, leadingTo(provider), new StoppedClock());
   await made;
 

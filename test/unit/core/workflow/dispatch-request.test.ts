@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
+import { keepAttemptAlive, type ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
@@ -36,6 +36,8 @@ const run = (provider: Provider, clock = new StoppedClock()) =>
 
 const BUSY = { kind: 'busy', reason: 'full' } as const satisfies ProviderAnswer;
 jest.spyOn(Math, 'random').mockReturnValue(0);
+/** An attempt whose process has died, and was found to. */
+const DEAD = { aliveAt: atSeconds(-60).toISOString(), suspectedAt: atSeconds(-30).toISOString() };
 const LOST = {
   kind: 'lost',
   failure: {
@@ -282,17 +284,59 @@ describe('a call', () => {
     expect(attempts()[0]).not.toHaveProperty('outcome');
   });
 
-  test('of a run not marked alive for 20 s is lost, and not made again', async () => {
+  test('of a run not marked alive for 20 s is lost 10 s after that was noticed, and not made again', async () => {
     givenAttempt({ aliveAt: atSeconds(-20).toISOString() });
     const provider = aProvider('synchronous', 1);
 
-    expect(await run(provider)).toEqual({ next: 'fail', error: LOST.failure });
+    for (const seconds of [0, 9.999]) {
+      await expect(run(provider, new StoppedClock(atSeconds(seconds)))).rejects.toThrow(
+        ProviderCallInFlightError,
+      );
+      expect(attempts()).toMatchObject([{ suspectedAt: NOW.toISOString() }]);
+    }
+    expect(await run(provider, new StoppedClock(atSeconds(10)))).toEqual({
+      next: 'fail',
+      error: LOST.failure,
+    });
     expect(provider.submit).not.toHaveBeenCalled();
-    expect(attempts()).toMatchObject([{ attempt: 0, outcome: LOST, finishedAt: NOW.toISOString() }]);
+    expect(attempts()).toMatchObject([
+      { attempt: 0, outcome: LOST, finishedAt: atSeconds(10).toISOString() },
+    ]);
+  });
+
+  test('of a run that marks it alive again, as once the table takes writes again, is not lost', async () => {
+    const attempt = { aliveAt: atSeconds(-20).toISOString() };
+    givenAttempt(attempt);
+    const provider = aProvider('synchronous', 1);
+    const look = (seconds: number) => run(provider, new StoppedClock(atSeconds(seconds)));
+    await expect(look(0)).rejects.toThrow(ProviderCallInFlightError);
+
+    await keepAttemptAlive(anAttempt(attempt), atSeconds(3));
+
+    await expect(look(10)).rejects.toThrow(ProviderCallInFlightError);
+    expect(attempts()[0]).not.toHaveProperty('outcome');
+    expect(attempts()[0]).not.toHaveProperty('suspectedAt');
+  });
+
+  test('that is marked alive between the decision and its record is not lost', async () => {
+    const suspected = {
+      aliveAt: atSeconds(-60).toISOString(),
+      suspectedAt: atSeconds(-30).toISOString(),
+    };
+    givenAttempt(suspected);
+    let calls = 0;
+    // The request and its attempts are read by then.
+    memory.beforeCall = () => {
+      calls += 1;
+      return calls === 3 && keepAttemptAlive(anAttempt(suspected), NOW);
+    };
+
+    await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
+    expect(attempts()[0]).not.toHaveProperty('outcome');
   });
 
   test('that was lost does not prevent the other calls of its plan', async () => {
-    givenAttempt({ call: 1, aliveAt: atSeconds(-60).toISOString() });
+    givenAttempt({ call: 1, ...DEAD });
     const provider = aProvider('synchronous', 3);
 
     expect(await run(provider)).toEqual({ next: 'store' });
@@ -332,9 +376,8 @@ describe('a call', () => {
     'goes by today’s route unless the old provider may have taken one: it %s',
     async (_, outcomes, at) => {
       const old = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
-      const aliveAt = atSeconds(-60).toISOString();
       for (const [call, outcome] of outcomes.entries()) {
-        givenAttempt({ call, ...old, ...(outcome ? { outcome } : { aliveAt }) });
+        givenAttempt({ call, ...old, ...(outcome ? { outcome } : DEAD) });
       }
       const provider = aProvider('synchronous', 2);
       const routes = jest.fn<ProviderRouteOf>(async () => ({ provider, upstreamModel: 'new' }));

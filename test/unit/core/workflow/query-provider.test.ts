@@ -90,11 +90,11 @@ describe('querying the tasks of a request', () => {
   });
 
   test.each([
-    [19.999, { next: 'wait', waitSeconds: 5, timeoutSeconds: 582 }],
-    [20, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
+    [29.999, { next: 'wait', waitSeconds: 8, timeoutSeconds: 572 }],
+    [30, { next: 'fail', error: expect.objectContaining({ code: 'provider_error' }) }],
   ])('waits for a call that a failed dispatch left, until it is lost: after %p s', async (seconds, step) => {
     memory.remove(providerAttemptKey(REQUEST_ID, 0, 0));
-    givenAttempt({});
+    givenAttempt({ suspectedAt: atSeconds(20).toISOString() });
     const provider = answering({ kind: 'waiting' });
     provider.callsBack.mockReturnValue(true);
 
