@@ -57,7 +57,7 @@ export const reportLate = (
     },
     stop() {
       clearTimeout(timer);
-      progress?.stop();
+      if (isLate) progress?.stop();
     },
   };
 };

@@ -37,6 +37,8 @@ export interface Surroundings {
   json: boolean;
   /** Says what goes on, for a command that takes long. */
   say(text: string): void;
+  /** Says nothing from now on: the verb shows by itself what goes on. */
+  quiet(): void;
 }
 
 /**
@@ -62,7 +64,9 @@ export const performer =
     const connected = async (): Promise<void> => {
       await connect(target);
     };
-    const result = await verb(options, connected, { streams, json: json === true, say }).finally(stop);
+    const result = await verb(options, connected, { streams, json: json === true, say, quiet: stop }).finally(
+      stop,
+    );
     if (!result) return;
     const { value, text, failure } = result;
     const shown = typeof text === 'string' ? text : text(streams.columns);

@@ -45,7 +45,7 @@ interface WatchOptions {
   for?: number;
 }
 
-const watch: Verb<WatchOptions> = async (options, connected, { streams, json }) => {
+const watch: Verb<WatchOptions> = async (options, connected, { streams, json, quiet }) => {
   if (json) {
     throw new UsageError('A watch is not one JSON value. Use requests list or requests show with --json.');
   }
@@ -53,6 +53,7 @@ const watch: Verb<WatchOptions> = async (options, connected, { streams, json }) 
     throw new UsageError('Give --id without --account and --status.');
   }
   await connected();
+  quiet();
   const interrupt = streams.catchInterrupt?.();
   const look = options.id === undefined ? lookAtList(options, streams) : lookAtOne(options.id, streams);
   const startedAt = systemClock.now().getTime();

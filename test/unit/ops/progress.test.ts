@@ -28,7 +28,7 @@ describe('what a command says while it works', () => {
     stop();
     jest.advanceTimersByTime(10_000);
 
-    expect(progress.shown).toEqual(['stopped']);
+    expect(progress.shown).toEqual([]);
   });
 
   test('after a second what it does then, and each step from then on', () => {

@@ -141,6 +141,22 @@ describe('requests watch', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
+  test('shows no progress beside what it shows itself', async () => {
+    put(idOf(1), 1);
+    const timers = jest.spyOn(globalThis, 'clearTimeout');
+    const progress = { update: jest.fn(), succeed: jest.fn(), fail: jest.fn(), stop: jest.fn() };
+    let clearedAtFirstLine = 0;
+    const out = () => {
+      clearedAtFirstLine = timers.mock.calls.length;
+    };
+
+    await opsOn({ out, progress }, ...watch, '--for', '0s');
+
+    expect(clearedAtFirstLine).toBeGreaterThan(0);
+    expect(progress.update).not.toHaveBeenCalled();
+    timers.mockRestore();
+  });
+
   test('is refused for an account that does not exist', async () => {
     expect(await ops(...watch, '--account', 'acc_none')).toMatchObject({ status: 1, stdout: '' });
   });
