@@ -107,7 +107,8 @@ describe('where a command acts', () => {
     expect(await runProcess([...list, '--stack', 'Half'], aws())).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'stack Half cannot be used: it has no output TableName. Start a local run with npm start, or name a stack by --stack.\n',
+      stderr:
+        'stack Half cannot be used: it has no output TableName. Start a local run with npm start, or name a stack by --stack.\n',
     });
   });
 
