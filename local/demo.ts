@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createProgress, type Progress } from '../ops/progress.ts';
+import { demoEnding } from './demo-ending.ts';
+import { inlineImage, inlineProtocolOf } from './inline-image.ts';
 import { PROJECT_ROOT } from './run/child.ts';
 import { type LocalRun, startLocalRun } from './run.ts';
 
@@ -62,16 +64,33 @@ const callApi = async (run: LocalRun, path: string, body?: unknown): Promise<Req
   return JSON.parse(text);
 };
 
-/** Saves the file behind a signed URL as `out/<id>.<extension>`; returns its path. */
-const save = async (id: string, url: string): Promise<string> => {
+/** The pixels of what is shown in a terminal. */
+const SHOWN_PIXELS = 480;
+
+/** Shows an image where the terminal can; kitty takes PNG only. */
+const show = async (bytes: Uint8Array): Promise<void> => {
+  const protocol = inlineProtocolOf(process.env, process.stdout.isTTY === true);
+  if (!protocol) return;
+  // Imported on demand: few terminals need it.
+  const { default: sharp } = await import('sharp');
+  const png = await sharp(bytes).resize({ width: SHOWN_PIXELS, withoutEnlargement: true }).png().toBuffer();
+  console.log(inlineImage(protocol, png));
+};
+
+/** Saves the file behind a signed URL as `out/<id>.<extension>`, and shows it when it is an image; returns its path. */
+const save = async (id: string, url: string, facts: string): Promise<string> => {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The file of ${id} answered ${response.status}`);
   const contentType = response.headers.get('content-type') ?? '';
   const folder = join(PROJECT_ROOT, 'out');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${id}.${EXTENSIONS[contentType] ?? 'bin'}`);
-  writeFileSync(file, new Uint8Array(await response.arrayBuffer()));
-  return relative(process.cwd(), file);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  writeFileSync(file, bytes);
+  const path = relative(process.cwd(), file);
+  console.log(`${path}  ${facts}`);
+  if (contentType.startsWith('image/')) await show(bytes);
+  return path;
 };
 
 /** The outputs of a record, each with its size or resolution and duration. */
@@ -80,13 +99,13 @@ const outputsOf = ({ images = [], videos = [] }: RequestRecord) => [
   ...videos.map((video) => ({ ...video, facts: `${video.resolution}, ${video.duration} s` })),
 ];
 
-/** Creates a request, waits until it succeeds, and saves its files. */
+/** Creates a request, waits until it succeeds, and saves its files; returns their paths. */
 const create = async (
   run: LocalRun,
   { path, body }: (typeof REQUESTS)[number],
   progress: Progress,
   signal: AbortSignal,
-) => {
+): Promise<string[]> => {
   const startedAt = Date.now();
   let record = await callApi(run, path, body);
   progress.update(`${record.requestId}: ${record.status}`);
@@ -105,10 +124,12 @@ const create = async (
   }
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   progress.succeed(`${record.requestId}: ${record.status} after ${seconds} s, ${record.cost} xTokens`);
+  const files: string[] = [];
   for (const { id, facts, url, error } of outputsOf(record)) {
     if (!url) throw new Error(`${id} was not stored: ${error?.code}`);
-    console.log(`${await save(id, url)}  ${facts}`);
+    files.push(await save(id, url, facts));
   }
+  return files;
 };
 
 const demo = async (signal: AbortSignal) => {
@@ -118,7 +139,9 @@ const demo = async (signal: AbortSignal) => {
   try {
     progress.update('Starting the service');
     run = await startLocalRun({ port: 0, dataDir, signal });
-    for (const request of REQUESTS) await create(run, request, progress, signal);
+    const files: string[] = [];
+    for (const request of REQUESTS) files.push(...(await create(run, request, progress, signal)));
+    console.log(`\n${demoEnding(files)}`);
   } finally {
     progress.stop();
     await run?.close();

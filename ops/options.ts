@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { CATALOG } from '../core/models/catalog.ts';
 import { Rate } from '../core/models/rates.ts';
 import { type Thousandths, toThousandths } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
@@ -127,3 +128,10 @@ export const namesAmong =
       throw new InvalidArgumentError(`There is no "${name}": choose among ${known.join(', ')}.`);
     });
   };
+
+/** `--model`, required. The verb refuses a model that does not exist. */
+export const modelOption = (): Option =>
+  new Option('--model <id>', 'the model')
+    .choices(CATALOG.map(({ id }) => id))
+    .argParser(text)
+    .makeOptionMandatory();

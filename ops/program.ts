@@ -2,12 +2,14 @@ import { Command, CommanderError, Help } from 'commander';
 import { ServiceError } from '../core/errors.ts';
 import { addAccountVerbs } from './commands/accounts.ts';
 import { addBalanceVerbs } from './commands/balance.ts';
+import { addCompletionVerbs } from './commands/completion.ts';
 import { addExecutionVerbs } from './commands/executions.ts';
 import { addKeyVerbs } from './commands/keys.ts';
 import { addLedgerVerbs } from './commands/ledger.ts';
 import { addModelVerbs } from './commands/models.ts';
 import { addRateVerbs } from './commands/rates.ts';
 import { addRequestVerbs } from './commands/requests.ts';
+import { hintFor } from './hints.ts';
 import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
 import { FailureFoundError, performer, type Streams, UsageError } from './verb.ts';
@@ -34,19 +36,29 @@ const help = new Help();
 const describeOption: Help['optionDescription'] = (option) =>
   `${help.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
 
+/** A terminal is at most as wide as this for a text. */
+const MAX_HELP_COLUMNS = 100;
+const helpWidth = ({ columns = 80 }: Streams): number => Math.min(columns, MAX_HELP_COLUMNS);
+
 const createProgram = (streams: Streams): Command => {
   const program = new Command('ops')
     .usage('<noun> <verb> [options]')
     .description('Operates the service: the local run when one is up, else the deployed stack.')
     .option('--json', 'print exactly one JSON value')
     .option('--data-dir <path>', `data directory of the local run (default: ${DEFAULT_DATA_DIRECTORY})`, text)
-    .option(
-      '--stack <name>',
-      `act on this deployed stack, by the usual AWS credentials (default: ${DEFAULT_STACK}, when no local run is up)`,
-      text,
-    )
-    .configureHelp({ showGlobalOptions: true, optionDescription: describeOption })
-    .configureOutput({ writeOut: streams.out, writeErr: streams.err })
+    .option('--stack <name>', `deployed stack (default: ${DEFAULT_STACK}, when no local run is up)`, text)
+    .configureHelp({
+      showGlobalOptions: true,
+      optionDescription: describeOption,
+      subcommandTerm: (command) => command.name(),
+    })
+    .configureOutput({
+      writeOut: streams.out,
+      writeErr: streams.err,
+      getOutHelpWidth: () => helpWidth(streams),
+      getErrHelpWidth: () => helpWidth(streams),
+    })
+    .showHelpAfterError('Add --help to see what can be given.')
     .exitOverride();
   const perform = performer(streams);
   const noun = (name: string, description: string) => program.command(name).description(description);
@@ -58,6 +70,7 @@ const createProgram = (streams: Streams): Command => {
   addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
   addExecutionVerbs(noun('executions', 'running executions of the state machines'), perform);
   addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);
+  addCompletionVerbs(noun('completion', 'completes commands in a shell'), perform, program);
   return program;
 };
 
@@ -70,5 +83,7 @@ const describe = (error: unknown): string => {
   const isExpected = OPERATOR_ERRORS.some((kind) => error instanceof kind);
   const { code } = error as NodeJS.ErrnoException;
   const message = error.message || String(code ?? 'no message');
-  return (isExpected ? message : `${error.name}: ${message}`).replaceAll(/\s+/g, ' ').trim();
+  const line = isExpected ? message : `${error.name}: ${message}`;
+  const hint = hintFor(error);
+  return `${hint === '' || /[.!?]$/.test(line) ? line : `${line}.`} ${hint}`.replaceAll(/\s+/g, ' ').trim();
 };

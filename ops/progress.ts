@@ -33,3 +33,31 @@ export const createProgress = (out: (line: string) => void): Progress => {
     },
   };
 };
+
+/** After this long a command says what it does. */
+const PATIENCE_MS = 1_000;
+
+/** Shows on `progress` what a command does, once it takes over a second. `stop` ends it. */
+export const reportLate = (
+  progress: Progress | undefined,
+  name: string,
+): { say(text: string): void; stop(): void } => {
+  let text = name;
+  let isLate = false;
+  const timer = progress
+    ? setTimeout(() => {
+        isLate = true;
+        progress.update(text);
+      }, PATIENCE_MS)
+    : undefined;
+  return {
+    say(next) {
+      text = `${name}: ${next}`;
+      if (isLate) progress?.update(text);
+    },
+    stop() {
+      clearTimeout(timer);
+      if (isLate) progress?.stop();
+    },
+  };
+};

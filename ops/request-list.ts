@@ -23,9 +23,11 @@ export const listRequestsOf = async (
   accounts: readonly Pick<Account, 'accountId'>[],
   filter: RequestListFilter,
   now: Date,
+  say: (text: string) => void = () => undefined,
 ): Promise<StoredRequest[]> => {
   const found: StoredRequest[] = [];
   for (let start = 0; start < accounts.length; start += PARALLEL_ACCOUNTS) {
+    say(`${found.length} found, ${accounts.length - start} of ${accounts.length} accounts left`);
     const batch = accounts.slice(start, start + PARALLEL_ACCOUNTS);
     const lists = await Promise.all(batch.map(({ accountId }) => listOfAccount(accountId, filter, now)));
     found.push(...lists.flat());

@@ -162,7 +162,7 @@ const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport
   return [
     {
       kind: 'provider-wait',
-      label: isCalledBack ? 'waiting for the callback' : 'waiting for the next query',
+      label: isCalledBack ? 'waiting for the callback' : 'waiting, provider polled',
       from,
       until: until === null ? null : later(from, until),
       ...(news !== '' && { detail: news }),

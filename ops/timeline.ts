@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../core/time.ts';
-import { cut, pad, widthOf } from './output.ts';
 import type { StorySpan } from './request-spans.ts';
+import { cut, pad, widthOf } from './terminal-text.ts';
 import { endOfSpan, timeAxis } from './time-axis.ts';
 
 /** Width of what is not printed to a terminal. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Result } from './output.ts';
+import { type Progress, reportLate } from './progress.ts';
 import { connect, type TargetOptions } from './target.ts';
 
 /** Options of every verb. */
@@ -17,31 +18,58 @@ export class FailureFoundError extends Error {
   override name = 'FailureFoundError';
 }
 
+/** Where a command writes: results to `out`, messages to `err`. */
+export interface Streams {
+  out(text: string): void;
+  err(text: string): void;
+  /** Size of the terminal behind `out`; absent when it is none. */
+  columns?: number | undefined;
+  rows?: number | undefined;
+  /** Says what goes on when a command takes long; absent when nobody watches. */
+  progress?: Progress | undefined;
+  /** Keeps Ctrl-C from ending the process from now on: it aborts the signal instead, once. */
+  catchInterrupt?(): AbortSignal;
+}
+
+/** What a verb has besides its options. */
+export interface Surroundings {
+  streams: Streams;
+  json: boolean;
+  /** Says what goes on, for a command that takes long. */
+  say(text: string): void;
+  /** Says nothing from now on: the verb shows by itself what goes on. */
+  quiet(): void;
+}
+
 /**
  * The action of a command. It checks its options (throwing `UsageError`), awaits `connected` once, and then calls `core`.
+ * One that has printed by itself returns nothing.
  */
-export type Verb<Options> = (options: Options, connected: () => Promise<void>) => Promise<Result>;
+export type Verb<Options> = (
+  options: Options,
+  connected: () => Promise<void>,
+  surroundings: Surroundings,
+) => Promise<Result | undefined>;
 
 /** Turns a verb into a commander action that connects to the service and prints the result. */
 export type Perform = <Options>(verb: Verb<Options>) => (options: Options, command: Command) => Promise<void>;
 
-/** Where a command writes: results to `out`, messages to `err`. `columns` is the width of the terminal behind `out`, when it is one. */
-export interface Streams {
-  out(text: string): void;
-  err(text: string): void;
-  columns?: number | undefined;
-}
-
 /** A `Perform` that prints through `streams`. */
 export const performer =
-  ({ out, columns }: Streams): Perform =>
+  (streams: Streams): Perform =>
   (verb) =>
   async (options, command) => {
     const { json, ...target } = command.optsWithGlobals<GlobalOptions>();
-    const { value, text, failure } = await verb(options, async () => {
+    const { say, stop } = reportLate(streams.progress, `ops ${command.parent?.name()} ${command.name()}`);
+    const connected = async (): Promise<void> => {
       await connect(target);
-    });
-    const shown = typeof text === 'string' ? text : text(columns);
-    out(`${json ? JSON.stringify(value, null, 2) : shown}\n`);
+    };
+    const result = await verb(options, connected, { streams, json: json === true, say, quiet: stop }).finally(
+      stop,
+    );
+    if (!result) return;
+    const { value, text, failure } = result;
+    const shown = typeof text === 'string' ? text : text(streams.columns);
+    streams.out(`${json ? JSON.stringify(value, null, 2) : shown}\n`);
     if (failure !== undefined) throw new FailureFoundError(failure);
   };

@@ -12,7 +12,7 @@ import {
 import { setKeyLimits } from '../../core/accounts/api-keys.ts';
 import { toXTokens } from '../../core/money.ts';
 import { burst, requestsPerSecond, text } from '../options.ts';
-import { formatFields, formatTable } from '../output.ts';
+import { formatFields, formatTable, type Result } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 /** `accounts create|list|show|block|unblock|set-limits|rotate-webhook-secret` */
@@ -66,7 +66,7 @@ const create: Verb<{ name: string }> = async ({ name }, connected) => {
   const account = await insertAccount(name, new Date());
   const { accountId, xTokens, createdAt } = summaryOf(account);
   const value = { accountId, name, xTokens, webhookSecret: account.webhookSecret, createdAt };
-  return { value, text: formatFields(value) };
+  return { value, text: (columns) => formatFields(value, columns) };
 };
 
 const list: Verb<object> = async (_options, connected) => {
@@ -74,16 +74,18 @@ const list: Verb<object> = async (_options, connected) => {
   const value = (await listAccounts()).map(summaryOf);
   return {
     value,
-    text: formatTable(
-      ['account', 'name', 'xTokens', 'created', 'blocked'],
-      value.map(({ accountId, name, xTokens, createdAt, blockedAt }) => [
-        accountId,
-        name,
-        xTokens,
-        createdAt,
-        blockedAt,
-      ]),
-    ),
+    text: (columns) =>
+      formatTable(
+        ['account', 'name', 'xTokens', 'created', 'blocked'],
+        value.map(({ accountId, name, xTokens, createdAt, blockedAt }) => [
+          accountId,
+          name,
+          xTokens,
+          createdAt,
+          blockedAt,
+        ]),
+        columns,
+      ),
   };
 };
 
@@ -94,17 +96,21 @@ const show: Verb<{ account: string }> = async (options, connected) => {
   const summary = summaryOf(account);
   return {
     value: { ...summary, limits, ledgerEntries },
-    text: formatFields({
-      ...summary,
-      limits: `${limits.requestsPerSecond} requests a second, bursts of ${limits.burst}`,
-      ledgerEntries,
-    }),
+    text: (columns) =>
+      formatFields(
+        {
+          ...summary,
+          limits: `${limits.requestsPerSecond} requests a second, bursts of ${limits.burst}`,
+          ledgerEntries,
+        },
+        columns,
+      ),
   };
 };
 
-const blockedState = (account: Account) => {
+const blockedState = (account: Account): Result => {
   const value = { accountId: account.accountId, blockedAt: account.blockedAt ?? null };
-  return { value, text: formatFields(value) };
+  return { value, text: (columns) => formatFields(value, columns) };
 };
 
 const block: Verb<{ account: string }> = async ({ account }, connected) => {
@@ -129,7 +135,7 @@ const setLimits: Verb<{ account: string; requestsPerSecond: number; burst: numbe
   await setKeyLimits(accountId, account.limits);
   return {
     value: { accountId, limits: account.limits },
-    text: formatFields({ accountId, ...account.limits }),
+    text: (columns) => formatFields({ accountId, ...account.limits }, columns),
   };
 };
 
@@ -141,5 +147,5 @@ const rotateSecret: Verb<{ account: string }> = async ({ account }, connected) =
     previousValidUntil = null,
   } = await rotateWebhookSecret(account, new Date());
   const value = { accountId, webhookSecret, previousValidUntil };
-  return { value, text: formatFields(value) };
+  return { value, text: (columns) => formatFields(value, columns) };
 };

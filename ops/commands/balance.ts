@@ -59,7 +59,7 @@ const changeWith =
     const change = { amountThousandths: amount, reason, reference: note, idempotencyKey };
     const entry = await changeBalance(account, change, new Date());
     const value = renderLedgerEntry(entry);
-    return { value, text: formatFields({ ...value }) };
+    return { value, text: (columns) => formatFields({ ...value }, columns) };
   };
 
 const history: Verb<{ account: string; page: number; pageSize: number }> = async (options, connected) => {
@@ -69,12 +69,19 @@ const history: Verb<{ account: string; page: number; pageSize: number }> = async
   const entries = await listLedgerEntries(accountId, { page, pageSize }, ledgerEntries);
   const value = mapPage(entries, renderLedgerEntry);
   const more = value.hasMore ? `\n\nMore on --page ${page + 1}.` : '';
-  return { value, text: tableOf(value.items) + more };
+  return { value, text: (columns) => tableOf(value.items, columns) + more };
 };
 
-const tableOf = (entries: readonly BalanceHistoryEntry[]): string =>
+const tableOf = (entries: readonly BalanceHistoryEntry[], columns: number | undefined): string =>
   formatTable(
-    ['time', 'entry', 'reason', 'amount', 'balance after', 'reference'],
+    [
+      'time',
+      { title: 'entry', fit: 'cut' },
+      'reason',
+      'amount',
+      'balance after',
+      { title: 'reference', fit: 'cut' },
+    ],
     entries.map(({ id, type, reason, amount, balanceAfter, reference, createdAt }) => [
       createdAt,
       id,
@@ -83,4 +90,5 @@ const tableOf = (entries: readonly BalanceHistoryEntry[]): string =>
       balanceAfter,
       reference,
     ]),
+    columns,
   );

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { requiredEnv } from '../../core/environment.ts';
 import { stopRunningExecutions } from '../../core/workflow/stop-executions.ts';
 import { text } from '../options.ts';
@@ -24,7 +24,9 @@ export const addExecutionVerbs = (executions: Command, perform: Perform): void =
   executions
     .command('stop-all')
     .description('stop every running execution; unfinished requests are then failed and refunded')
-    .option('--state-machine <name>', `only of ${Object.keys(MACHINES).join(', ')}`, text)
+    .addOption(
+      new Option('--state-machine <name>', 'only of this one').choices(Object.keys(MACHINES)).argParser(text),
+    )
     .requiredOption('--confirm <text>', `the text ${CONFIRMATION}`, text)
     .action(perform(stopAll));
 };
@@ -32,6 +34,7 @@ export const addExecutionVerbs = (executions: Command, perform: Perform): void =
 const stopAll: Verb<{ stateMachine?: string; confirm: string }> = async (
   { stateMachine, confirm },
   connected,
+  { say },
 ) => {
   const names = (Object.keys(MACHINES) as MachineName[]).filter(
     (name) => stateMachine === undefined || name === stateMachine,
@@ -44,15 +47,18 @@ const stopAll: Verb<{ stateMachine?: string; confirm: string }> = async (
   const stopAtMs = Date.now() + MAX_MS;
   const value: { stateMachine: string; stopped: number; areLeft: boolean }[] = [];
   for (const name of names) {
+    say(`stopping those of ${name}`);
     const report = await stopRunningExecutions(requiredEnv(MACHINES[name]), () => Date.now() < stopAtMs);
     value.push({ stateMachine: name, ...report });
   }
   return {
     value,
-    text: formatTable(
-      ['state machine', 'stopped', 'still running'],
-      value.map((row) => [row.stateMachine, row.stopped, row.areLeft ? 'yes' : 'no']),
-    ),
+    text: (columns) =>
+      formatTable(
+        ['state machine', 'stopped', 'still running'],
+        value.map((row) => [row.stateMachine, row.stopped, row.areLeft ? 'yes' : 'no']),
+        columns,
+      ),
     ...(value.some(({ areLeft }) => areLeft) && {
       failure: 'Some executions still run. Repeat the command.',
     }),

@@ -20,7 +20,11 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
     .command('create')
     .description('create a key; it is shown only once')
     .requiredOption('--account <id>', 'the account', text)
-    .option('--scopes <names>', `its scopes, separated by commas (default: ${SCOPES})`, namesAmong(SCOPES))
+    .option(
+      '--scopes <names>',
+      `its scopes, separated by commas (default: all of ${SCOPES.join(', ')})`,
+      namesAmong(SCOPES),
+    )
     .option('--label <text>', 'a note on its purpose', anyText)
     .action(perform(create));
   keys
@@ -46,7 +50,10 @@ const create: Verb<{ account: string; scopes?: Scope[]; label?: string }> = asyn
   const { keyId, createdAt } = apiKey;
   return {
     value: { keyId, key, scopes: apiKey.scopes, label, createdAt },
-    text: `${formatFields({ keyId, key, scopes: showScopes(apiKey), label, createdAt })}\n\nKeep the key: it is not shown again.`,
+    text: (columns) => {
+      const fields = { keyId, key, scopes: showScopes(apiKey), label, createdAt };
+      return `${formatFields(fields, columns)}\n\nKeep the key: it is not shown again.`;
+    },
   };
 };
 
@@ -64,18 +71,20 @@ const list: Verb<{ account: string }> = async (options, connected) => {
       lastUsedAt: lastUsedAt ?? null,
       revokedAt: revokedAt ?? null,
     })),
-    text: formatTable(
-      ['key id', 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
-      apiKeys.map((apiKey) => [
-        apiKey.keyId,
-        apiKey.label,
-        showScopes(apiKey),
-        apiKey.last4,
-        apiKey.createdAt,
-        apiKey.lastUsedAt,
-        apiKey.revokedAt,
-      ]),
-    ),
+    text: (columns) =>
+      formatTable(
+        ['key id', 'label', 'scopes', 'ends in', 'created', 'last used', 'revoked'],
+        apiKeys.map((apiKey) => [
+          apiKey.keyId,
+          apiKey.label,
+          showScopes(apiKey),
+          apiKey.last4,
+          apiKey.createdAt,
+          apiKey.lastUsedAt,
+          apiKey.revokedAt,
+        ]),
+        columns,
+      ),
   };
 };
 
@@ -84,7 +93,7 @@ const revoke: Verb<{ keyId?: string; key?: string }> = async ({ keyId, key }, co
   await connected();
   const revoked = await revokeApiKey(keyId ?? idOf(key ?? ''), new Date());
   const value = { keyId: revoked.keyId, revokedAt: revoked.revokedAt ?? null };
-  return { value, text: formatFields(value) };
+  return { value, text: (columns) => formatFields(value, columns) };
 };
 
 const idOf = (key: string): string => {

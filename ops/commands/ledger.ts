@@ -14,23 +14,29 @@ export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
     .action(perform(verify));
 };
 
-const verify: Verb<{ account?: string }> = async ({ account }, connected) => {
+const verify: Verb<{ account?: string }> = async ({ account }, connected, { say }) => {
   await connected();
-  const value = await verifyLedger(
-    account === undefined ? await listAccounts() : [await getAccount(account)],
-  );
-  const { accounts, entries, problems } = value;
-  const read = `Read ${count(entries, 'entry', 'entries')} of ${count(accounts, 'account', 'accounts')}`;
+  const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
+  const value = await verifyLedger(saying(accounts, say));
+  const { entries, problems } = value;
+  const read = `Read ${count(entries, 'entry', 'entries')} of ${count(value.accounts, 'account', 'accounts')}`;
   if (problems.length === 0) return { value, text: `${read}: all add up.` };
-  const table = formatTable(
-    ['account', 'kind', 'detail'],
-    problems.map(({ accountId, kind, detail }) => [accountId, kind, detail]),
-  );
   return {
     value,
-    text: `${read}.\n\n${table}`,
+    text: (columns) => {
+      const rows = problems.map(({ accountId, kind, detail }) => [accountId, kind, detail]);
+      return `${read}.\n\n${formatTable(['account', 'kind', 'detail'], rows, columns)}`;
+    },
     failure: `The ledger has ${count(problems.length, 'problem', 'problems')}.`,
   };
+};
+
+/** The accounts one after another, each announced when it is taken. */
+const saying = function* <Item>(accounts: readonly Item[], say: (text: string) => void): Generator<Item> {
+  for (const [index, account] of accounts.entries()) {
+    say(`account ${index + 1} of ${accounts.length}`);
+    yield account;
+  }
 };
 
 const count = (number: number, one: string, many: string): string =>

@@ -4,7 +4,7 @@ import { CATALOG, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putEnabled } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem, findModelRoute } from '../../core/provider-calls/model-routes.ts';
-import { text } from '../options.ts';
+import { modelOption } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
@@ -17,12 +17,12 @@ export const addModelVerbs = (models: Command, perform: Perform): void => {
   models
     .command('enable')
     .description('accept new requests for the model again')
-    .requiredOption('--model <id>', 'the model', text)
+    .addOption(modelOption())
     .action(perform(setEnabled(true)));
   models
     .command('disable')
     .description('refuse new requests for the model; existing ones continue')
-    .requiredOption('--model <id>', 'the model', text)
+    .addOption(modelOption())
     .action(perform(setEnabled(false)));
 };
 
@@ -32,7 +32,8 @@ const setEnabled =
     if (!findModel(id)) throw new NotFoundError(`There is no model ${id}.`);
     await connected();
     await putEnabled(id, enabled);
-    return { value: { id, enabled }, text: formatFields({ model: id, enabled: enabled ? 'yes' : 'no' }) };
+    const fields = { model: id, enabled: enabled ? 'yes' : 'no' };
+    return { value: { id, enabled }, text: (columns) => formatFields(fields, columns) };
   };
 
 const list: Verb<object> = async (_options, connected) => {
@@ -52,16 +53,18 @@ const list: Verb<object> = async (_options, connected) => {
   });
   return {
     value,
-    text: formatTable(
-      ['model', 'type', 'provider', 'enabled', 'dispatchable', 'reason'],
-      value.map(({ id, type, provider, enabled, dispatchable, reason }) => [
-        id,
-        type,
-        provider,
-        enabled ? 'yes' : 'no',
-        dispatchable ? 'yes' : 'no',
-        reason,
-      ]),
-    ),
+    text: (columns) =>
+      formatTable(
+        ['model', 'type', 'provider', 'enabled', 'dispatchable', 'reason'],
+        value.map(({ id, type, provider, enabled, dispatchable, reason }) => [
+          id,
+          type,
+          provider,
+          enabled ? 'yes' : 'no',
+          dispatchable ? 'yes' : 'no',
+          reason,
+        ]),
+        columns,
+      ),
   };
 };

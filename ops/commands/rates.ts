@@ -3,8 +3,8 @@ import { NotFoundError } from '../../core/errors.ts';
 import { CATALOG, type CatalogModel, findModel } from '../../core/models/catalog.ts';
 import { listModelSettings, putRate } from '../../core/models/model-settings.ts';
 import { type Rate, rateOf, rateProblem } from '../../core/models/rates.ts';
-import { rate, text } from '../options.ts';
-import { type Cell, formatTable } from '../output.ts';
+import { modelOption, rate } from '../options.ts';
+import { type Cell, formatTable, type Layout } from '../output.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** `rates list|set` */
@@ -13,10 +13,10 @@ export const addRateVerbs = (rates: Command, perform: Perform): void => {
   rates
     .command('set')
     .description('set the rate of a model; existing requests keep their price')
-    .requiredOption('--model <id>', 'the model', text)
+    .addOption(modelOption())
     .requiredOption(
       '--value <JSON>',
-      'perImage: [{"maxPixels":1048576,"xTokens":4},{"maxPixels":null,"xTokens":6}], the last tier unbounded; or perSecond: {"720p":5,"1080p":8}, with every resolution of the model',
+      'perImage: [{"maxPixels":1048576,"xTokens":4}, {"maxPixels":null,"xTokens":6}], the last tier unbounded; or perSecond: {"720p":5,"1080p":8}, with every resolution of the model',
       rate,
     )
     .action(perform(set));
@@ -69,4 +69,7 @@ const rowsOf = (model: CatalogModel, rate: Rate | undefined): Cell[][] => {
   ]);
 };
 
-const tableOf = (rows: Cell[][]): string => formatTable(['model', 'one', 'of', 'xTokens'], rows);
+const tableOf =
+  (rows: Cell[][]): Layout =>
+  (columns) =>
+    formatTable(['model', 'one', 'of', 'xTokens'], rows, columns);

@@ -1,27 +1,35 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
 import { systemClock } from '../../core/clock.ts';
 import { ConflictError } from '../../core/errors.ts';
-import { isTerminal, type RecordStatus, statusAt } from '../../core/requests/request-rules.ts';
+import {
+  isTerminal,
+  RECORD_STATUSES,
+  type RecordStatus,
+  statusAt,
+} from '../../core/requests/request-rules.ts';
 import { getRequest } from '../../core/requests/requests.ts';
 import { stopWorkflow } from '../../core/workflow/execution-history.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
-import { formatFields, formatTable, type Layout } from '../output.ts';
+import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';
 import { listRequestsOf } from '../request-list.ts';
 import { getReadableRequest, loadRequestReport } from '../request-report.ts';
-import { formatTimeline } from '../timeline.ts';
+import { formatReport } from '../request-text.ts';
 import type { Perform, Verb } from '../verb.ts';
 import { addRetryWebhookVerb } from './retry-webhook.ts';
+import { addWatchRequestsVerb } from './watch-requests.ts';
 
-/** `requests list|show|fail|retry-webhook` */
+/** `requests list|show|fail|retry-webhook|watch` */
 export const addRequestVerbs = (requests: Command, perform: Perform): void => {
   requests
     .command('list')
     .description('requests, newest first')
     .option('--account <id>', 'only this account', text)
-    .option('--status <status>', 'only this status', recordStatus)
+    .addOption(
+      new Option('--status <status>', 'only this status').choices(RECORD_STATUSES).argParser(recordStatus),
+    )
     .option('--older-than <time>', 'only those at least this old: 90s, 10m, 2h, 1d', seconds)
     .action(perform(list));
   requests
@@ -36,6 +44,7 @@ export const addRequestVerbs = (requests: Command, perform: Perform): void => {
     .option('--note <text>', 'the reason, for operators only', anyText)
     .action(perform(fail));
   addRetryWebhookVerb(requests, perform);
+  addWatchRequestsVerb(requests, perform);
 };
 
 interface ListOptions {
@@ -44,11 +53,11 @@ interface ListOptions {
   olderThan?: number;
 }
 
-const list: Verb<ListOptions> = async ({ account, status, olderThan }, connected) => {
+const list: Verb<ListOptions> = async ({ account, status, olderThan }, connected, { say }) => {
   await connected();
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
   const now = systemClock.now();
-  const requests = await listRequestsOf(accounts, { status, olderThanSeconds: olderThan }, now);
+  const requests = await listRequestsOf(accounts, { status, olderThanSeconds: olderThan }, now, say);
   const value = requests.map((request) => ({
     requestId: request.requestId,
     accountId: request.accountId,
@@ -58,10 +67,12 @@ const list: Verb<ListOptions> = async ({ account, status, olderThan }, connected
   }));
   return {
     value,
-    text: formatTable(
-      ['created', 'request', 'account', 'status', 'model'],
-      value.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
-    ),
+    text: (columns) =>
+      formatTable(
+        ['created', 'request', { title: 'account', fit: 'cut' }, 'status', 'model'],
+        value.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
+        columns,
+      ),
   };
 };
 
@@ -69,30 +80,7 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
   await connected();
   const now = systemClock.now();
   const value = renderReport(await loadRequestReport(id, now), now);
-  const { record, account, operatorNote, objects, story, spans } = value;
-  const fields = formatFields({
-    request: record.requestId,
-    status: record.status,
-    model: record.model,
-    account: `${account.accountId} (${account.name})`,
-    endUser: record.endUserEmail,
-    note: operatorNote,
-  });
-  const events = formatTable(
-    ['time', 'what', 'detail'],
-    story.map(({ at, what, detail }) => [at, what, detail]),
-  );
-  const files = formatTable(
-    ['file', 'bytes', 'in the record', 'in the bucket'],
-    objects.map(({ objectKey, sizeBytes, recorded, stored }) => [
-      objectKey,
-      sizeBytes,
-      recorded ? 'yes' : 'no',
-      stored ? 'yes' : 'no',
-    ]),
-  );
-  const text: Layout = (columns) => [fields, formatTimeline(spans, now, columns), events, files].join('\n\n');
-  return { value, text };
+  return { value, text: (columns) => formatReport(value, now, columns) };
 };
 
 /** Error message that the caller sees. */
@@ -120,6 +108,7 @@ const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected
   const { requestId, model, status, operatorNote } = value;
   return {
     value,
-    text: formatFields({ requestId, model, status, reason: error.message, note: operatorNote }),
+    text: (columns) =>
+      formatFields({ requestId, model, status, reason: error.message, note: operatorNote }, columns),
   };
 };

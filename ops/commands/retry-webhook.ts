@@ -16,5 +16,5 @@ export const addRetryWebhookVerb = (requests: Command, perform: Perform): void =
 const retry: Verb<{ id: string }> = async ({ id }, connected) => {
   await connected();
   const value = { ...(await retryWebhook(id)) };
-  return { value, text: formatFields(value) };
+  return { value, text: (columns) => formatFields(value, columns) };
 };

@@ -23,6 +23,8 @@ export interface SmokeStreams {
   out(text: string): void;
   err(text: string): void;
   signal: AbortSignal;
+  /** Width of the terminal behind `out`, when it is one. */
+  columns?: number | undefined;
 }
 
 interface GivenOptions extends TargetOptions {
@@ -91,7 +93,7 @@ export const main = async (args: readonly string[], streams: SmokeStreams): Prom
 const smokeTest = async (
   target: Target,
   given: Omit<GivenOptions, keyof TargetOptions>,
-  { out, err, signal }: SmokeStreams,
+  { out, err, signal, columns }: SmokeStreams,
 ): Promise<0 | 1> => {
   const { BaseUrl: baseUrl, AlarmTopicArn: topicArn } = target.outputs;
   if (baseUrl === undefined) throw new TargetError('The service has no output BaseUrl.');
@@ -124,14 +126,14 @@ const smokeTest = async (
     progress,
   );
   progress.stop();
-  out(`${reportOf(results)}\n`);
+  out(`${reportOf(results, columns)}\n`);
   return results.some(({ result }) => result === 'failed') ? 1 : 0;
 };
 
 /** The table of all checks, then a sentence for each that failed. */
-export const reportOf = (results: readonly CheckResult[]): string => {
+export const reportOf = (results: readonly CheckResult[], columns?: number): string => {
   const rows = results.map(({ name, result, detail, seconds }) => [name, result, seconds, detail]);
-  const table = formatTable(['check', 'result', 'seconds', 'detail'], rows);
+  const table = formatTable(['check', 'result', 'seconds', 'detail'], rows, columns);
   const failed = results.filter(({ result }) => result === 'failed');
   const skipped = results.filter(({ result }) => result === 'skipped').length;
   const passed = results.length - failed.length - skipped;

@@ -222,7 +222,10 @@ describe('requests fail', () => {
 
     const said = await runOps(service, 'requests', 'fail', '--id', requestId);
 
-    expect(said).toEqual({ code: 1, stdout: '', stderr: `Request ${requestId} has already failed.\n` });
+    expect(said).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: `Request ${requestId} has already failed. See what happened with: requests show --id <id>\n`,
+    });
     expect(await entriesOf(caller, requestId)).toHaveLength(2);
   });
 

@@ -69,7 +69,7 @@ describe('accounts', () => {
     expect(await service.ops('accounts', 'show', '--account', accountId, '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `There is no account ${accountId}.\n`,
+      stderr: `There is no account ${accountId}. List accounts with: accounts list\n`,
     });
   });
 

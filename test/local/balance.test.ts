@@ -178,7 +178,7 @@ describe('balance', () => {
     expect(await service.ops('balance', verb, '--account', 'acc_nobody', ...args)).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no account acc_nobody.\n',
+      stderr: 'There is no account acc_nobody. List accounts with: accounts list\n',
     });
   });
 

@@ -108,7 +108,7 @@ describe('keys', () => {
     expect(await service.ops('keys', verb, '--account', 'acc_nobody')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no account acc_nobody.\n',
+      stderr: 'There is no account acc_nobody. List accounts with: accounts list\n',
     });
   });
 

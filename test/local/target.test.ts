@@ -84,7 +84,7 @@ describe('where a command acts', () => {
     expect(outcome).toEqual({
       status: 1,
       stdout: '',
-      stderr: `No local run is up in ${join(directory, 'none')}, and stack GenerationService cannot be used: Stack with id GenerationService does not exist\n`,
+      stderr: `No local run is up in ${join(directory, 'none')}, and stack GenerationService cannot be used: Stack with id GenerationService does not exist. Start a local run with npm start, or name a stack by --stack.\n`,
     });
   });
 
@@ -107,7 +107,8 @@ describe('where a command acts', () => {
     expect(await runProcess([...list, '--stack', 'Half'], aws())).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'stack Half cannot be used: it has no output TableName\n',
+      stderr:
+        'stack Half cannot be used: it has no output TableName. Start a local run with npm start, or name a stack by --stack.\n',
     });
   });
 
@@ -120,7 +121,7 @@ describe('where a command acts', () => {
     expect(await runProcess([...list, '--data-dir', directory], aws())).toEqual({
       status: 1,
       stdout: '',
-      stderr: `${join(directory, 'local.json')} does not describe a local run.\n`,
+      stderr: `${join(directory, 'local.json')} does not describe a local run. Start a local run with npm start, or name a stack by --stack.\n`,
     });
   });
 

@@ -14,7 +14,7 @@ const DEMO_MILLISECONDS = 150_000;
 afterAll(() => Promise.all(saved.map((file) => rm(file, { force: true }))));
 
 test(
-  'npm run demo makes a real image and a real video, saves both under out/ and says where',
+  'npm run demo makes a real image and a real video, saves both under out/, and says where and what to do next',
   async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: root });
 
@@ -27,6 +27,9 @@ test(
     const [, image = '', size] = /^(out\/img_\w+\.jpg) {2}(\d+x\d+)$/m.exec(stdout) ?? [];
     const [, video = '', resolution, seconds] = /^(out\/vid_\w+\.mp4) {2}(\w+), (\d+) s$/m.exec(stdout) ?? [];
     saved.push(resolve(root, image), resolve(root, video));
+    expect(stdout).toContain(`Saved: ${image}, ${video}\n`);
+    expect(stdout).toMatch(/\n {2}npm start\n(.*\n)*.*\/console\n/);
+    expect(stdout).not.toContain('\u001b');
     const { width, height, format } = await sharp(await readFile(resolve(root, image))).metadata();
     expect([`${width}x${height}`, format]).toEqual([size, 'jpeg']);
     const film = await measureVideoFile({ bytes: await readFile(resolve(root, video)) });

@@ -112,7 +112,7 @@ describe('an operation on an account', () => {
     expect(await ops(verb, ...args)).toEqual({
       status: 1,
       stdout: '',
-      stderr: `There is no account ${ACCOUNT_ID}.\n`,
+      stderr: `There is no account ${ACCOUNT_ID}. List accounts with: accounts list\n`,
     });
     expect(account()).toBeUndefined();
   });

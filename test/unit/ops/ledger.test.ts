@@ -62,7 +62,7 @@ describe('ledger verify', () => {
     expect(await ops('ledger', 'verify', '--account', 'acc_none', '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no account acc_none.\n',
+      stderr: 'There is no account acc_none. List accounts with: accounts list\n',
     });
   });
 });

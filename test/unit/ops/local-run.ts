@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { type Outcome, runCommand } from './run-command.ts';
+import type { Streams } from '../../../ops/verb.ts';
+import { type Outcome, runCommandOn } from './run-command.ts';
 
 const arn = (machine: string): string => `arn:aws:states:us-east-1:111122223333:stateMachine:${machine}`;
 const OUTPUTS = {
@@ -20,6 +21,8 @@ const OUTPUTS = {
 /** Runs commands in this process, against mocked AWS clients. */
 export interface LocalRun {
   ops(...args: string[]): Promise<Outcome>;
+  /** Runs a command on a terminal, or with other means. */
+  opsOn(streams: Partial<Streams>, ...args: string[]): Promise<Outcome>;
   /** Runs a command that must succeed; returns its `--json` value. */
   json(...args: string[]): Promise<unknown>;
 }
@@ -44,9 +47,12 @@ export const describeLocalRun = (): LocalRun => {
     rmSync(dataDirectory, { recursive: true });
     process.env = { ...shell };
   });
-  const ops = (...args: string[]) => runCommand(...args, '--data-dir', dataDirectory);
+  const opsOn = (streams: Partial<Streams>, ...args: string[]) =>
+    runCommandOn(streams, ...args, '--data-dir', dataDirectory);
+  const ops = (...args: string[]) => opsOn({}, ...args);
   return {
     ops,
+    opsOn,
     async json(...args) {
       const { status, stdout, stderr } = await ops(...args, '--json');
       expect([status, stderr]).toEqual([0, '']);

@@ -51,7 +51,7 @@ describe('models', () => {
     expect(await ops('models', verb, '--model', 'xW9', '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no model xW9.\n',
+      stderr: 'There is no model xW9. List models with: models list\n',
     });
     expect(memory.get(modelSettingsKey('xW9'))).toBeUndefined();
   });

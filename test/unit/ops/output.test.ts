@@ -41,3 +41,64 @@ describe('formatFields', () => {
     expect(formatFields({ id: 'x', createdAt: null, n: 0 })).toBe('id         x\ncreatedAt  -\nn          0');
   });
 });
+
+describe('a table on a terminal', () => {
+  const widest = (text: string): number => Math.max(...text.split('\n').map(({ length }) => length));
+  const ID = 'acc_01JD4KXQ8M0000000000000000';
+  const AT = '2026-11-20T09:00:00.000Z';
+
+  test('that fits is as it is without a terminal', () => {
+    const rows = [['a', 'one two three']];
+
+    expect(formatTable(['x', 'detail'], rows, 20)).toBe(formatTable(['x', 'detail'], rows));
+  });
+
+  test('wraps its texts between words, and longer words within', () => {
+    const table = formatTable(['n', 'detail'], [[1, 'the quick brown fox jumpsoverthelazydogand runs']], 20);
+
+    expect(table.split('\n')).toEqual([
+      'N  DETAIL',
+      '1  the quick brown',
+      '   fox',
+      '   jumpsoverthelazyd',
+      '   ogand runs',
+    ]);
+  });
+
+  test('then shortens its times and cuts the middle of what may be cut', () => {
+    const head = ['created', { title: 'account', fit: 'cut' }, 'status'] as const;
+    const table = formatTable(head, [[AT, ID, 'queued']], 33);
+
+    expect(table).toBe(`CREATED         ACCOUNT    STATUS\n11-20 09:00:00  acc_…0000  queued`);
+  });
+
+  test('becomes a block of fields for each row when nothing else helps', () => {
+    const table = formatTable(
+      ['key', 'account'],
+      [
+        [ID, ID],
+        [ID, null],
+      ],
+      50,
+    );
+
+    expect(table).toBe(`key      ${ID}\naccount  ${ID}\n\nkey      ${ID}\naccount  -`);
+  });
+
+  test.each([60, 80, 100, 120])('never exceeds its %i columns', (columns) => {
+    const rows = [
+      [AT, ID, 'queued', 'an error message of some length that says what happened, and why', 12.5],
+    ];
+    const head = ['created', { title: 'account', fit: 'cut' }, 'status', 'detail', 'xTokens'] as const;
+
+    expect(widest(formatTable(head, rows, columns))).toBeLessThanOrEqual(columns);
+  });
+});
+
+test('a field that is wider than the terminal goes on below its value; ids stay whole', () => {
+  const fields = { reason: 'The operator ended this request.', key: 'gsk_0123456789012345678901234567890' };
+
+  expect(formatFields(fields, 30)).toBe(
+    'reason  The operator ended\n        this request.\nkey     gsk_0123456789012345678901234567890',
+  );
+});

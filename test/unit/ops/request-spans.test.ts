@@ -125,7 +125,7 @@ describe('the spans of a request', () => {
 
     expect(told({ attempts, executions }).at(-1)).toEqual([
       'provider-wait',
-      ...[3, 30, 'waiting for the next query'],
+      ...[3, 30, 'waiting, provider polled'],
     ]);
   });
 

@@ -135,7 +135,7 @@ describe('requests fail', () => {
       expect(await ops(...fail, '--json')).toEqual({
         status: 1,
         stdout: '',
-        stderr: `Request ${REQUEST_ID} has already ${status}.\n`,
+        stderr: `Request ${REQUEST_ID} has already ${status}. See what happened with: requests show --id <id>\n`,
       });
       expect(memory.transactions).toEqual([]);
       expect(stops()).toEqual([]);
@@ -151,7 +151,7 @@ describe('requests fail', () => {
     expect(await ops(...fail, '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Request ${REQUEST_ID} succeeded before it could be failed.\n`,
+      stderr: `Request ${REQUEST_ID} succeeded before it could be failed. See what happened with: requests show --id <id>\n`,
     });
     expect(entries()).toEqual([expect.objectContaining({ reason: 'refund', amountThousandths: 4_000 })]);
     expect(stops()).toEqual([]);

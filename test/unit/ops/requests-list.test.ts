@@ -148,7 +148,7 @@ describe('requests list', () => {
     expect(await ops('requests', 'list', '--account', 'acc_none', '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no account acc_none.\n',
+      stderr: 'There is no account acc_none. List accounts with: accounts list\n',
     });
   });
 });

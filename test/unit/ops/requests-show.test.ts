@@ -289,7 +289,7 @@ describe('requests show', () => {
     expect(await ops(...show, '--json')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `There is no request ${REQUEST_ID}.\n`,
+      stderr: `There is no request ${REQUEST_ID}. List requests with: requests list\n`,
     });
   });
 

@@ -25,8 +25,25 @@ const VERBS: string[][] = [
   ['requests', 'list', '--account', 'acc_1', '--status', 'failed', '--older-than', '10m'],
   ['requests', 'show', '--id', 'img_1'],
   ['requests', 'fail', '--id', 'img_1', '--note', 'why'],
+  [
+    'requests',
+    'watch',
+    '--account',
+    'acc_1',
+    '--status',
+    'queued',
+    '--id',
+    'img_1',
+    '--every',
+    '1s',
+    '--for',
+    '1m',
+  ],
   ['executions', 'stop-all', '--state-machine', 'generation', '--confirm', 'stop-all'],
   ['ledger', 'verify', '--account', 'acc_1'],
+  ['completion', 'bash'],
+  ['completion', 'zsh'],
+  ['completion', 'fish'],
 ];
 const NOUNS = [...new Set(VERBS.map(([noun = '']) => noun))];
 
@@ -53,6 +70,17 @@ describe('help', () => {
     expect(stdout).toContain(`Usage: ops ${noun} ${verb}`);
     for (const option of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(`${option} <`);
     expect(stdout).toContain('--data-dir');
+  });
+});
+
+describe('help fits one screen of 24 lines and 80 columns', () => {
+  const PATHS = [[], ...NOUNS.map((noun) => [noun]), ...VERBS.map(([noun = '', verb = '']) => [noun, verb])];
+
+  test.each(PATHS.map((path) => [path.join(' '), path]))('of "%s"', async (_name, path) => {
+    const lines = (await runCommand(...path, '--help')).stdout.trimEnd().split('\n');
+
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 });
 
@@ -90,6 +118,12 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     ['no request to show', ['requests', 'show'], /--id <id>' not specified/],
     ['no request to fail', ['requests', 'fail'], /--id <id>' not specified/],
     ['an unknown status', ['requests', 'list', '--status', 'done'], /one of queued, .*expired/],
+    ['a watch as JSON', ['requests', 'watch', '--json'], /requests list or requests show with --json/],
+    [
+      'a watch of one request and an account',
+      ['requests', 'watch', '--id', 'a', '--account', 'b'],
+      /without/,
+    ],
     ['--json with a value', ['accounts', 'list', '--json=yes'], /unknown option '--json=yes'/],
   ])('%s', async (_case, args, message) => {
     const outcome = await runCommand(...args);
@@ -161,6 +195,12 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     for (const scope of SCOPES) expect(stderr).toContain(scope);
   });
 
+  test('a mistake in an option is followed by how to get help', async () => {
+    expect((await runCommand('accounts', 'show')).stderr).toMatch(
+      /\nAdd --help to see what can be given\.\n$/,
+    );
+  });
+
   test('a given key is never printed', async () => {
     const { stderr } = await runCommand('keys', 'revoke', '--key', 'gsk_secret', '--key-id', 'key_1');
 
@@ -173,7 +213,7 @@ describe('an unknown model is refused before connecting', () => {
     expect(await runCommand('rates', 'set', '--model', 'xW9', '--value', '{"720p":1}')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'There is no model xW9.\n',
+      stderr: 'There is no model xW9. List models with: models list\n',
     });
   });
 });

@@ -1,0 +1,17 @@
+/** Where `npm start` serves the API, the console and the reference unless told otherwise. */
+export const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
+
+/** What the demo says at its end: what it made, and what to do next. */
+export const demoEnding = (files: readonly string[]): string =>
+  [
+    `Saved: ${files.join(', ')}`,
+    '',
+    'The service of this demo has ended. Keep one running, with a console in the browser:',
+    '',
+    '  npm start',
+    '',
+    `  console    ${DEFAULT_BASE_URL}/console`,
+    `  reference  ${DEFAULT_BASE_URL}/docs`,
+    '',
+    'It prints an API key and a first request. See what happens to requests with: npm run ops -- requests watch',
+  ].join('\n');

@@ -1,0 +1,142 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { getAccount, listAccounts } from '../../core/accounts/accounts.ts';
+import { systemClock } from '../../core/clock.ts';
+import { isTerminal, RECORD_STATUSES, type RecordStatus } from '../../core/requests/request-rules.ts';
+import { recordStatus, seconds, text } from '../options.ts';
+import { formatTable } from '../output.ts';
+import { loadRequestReport, type RequestReport } from '../request-report.ts';
+import { tellSpans } from '../request-spans.ts';
+import { tellStory } from '../request-story.ts';
+import { type WatchedRequest, watchRequests } from '../request-watch.ts';
+import { createScreen } from '../screen.ts';
+import { formatTimeline } from '../timeline.ts';
+import { type Perform, type Streams, UsageError, type Verb } from '../verb.ts';
+
+/** Seconds between two looks. */
+const DEFAULT_PAUSE_SECONDS = 2;
+
+/** `requests watch` */
+export const addWatchRequestsVerb = (requests: Command, perform: Perform): void => {
+  requests
+    .command('watch')
+    .description('unfinished and new requests as they change, until Ctrl-C')
+    .option('--account <id>', 'only this account', text)
+    .addOption(
+      new Option('--status <status>', 'only while in this status')
+        .choices(RECORD_STATUSES)
+        .argParser(recordStatus),
+    )
+    .option('--id <id>', 'only this request, as a timeline, until it and its webhook end', text)
+    .addOption(
+      new Option('--every <time>', 'pause between two looks')
+        .default(DEFAULT_PAUSE_SECONDS, `${DEFAULT_PAUSE_SECONDS}s`)
+        .argParser(seconds),
+    )
+    .option('--for <time>', 'end after this time: 90s, 10m', seconds)
+    .action(perform(watch));
+};
+
+interface WatchOptions {
+  account?: string;
+  status?: RecordStatus;
+  id?: string;
+  every: number;
+  for?: number;
+}
+
+const watch: Verb<WatchOptions> = async (options, connected, { streams, json, quiet }) => {
+  if (json) {
+    throw new UsageError('A watch is not one JSON value. Use requests list or requests show with --json.');
+  }
+  if (options.id !== undefined && (options.account !== undefined || options.status !== undefined)) {
+    throw new UsageError('Give --id without --account and --status.');
+  }
+  await connected();
+  quiet();
+  const interrupt = streams.catchInterrupt?.();
+  const look = options.id === undefined ? lookAtList(options, streams) : lookAtOne(options.id, streams);
+  const startedAt = systemClock.now().getTime();
+  const endsAt = options.for === undefined ? Number.POSITIVE_INFINITY : startedAt + options.for * 1000;
+  while (await look()) {
+    if (interrupt?.aborted || systemClock.now().getTime() >= endsAt) break;
+    await pause(options.every * 1000, undefined, interrupt && { signal: interrupt }).catch(
+      (error: unknown) => {
+        if (!interrupt?.aborted) throw error;
+      },
+    );
+    if (interrupt?.aborted) break;
+  }
+  return undefined;
+};
+
+/** Looks at something and shows it. Resolves to whether there may be more to see. */
+type Look = () => Promise<boolean>;
+
+const lookAtList = ({ account, status }: WatchOptions, streams: Streams): Look => {
+  const accounts = async () => (account === undefined ? listAccounts() : [await getAccount(account)]);
+  const find = watchRequests(accounts, systemClock.now());
+  const screen = createScreen(streams);
+  const seen = new Map<string, RecordStatus>();
+  return async () => {
+    const now = systemClock.now();
+    const rows = (await find(now)).filter((row) => status === undefined || row.status === status);
+    if (screen) screen(formatList(rows, now, streams));
+    else for (const line of changesIn(rows, seen)) streams.out(`${now.toISOString()} ${line}\n`);
+    for (const row of rows) seen.set(row.requestId, row.status);
+    return true;
+  };
+};
+
+/** As many rows as the terminal shows, below a line of what there is. */
+const formatList = (
+  rows: readonly WatchedRequest[],
+  now: Date,
+  { columns, rows: height = 24 }: Streams,
+): string => {
+  const open = rows.filter((row) => !isTerminal({ status: storedStatusOf(row.status) })).length;
+  const shown = rows.slice(0, Math.max(1, height - 5));
+  const more = rows.length > shown.length ? `, the newest ${shown.length} shown` : '';
+  const table = formatTable(
+    ['created', 'request', { title: 'account', fit: 'cut' }, 'status', 'model'],
+    shown.map((row) => [row.createdAt, row.requestId, row.accountId, row.status, row.model]),
+    columns,
+  );
+  const head = `${now.toISOString().slice(11, 19)} UTC: ${open} unfinished, ${rows.length - open} ended${more}. Ctrl-C ends.`;
+  return `${head}\n\n${table}`;
+};
+
+const storedStatusOf = (status: RecordStatus) => (status === 'expired' ? 'succeeded' : status);
+
+/** A line for each request that is new or has changed its status, oldest first. */
+const changesIn = (rows: readonly WatchedRequest[], seen: ReadonlyMap<string, RecordStatus>): string[] =>
+  rows.toReversed().flatMap(({ requestId, accountId, model, status }) => {
+    const before = seen.get(requestId);
+    if (before === status) return [];
+    const change = before === undefined ? status : `${before} -> ${status}`;
+    return [`${requestId} ${change} ${model} ${accountId}`];
+  });
+
+const lookAtOne = (requestId: string, streams: Streams): Look => {
+  const screen = createScreen(streams);
+  const told = new Set<string>();
+  return async () => {
+    const now = systemClock.now();
+    const report = await loadRequestReport(requestId, now);
+    if (screen) {
+      const { status, model } = report.request;
+      const head = `${requestId}, ${model}: ${status}. Ctrl-C ends.`;
+      screen(`${head}\n\n${formatTimeline(tellSpans(report, now), now, streams.columns)}`);
+    }
+    for (const { at, what, detail } of screen ? [] : tellStory(report, now)) {
+      const line = `${at} ${what}${detail === '' ? '' : `: ${detail}`}`;
+      if (!told.has(line)) streams.out(`${line}\n`);
+      told.add(line);
+    }
+    return !isOver(report);
+  };
+};
+
+/** Whether nothing happens any more but the expiry of its files. A webhook delivery starts before the execution of its request ends. */
+const isOver = ({ request, executions }: RequestReport): boolean =>
+  isTerminal(request) && executions.every(({ status }) => status !== 'RUNNING');

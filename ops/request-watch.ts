@@ -1,0 +1,88 @@
+import type { Account } from '../core/accounts/accounts.ts';
+import { type AccountRequestFilter, listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
+import {
+  isTerminal,
+  type RecordStatus,
+  type StoredRequest,
+  statusAt,
+} from '../core/requests/request-rules.ts';
+import { findRequests } from '../core/requests/requests.ts';
+import { addSeconds, toInstant } from '../core/time.ts';
+
+/** A request as a watch shows it. */
+export interface WatchedRequest {
+  requestId: string;
+  accountId: string;
+  model: string;
+  createdAt: string;
+  status: RecordStatus;
+}
+
+/** Number of accounts read in parallel. */
+const PARALLEL_ACCOUNTS = 8;
+/** The index lists a request a moment after it was created. */
+const INDEX_DELAY_SECONDS = 10;
+/** Ended requests that stay in view; the oldest leave. */
+const MAX_ENDED = 500;
+
+/**
+ * Looks at the requests of these accounts: all that are unfinished, and those created since the first look, also after they
+ * ended. Each look returns them as they are at `now`, newest first. A look reads the lists of unfinished and new requests, and
+ * the records that had not ended by the last one.
+ */
+export const watchRequests = (
+  accounts: () => Promise<readonly Pick<Account, 'accountId'>[]>,
+  start: Date,
+): ((now: Date) => Promise<WatchedRequest[]>) => {
+  const known = new Map<string, StoredRequest>();
+  let lookedAt = start;
+  return async (now) => {
+    const createdFrom = addSeconds(toInstant(lookedAt), -INDEX_DELAY_SECONDS);
+    const filters: AccountRequestFilter[] = [
+      { status: 'queued' },
+      { status: 'processing' },
+      // Also those that begin and end between two looks.
+      { createdFrom: createdFrom > toInstant(start) ? createdFrom : toInstant(start) },
+    ];
+    const listed = await listIds(await accounts(), filters);
+    const open = [...known.values()].filter((request) => !isTerminal(request));
+    const ids = new Set([...listed, ...open.map(({ requestId }) => requestId)]);
+    for (const id of ids) {
+      const seen = known.get(id);
+      if (seen && isTerminal(seen)) ids.delete(id);
+    }
+    const found = await findRequests([...ids]);
+    for (const id of ids) known.delete(id);
+    for (const request of found) if (request) known.set(request.requestId, request);
+    lookedAt = now;
+    const rows = [...known.values()].sort((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1));
+    for (const { requestId } of rows.filter(isTerminal).slice(MAX_ENDED)) known.delete(requestId);
+    return rows.map((request) => {
+      const { requestId, accountId, model, createdAt } = request;
+      return { requestId, accountId, model, createdAt, status: statusAt(request, now) };
+    });
+  };
+};
+
+const sortKey = ({ createdAt, requestId }: StoredRequest): string => `${createdAt} ${requestId}`;
+
+const collect = async (listed: AsyncIterable<string>): Promise<string[]> => {
+  const ids: string[] = [];
+  for await (const id of listed) ids.push(id);
+  return ids;
+};
+
+const listIds = async (
+  accounts: readonly Pick<Account, 'accountId'>[],
+  filters: readonly AccountRequestFilter[],
+): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let start = 0; start < accounts.length; start += PARALLEL_ACCOUNTS) {
+    const batch = accounts.slice(start, start + PARALLEL_ACCOUNTS);
+    const lists = batch.flatMap(({ accountId }) =>
+      filters.map((filter) => collect(listRequestIdsOfAccount(accountId, filter))),
+    );
+    ids.push(...(await Promise.all(lists)).flat());
+  }
+  return ids;
+};

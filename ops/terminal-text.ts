@@ -1,0 +1,57 @@
+const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+const segmentsOf = (text: string): string[] => [...graphemes.segment(text)].map(({ segment }) => segment);
+
+/** Width in terminal columns: East Asian characters and emoji take two. */
+export const widthOf = (text: string): number =>
+  segmentsOf(text).reduce((width, segment) => width + (WIDE.test(segment) ? 2 : 1), 0);
+
+/** The text with spaces after it, or with `right` before it, up to a width in columns. */
+export const pad = (text: string, width: number, right: boolean): string => {
+  const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return right ? space + text : text + space;
+};
+
+/** As many of the segments as fit into `width` columns. */
+const fitting = (segments: readonly string[], width: number): string[] => {
+  let used = 0;
+  const end = segments.findIndex((segment) => {
+    used += widthOf(segment);
+    return used > width;
+  });
+  return end < 0 ? [...segments] : segments.slice(0, end);
+};
+
+/** The text, or its beginning with an ellipsis when it is wider than `width` columns. */
+export const cut = (text: string, width: number): string =>
+  widthOf(text) <= width ? text : `${fitting(segmentsOf(text), width - 1).join('')}…`;
+
+/** The text, or its beginning and end around an ellipsis when it is wider: ids and paths differ at their ends. */
+export const cutMiddle = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text;
+  const segments = segmentsOf(text);
+  const tail = fitting(segments.toReversed(), Math.floor((width - 1) / 2)).toReversed();
+  return `${fitting(segments, Math.ceil((width - 1) / 2)).join('')}…${tail.join('')}`;
+};
+
+/** The text in lines of at most `width` columns, broken between words, and within those that are longer. */
+export const wrap = (text: string, width: number): string[] => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    let rest = word;
+    if (line !== '' && widthOf(`${line} ${rest}`) <= width) {
+      line = `${line} ${rest}`;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    while (widthOf(rest) > width) {
+      const head = fitting(segmentsOf(rest), width).join('');
+      lines.push(head);
+      rest = rest.slice(head.length);
+    }
+    line = rest;
+  }
+  return [...lines, line];
+};

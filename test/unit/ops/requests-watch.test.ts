@@ -1,0 +1,211 @@
+import '../builders/environment.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../../core/clock.ts';
+import { newRequestId } from '../../../core/ids.ts';
+import { accountKey, accountListing, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { atSeconds } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anImageRequest,
+  aVideoRequest,
+  putRequest,
+  REQUEST_ID,
+} from '../builders/entities.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { serveHistories } from './execution-histories.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const { ops, opsOn } = describeLocalRun();
+
+const OTHER = 'acc_2';
+let seconds: number;
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+  bucket.reset();
+  serveHistories(executions);
+  bucket.client.on(ListObjectsV2Command).resolves({});
+  // Each reading of the clock is a second after the last.
+  seconds = 60;
+  jest.spyOn(systemClock, 'now').mockImplementation(() => atSeconds(seconds++));
+  for (const accountId of [ACCOUNT_ID, OTHER]) {
+    const account = anAccount({ accountId });
+    memory.put(accountKey(accountId), { ...accountListing(accountId, account.createdAt), ...account });
+  }
+});
+
+const at = (second: number): string => atSeconds(second).toISOString();
+const idOf = (second: number, kind: 'image' | 'video' = 'image') => newRequestId(kind, atSeconds(second));
+const put = (requestId: string, second: number, changes: Parameters<typeof anImageRequest>[0] = {}) =>
+  putRequest(memory, anImageRequest({ requestId, createdAt: at(second), ...changes }));
+const watch = ['requests', 'watch', '--every', '0s'];
+/** What is printed, with the times left out. */
+const linesOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(line.indexOf(' ') + 1));
+
+describe('requests watch', () => {
+  test('prints the unfinished requests of every account, oldest first, and not those that ended before', async () => {
+    const [image, video] = [idOf(1), idOf(2, 'video')];
+    put(image, 1);
+    const waiting = { requestId: video, createdAt: at(2), status: 'processing', accountId: OTHER } as const;
+    putRequest(memory, aVideoRequest(waiting));
+    put(idOf(0), 0, { status: 'failed' });
+
+    const { status, stdout, stderr } = await ops(...watch, '--for', '0s');
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(linesOf(stdout)).toEqual([
+      `${image} queued xQI3Pro ${ACCOUNT_ID}`,
+      `${video} processing xW3.0s ${OTHER}`,
+    ]);
+    expect(stdout).toMatch(/^2026-11-20T09:01:\d\d\.000Z img_/);
+  });
+
+  test('prints each change as a line, and requests that came and ended between two looks', async () => {
+    const [first, quick] = [idOf(1), idOf(61)];
+    put(first, 1);
+    let looks = 0;
+    const out = () => {
+      looks += 1;
+      if (looks > 1) return;
+      put(first, 1, { status: 'succeeded', finishedAt: at(61), expiresAt: at(9_000) });
+      put(quick, 61, { status: 'failed', finishedAt: at(62) });
+    };
+
+    const { stdout } = await opsOn({ out }, ...watch, '--for', '9s');
+
+    expect(linesOf(stdout)).toEqual([
+      `${first} queued xQI3Pro ${ACCOUNT_ID}`,
+      `${first} queued -> succeeded xQI3Pro ${ACCOUNT_ID}`,
+      `${quick} failed xQI3Pro ${ACCOUNT_ID}`,
+    ]);
+  });
+
+  test('reads no record again that has ended', async () => {
+    const ended = idOf(1);
+    put(ended, 1);
+    let looks = 0;
+    const out = () => {
+      looks += 1;
+      put(ended, 1, { status: 'failed', finishedAt: at(61) });
+    };
+
+    await opsOn({ out }, ...watch, '--account', ACCOUNT_ID, '--for', '30s');
+
+    expect(looks).toBe(2);
+    expect(memory.calls().BatchGetCommand).toBe(2);
+  });
+
+  test('keeps to an account and to a status', async () => {
+    put(idOf(1), 1);
+    put(idOf(2), 2, { accountId: OTHER });
+    put(idOf(3), 3, { status: 'processing' });
+
+    const { stdout } = await ops(...watch, '--for', '0s', '--account', ACCOUNT_ID, '--status', 'queued');
+
+    expect(linesOf(stdout)).toEqual([expect.stringMatching(` queued xQI3Pro ${ACCOUNT_ID}$`)]);
+  });
+
+  test('draws a table in place on a terminal, as high and as wide as that', async () => {
+    for (let second = 0; second < 30; second++) put(idOf(second), second);
+
+    const { stdout } = await opsOn({ columns: 80, rows: 12 }, ...watch, '--for', '3s');
+
+    const [first = '', second = ''] = stdout.split('\u001b[10A\u001b[0J');
+    expect(second).not.toBe('');
+    expect(first).toMatch(
+      /^09:01:\d\d UTC: 30 unfinished, 0 ended, the newest 7 shown\. Ctrl-C ends\.\n\nCREATED/,
+    );
+    expect(first.trimEnd().split('\n')).toHaveLength(10);
+    for (const line of first.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test('ends with 0 on Ctrl-C, also during a pause', async () => {
+    put(idOf(1), 1);
+    const interrupt = new AbortController();
+    const streams = { out: () => interrupt.abort(), catchInterrupt: () => interrupt.signal };
+
+    const { status, stderr } = await opsOn(streams, 'requests', 'watch', '--every', '1d');
+
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  test('shows no progress beside what it shows itself', async () => {
+    put(idOf(1), 1);
+    const timers = jest.spyOn(globalThis, 'clearTimeout');
+    const progress = { update: jest.fn(), succeed: jest.fn(), fail: jest.fn(), stop: jest.fn() };
+    let clearedAtFirstLine = 0;
+    const out = () => {
+      clearedAtFirstLine = timers.mock.calls.length;
+    };
+
+    await opsOn({ out, progress }, ...watch, '--for', '0s');
+
+    expect(clearedAtFirstLine).toBeGreaterThan(0);
+    expect(progress.update).not.toHaveBeenCalled();
+    timers.mockRestore();
+  });
+
+  test('is refused for an account that does not exist', async () => {
+    expect(await ops(...watch, '--account', 'acc_none')).toMatchObject({ status: 1, stdout: '' });
+  });
+});
+
+describe('requests watch of one request', () => {
+  const ended = { status: 'succeeded', finishedAt: at(10), expiresAt: at(9_000) } as const;
+  const one = [...watch, '--id', REQUEST_ID];
+
+  test('prints each event once, and ends with its request', async () => {
+    put(REQUEST_ID, 0, ended);
+
+    const { status, stdout } = await ops(...one);
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${at(0)} accepted: xQI3Pro, 1 of 1K\n`));
+    expect(stdout.split('\n').filter((line) => line.includes(' succeeded'))).toHaveLength(1);
+  });
+
+  test('goes on until the request has ended', async () => {
+    put(REQUEST_ID, 0, { status: 'processing' });
+    const out = () => put(REQUEST_ID, 0, ended);
+
+    const { stdout } = await opsOn({ out }, ...one);
+
+    expect(stdout).toContain(`${at(10)} succeeded`);
+    expect(stdout.match(/ accepted: /g)).toHaveLength(1);
+  });
+
+  test('draws its timeline in place on a terminal', async () => {
+    put(REQUEST_ID, 0, ended);
+
+    const { stdout } = await opsOn({ columns: 80, rows: 40 }, ...one);
+
+    expect(stdout).toMatch(
+      new RegExp(`^${REQUEST_ID}, xQI3Pro: succeeded\\. Ctrl-C ends\\.\\n\\n2026-11-20 +AFTER`),
+    );
+    expect(stdout).toContain('█');
+  });
+
+  test('says that the request was deleted', async () => {
+    put(REQUEST_ID, 0, { status: 'processing' });
+    const out = () => memory.remove(requestKey(REQUEST_ID));
+
+    const { status, stderr } = await opsOn({ out }, ...one);
+
+    expect([status, stderr]).toEqual([
+      1,
+      `There is no request ${REQUEST_ID}. List requests with: requests list\n`,
+    ]);
+  });
+});
