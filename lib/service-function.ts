@@ -1,5 +1,11 @@
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Policy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
+import {
+  Policy,
+  PolicyStatement,
+  type PolicyStatementProps,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   type CfnFunction,
@@ -31,13 +37,17 @@ export interface ServiceFunctionProps {
 /** A Lambda function with its own log group and role, on the service's runtime. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
+  private readonly role: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const logGroup = new LogGroup(this, 'Logs', {
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    // Without AWS's managed policy for functions, which allows writing to every log group of the account.
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = new LambdaFunction(this, 'Function', {
+      role: this.role,
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -49,6 +59,7 @@ export class ServiceFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
     });
     this.addEnvironment({ STACK_NAME: Stack.of(this).stackName });
+    this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]);
   }
 
   /** Sets variables; typed, so that only names that `core` reads can be set. */
@@ -78,9 +89,7 @@ export class ServiceFunction extends Construct {
    * created before the function, and so before the state machine it would refer to.
    */
   allowLater(scope: Construct, id: string, actions: readonly string[], resources: readonly string[]): void {
-    const { role } = this.lambda;
-    if (!role) throw new Error(`${this.node.path} has no role.`);
-    new Policy(scope, id, { roles: [role], statements: [statement(actions, resources)] });
+    new Policy(scope, id, { roles: [this.role], statements: [statement(actions, resources)] });
   }
 }
 

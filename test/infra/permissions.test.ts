@@ -233,8 +233,13 @@ const resourcesOf = ({ Resource, Condition }: Statement): string => {
   return items ? `${resources} of ${items.join(', ')}` : resources;
 };
 
-const statementsOf = (name: string): Statement[] =>
+const isLogging = ({ Action }: Statement): boolean =>
+  list(Action).some((action) => action.startsWith('logs:'));
+const allStatementsOf = (name: string): Statement[] =>
   statements((roles) => roles.some(({ Ref }) => Ref === roleOf(name)));
+/** What a function may do besides writing its log. */
+const statementsOf = (name: string): Statement[] =>
+  allStatementsOf(name).filter((statement) => !isLogging(statement));
 
 /** The resources on which a function has any action that writes to the table. */
 const resourcesWrittenBy = (name: string): string =>
@@ -262,7 +267,19 @@ describe.each(NAMES)('%s', (name) => {
     expect([...new Set(granted)].toSorted()).toEqual(actionsCalledIn(codeOf(name)).toSorted());
   });
 
-  test('has its own role, for Lambda only, with log writing as the only managed policy', () => {
+  test('may write its own log, and no other', () => {
+    const { LogGroup } = service.functions[name]?.properties.LoggingConfig ?? {};
+
+    expect(allStatementsOf(name).filter(isLogging)).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        Resource: { 'Fn::GetAtt': [LogGroup.Ref, 'Arn'] },
+      },
+    ]);
+  });
+
+  test('has its own role, for Lambda only, without a managed policy', () => {
     const owners = NAMES.filter((other) => roleOf(other) === roleOf(name));
     const role = service.resources[roleOf(name)]?.Properties ?? {};
 
@@ -270,9 +287,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(role.AssumeRolePolicyDocument.Statement).toEqual([
       { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
     ]);
-    expect(role.ManagedPolicyArns.map(render)).toEqual([
-      'arn:AWS::Partition:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole',
-    ]);
+    expect(role.ManagedPolicyArns).toBeUndefined();
     expect(role.Policies).toBeUndefined();
   });
 });

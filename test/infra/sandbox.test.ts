@@ -47,11 +47,17 @@ describe('a stack with the sandbox', () => {
       referencesIn(Properties.Roles).includes(role),
     );
 
-    expect(policies).toEqual([]);
-    expect(sandbox.resources[role]?.Properties.ManagedPolicyArns).toHaveLength(1);
-    expect(referencesIn(sandbox.resources[role]?.Properties.ManagedPolicyArns)).toContain(
-      'AWSLambdaBasicExecutionRole',
-    );
+    const { LogGroup } = sandbox.functions[STAND_IN]?.properties.LoggingConfig ?? {};
+    expect(policies.map(([, { Properties }]) => Properties.PolicyDocument.Statement)).toEqual([
+      [
+        {
+          Effect: 'Allow',
+          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+          Resource: { 'Fn::GetAtt': [LogGroup.Ref, 'Arn'] },
+        },
+      ],
+    ]);
+    expect(sandbox.resources[role]?.Properties.ManagedPolicyArns).toBeUndefined();
   });
 
   test.each([...CALLERS, ...KNOWERS])('points %s at it, with its key for both providers', (name) => {
