@@ -15,6 +15,7 @@ import {
 import { balance, entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
 import { type LocalService, ops } from './support/local-service.ts';
 import { endUserOf, endUserPath, failed, remove, uniqueEmail } from './support/resources.ts';
+import { aVideo, createVideo } from './support/videos.ts';
 
 const BLOCK = '[guardrail=block]';
 const MASK = '[guardrail=mask]';
@@ -52,6 +53,12 @@ describe('A prompt the content filter blocks', () => {
 
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([202, null]);
   });
+});
+
+test('A prompt of a video is judged like that of an image', async () => {
+  const answer = await createVideo(caller, aVideo({ prompt: unique(BLOCK) }));
+
+  expect(refusal(answer)).toEqual([422, 'content_policy']);
 });
 
 test('A prompt the content filter would only mask is accepted', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PUBLIC_PAGES } from '../../core/files/pages.ts';
+import { KEPT } from '../permissions/kept.ts';
 import { actionsCalledIn, codeOf } from './function-code.ts';
 import {
   EVERYTHING_CONFIGURED,
@@ -290,6 +291,18 @@ describe.each(NAMES)('%s', (name) => {
     expect(role.ManagedPolicyArns).toBeUndefined();
     expect(role.Policies).toBeUndefined();
   });
+});
+
+test('each permission that is kept though no contract test needs it is granted', () => {
+  const granted = NAMES.flatMap((name) =>
+    statementsOf(name).flatMap(({ Action }) =>
+      list(Action).map((action) => `${render({ Ref: service.functions[name]?.logicalId })} ${action}`),
+    ),
+  );
+
+  for (const { of, actions } of KEPT) {
+    expect(granted).toEqual(expect.arrayContaining(actions.map((action) => `${of} ${action}`)));
+  }
 });
 
 describe('of the table', () => {

@@ -1,11 +1,12 @@
 /**
- * Prints the granted permissions that no local run used: `npm run report:permissions -- <folder>`, after
- * `PERMISSION_USE_DIR=<folder> npm run test:contract`. Exits with 1 when the folder holds no run, with 2
- * when none is given.
+ * Prints the granted permissions that no local run used, with the reasons of `kept.ts`: `npm run report:permissions --
+ * <folder>`, after `PERMISSION_USE_DIR=<folder> npm run test:contract`. Exits with 1 when one has no reason or the folder holds
+ * no run, with 2 when none is given.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTable } from '../../ops/output.ts';
+import { reasonFor } from './kept.ts';
 import { type PermissionUse, unusedPermissions } from './unused.ts';
 
 const [folder] = process.argv.slice(2);
@@ -20,5 +21,10 @@ if (runs.length === 0) {
   process.exit(1);
 }
 const unused = unusedPermissions(runs);
-console.log(formatTable(['role of', 'action', 'on'], unused));
-console.log(`\n${unused.length} permissions were used by none of ${runs.length} runs.`);
+const rows = unused.map((one) => [...one, reasonFor(one) ?? 'NO REASON: take it away, or test it']);
+console.log(formatTable(['role of', 'action', 'on', 'kept because'], rows));
+const unexplained = unused.filter((one) => reasonFor(one) === undefined);
+console.log(
+  `\n${unused.length} permissions were used by none of ${runs.length} runs, ${unexplained.length} of them without a reason.`,
+);
+if (unexplained.length > 0) process.exitCode = 1;

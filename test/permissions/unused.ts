@@ -24,11 +24,14 @@ const placeOf = ({ resources, leadingKeys }: PermissionUse): string => {
 /** A permission that no run used: the role's function or state machine, the action, and on what. */
 export type Unused = [principal: string, action: string, on: string];
 
-/** The permissions that some run granted and none used, by role and action. */
+/** Lambda itself writes the log of a function, by the function's role. No call to the local AWS shows it. */
+const isLogging = ({ action }: PermissionUse): boolean => action.startsWith('logs:');
+
+/** The permissions that some run granted and none used, by role and action. The writing of logs is left out. */
 export const unusedPermissions = (runs: readonly (readonly PermissionUse[])[]): Unused[] => {
   const granted = new Map<string, Unused>();
   const used = new Set<string>();
-  for (const use of runs.flat()) {
+  for (const use of runs.flat().filter((one) => !isLogging(one))) {
     const permission: Unused = [withoutAdded(use.principal), use.action, placeOf(use)];
     const key = permission.join('\n');
     granted.set(key, permission);

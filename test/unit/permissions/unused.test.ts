@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { type Kept, reasonFor } from '../../permissions/kept.ts';
 import { type PermissionUse, unusedPermissions } from '../../permissions/unused.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:111122223333:table/T';
@@ -37,6 +38,19 @@ describe('the report of permissions', () => {
     expect(unusedPermissions(runs.slice(0, 1))).toEqual([
       ['GetBalance', 'dynamodb:GetItem', 'secretsmanager:secret:ModelArk'],
     ]);
+  });
+
+  test('leaves out the writing of logs, which no call shows', () => {
+    expect(unusedPermissions([[aUse({ action: 'logs:PutLogEvents' })]])).toEqual([]);
+  });
+
+  test('is told why a permission is kept, if there is a reason', () => {
+    const kept: Kept[] = [{ of: 'Stop', actions: ['states:Stop', 'states:List'], why: 'the end' }];
+    const unused = (of: string, action: string): [string, string, string] => [of, action, 'anything'];
+
+    expect(reasonFor(unused('Stop', 'states:List'), kept)).toBe('the end');
+    expect(reasonFor(unused('Stop', 'states:Start'), kept)).toBeUndefined();
+    expect(reasonFor(unused('Start', 'states:List'), kept)).toBeUndefined();
   });
 
   test('tells partitions of a table apart', () => {
