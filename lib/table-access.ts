@@ -16,6 +16,8 @@ export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
   /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+  /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
+  updates?: readonly PartitionKind[];
 }
 
 /** A function with access to the table, by the stem of its file. */
@@ -34,19 +36,17 @@ export type TableUser =
   | 'verify-ledger';
 
 /** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
-const KEY = ['apiKeys'] as const;
-const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], writes: [KEY, 'UpdateItem'] };
-const BLOCK: ItemAccess = {
-  reads: [['accounts'], 'GetItem'],
-  writes: [['apiKeys', 'accounts'], 'UpdateItem'],
-};
+const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
+const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'accounts'] };
 const CREATE: ItemAccess = {
   reads: [['accounts', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
-  writes: [['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter'], 'PutItem', 'UpdateItem'],
+  writes: [['accounts', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
+  updates: ['apiKeys', 'inFlightFilter'],
 };
 const DELETE: ItemAccess = {
   reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
-  writes: [['apiKeys', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+  writes: [['requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+  updates: ['apiKeys'],
 };
 /** What calls providers, or reads what they made, reaches nothing but requests: no account, key or ledger. */
 const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
@@ -59,31 +59,18 @@ const END: ItemAccess = {
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
-  'create-video': {
-    ...CREATE,
-    writes: [
-      ['apiKeys', 'accounts', 'requests', 'ledgers', 'inFlightFilter', 'inFlightClips'],
-      'PutItem',
-      'UpdateItem',
-    ],
-  },
+  'create-video': { ...CREATE, updates: ['apiKeys', 'inFlightFilter', 'inFlightClips'] },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
     reads: [['accounts', 'requests'], 'GetItem', 'Query'],
-    writes: [['apiKeys', 'requests'], 'UpdateItem'],
+    updates: ['apiKeys', 'requests'],
   },
   'list-generations': { ...ACCOUNT, reads: [['accounts', 'requests'], 'BatchGetItem', 'GetItem'] },
   'delete-generation': DELETE,
   'bulk-delete-generations': DELETE,
   'delete-end-user': {
     ...DELETE,
-    writes: [
-      ['apiKeys', 'accounts', 'requests', 'ledgers'],
-      'BatchWriteItem',
-      'DeleteItem',
-      'PutItem',
-      'UpdateItem',
-    ],
+    writes: [['accounts', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
   },
   'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
   'list-end-users': { ...ACCOUNT, reads: [['accounts'], 'BatchGetItem', 'GetItem'] },
@@ -101,7 +88,8 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
-    writes: [['requests', 'webhookHosts', 'inFlightWebhooks'], 'PutItem', 'UpdateItem'],
+    writes: [['requests'], 'PutItem'],
+    updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
     reads: [['requests', 'accounts', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
