@@ -116,14 +116,17 @@ describe('a file is not left half', () => {
   });
 });
 
-test('A stream that gives more bytes than were announced fails', async () => {
+test('A stream that gives more bytes than were announced fails, and leaves no file', async () => {
   const lying = new GenerationClient({
     baseUrl: api.url,
     apiKey: 'gsk_test',
     fetch: async () => new Response('12345678901', { headers: { 'content-length': '10' } }),
   });
+  const download = async () => lying.download(anItem());
 
-  await expect((await lying.download(anItem())).bytes()).rejects.toThrow('The file has 10 bytes; 11 came.');
+  await expect((await download()).bytes()).rejects.toThrow('The file has 10 bytes; 11 came.');
+  expect(await saveTo(path, await download()).catch((thrown) => thrown)).toBeInstanceOf(DownloadError);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 describe('a file cannot be had', () => {

@@ -1,6 +1,4 @@
-// Runs in every runtime, with the address of the test's server: what the client does there, as one object.
-import { ConnectionError, GenerationClient, verifyWebhook } from '@generation-service/client';
-
+// Runs in every runtime, with the package and the address of the test's server: what the client does there, as one object.
 const nameOf = async (call) => {
   try {
     await call();
@@ -18,7 +16,7 @@ const sign = async (text) => {
   return btoa(String.fromCharCode(...new Uint8Array(await subtle.sign('HMAC', key, bytes(text)))));
 };
 
-export const everywhere = async (baseUrl) => {
+export const everywhere = async ({ ConnectionError, GenerationClient, verifyWebhook }, baseUrl) => {
   const client = new GenerationClient({ baseUrl, apiKey: 'gsk_test', maxRetries: 3 });
   const body = { model: 'a', prompt: 'b', endUserEmail: 'c' };
   // The server cuts every second answer to a creation.

@@ -4,23 +4,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
-import { installPackage } from '../a-package.ts';
+import { installTarball, packPackage } from '../a-package.ts';
 import { type Behavior, cut, FaultyServer, hangUp, json, refuse } from '../server.ts';
 
 const server = await new FaultyServer().start();
 const folder = mkdtempSync(join(tmpdir(), 'client-runtimes-'));
 let own: string;
+let tarball: string;
 beforeAll(() => {
-  own = installPackage(folder);
+  tarball = packPackage(folder);
+  own = installTarball(folder, tarball);
   const script = fileURLToPath(new URL('everywhere.mjs', import.meta.url));
   copyFileSync(script, join(folder, 'everywhere.mjs'));
   const address = 'globalThis.Deno ? Deno.args[0] : process.argv[2]';
-  writeFileSync(
-    join(folder, 'main.mjs'),
-    `import { everywhere } from './everywhere.mjs';\nconsole.log(JSON.stringify(await everywhere(${address})));\n`,
-  );
+  const rest = `import('./everywhere.mjs')
+    .then(({ everywhere }) => everywhere(client, ${address}))
+    .then((result) => console.log(JSON.stringify(result)));\n`;
+  writeFileSync(join(folder, 'main.mjs'), `import * as client from '@generation-service/client';\n${rest}`);
+  writeFileSync(join(folder, 'main.cjs'), `const client = require('@generation-service/client');\n${rest}`);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -67,26 +71,40 @@ const EXPECTED = {
   headless: 'WebhookVerificationError',
 };
 
-/** Runtimes with their commands; those that are not installed are left out, loudly. */
-const RUNTIMES: [name: string, command: string, ...options: string[]][] = [
-  ['this Node', process.execPath],
-  ['the Node of the machine', '/usr/bin/node'],
-  ['Bun', 'bun'],
-  ['Deno', 'deno', 'run', '--allow-net'],
+/** Runtimes with the script and their commands; those that are not installed are left out, loudly. */
+const RUNTIMES: [name: string, script: string, command: string, ...options: string[]][] = [
+  ['this Node', 'main.mjs', process.execPath],
+  ['this Node, by require', 'main.cjs', process.execPath],
+  ['the Node of the machine', 'main.mjs', '/usr/bin/node'],
+  ['the Node of the machine, by require', 'main.cjs', '/usr/bin/node'],
+  ['Bun', 'main.mjs', 'bun'],
+  ['Deno', 'main.mjs', 'deno', 'run', '--allow-net'],
 ];
 
+/** What concerns only those who cannot load ES modules, or only by `import()`: the package is ESM only. */
+const IGNORED_RESOLUTIONS = ['node10', 'node16-cjs'];
+
+test('The tarball has two entries, whose types resolve for ES modules and bundlers', async () => {
+  const checked = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
+  if (!checked.types) throw new Error('The package has no types.');
+  const problems = checked.problems.filter(
+    (problem) => !('resolutionKind' in problem && IGNORED_RESOLUTIONS.includes(problem.resolutionKind)),
+  );
+
+  expect(problems).toEqual([]);
+  expect(Object.keys(checked.entrypoints)).toEqual(['.', './node']);
+});
+
 describe('The packed client does the same', () => {
-  for (const [name, command, ...options] of RUNTIMES) {
+  for (const [name, script, command, ...options] of RUNTIMES) {
     const isInstalled = spawnSync(command, ['--version']).status === 0;
     if (!isInstalled) console.warn(`${name} is not installed: the client is not run there.`);
     (isInstalled ? test : test.skip)(`in ${name}`, async () => {
       serve();
       const env = { ...process.env, NODE_NO_WARNINGS: '1' };
-      const { stdout } = await promisify(execFile)(
-        command,
-        [...options, join(folder, 'main.mjs'), server.url],
-        { env },
-      );
+      const { stdout } = await promisify(execFile)(command, [...options, join(folder, script), server.url], {
+        env,
+      });
 
       expect(JSON.parse(stdout)).toEqual(EXPECTED);
     });
@@ -103,13 +121,14 @@ describe('The packed client does the same', () => {
     serve({
       '/': (_seen, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
       '/client.mjs': script(readFileSync(join(own, 'build/index.js'), 'utf8')),
-      '/everywhere.mjs': script(code.replace("'@generation-service/client'", "'/client.mjs'")),
+      '/everywhere.mjs': script(code),
     });
     const browser = await chromium.launch({ executablePath });
     try {
       const page = await browser.newPage();
       await page.goto(server.url);
-      const run = "import('/everywhere.mjs').then(({ everywhere }) => everywhere(location.origin))";
+      const run =
+        "Promise.all([import('/client.mjs'), import('/everywhere.mjs')]).then(([client, { everywhere }]) => everywhere(client, location.origin))";
 
       expect(await page.evaluate(run)).toEqual(EXPECTED);
     } finally {

@@ -1,0 +1,168 @@
+import '../builders/environment.ts';
+import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { ROUTES } from '../../../core/routes.ts';
+import { pauseKey, requestKey } from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import type { CallerEndpoint } from '../../../functions/openapi/operations.ts';
+import { answersSeen, checkDeclared } from '../../contract/support/declared-answers.ts';
+import { faultAnswers } from '../../contract/support/fault-answers.ts';
+import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';
+import { aCaller } from '../builders/callers.ts';
+import { NOW } from '../builders/clocks.ts';
+import {
+  ACCOUNT_ID,
+  anEndUser,
+  anImageRequest,
+  aStoredOutput,
+  aStoredVideo,
+  aVideoRequest,
+  EMAIL,
+  putEndUser,
+  putRequest,
+  REQUEST_ID,
+  VIDEO_ID,
+} from '../builders/entities.ts';
+import { withEnvironment } from '../builders/environment.ts';
+import { aSigningKey } from '../builders/signing-key.ts';
+import { tableError } from '../builders/table-errors.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const executions = new MemoryExecutions();
+const bucket = new MemoryBucket();
+const bedrock = mockClient(BedrockRuntimeClient);
+const succeeded = { status: 'succeeded', finishedAt: NOW.toISOString(), costThousandths: 4_000 } as const;
+let now = NOW;
+let send: jest.Spied<typeof table.send> | undefined;
+
+const reset = (): void => {
+  memory.reset();
+  secrets.reset();
+  for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
+  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
+  executions.reset();
+  bucket.reset();
+  bedrock.reset();
+  // Credentials are cached for 5 min: each call is an hour later.
+  now = new Date(now.getTime() + 3_600_000);
+  stopTime(now);
+  const expiresAt = new Date(now.getTime() + 3_600_000).toISOString();
+  putRequest(memory, anImageRequest({ ...succeeded, outputs: [aStoredOutput(0)], expiresAt }));
+  putRequest(memory, aVideoRequest({ ...succeeded, outputs: [aStoredVideo()], expiresAt }));
+  putEndUser(memory, anEndUser({ activeRequests: 0 }));
+};
+beforeEach(reset);
+afterEach(() => send?.mockRestore());
+
+const ofImage = { pathParameters: { requestId: REQUEST_ID } };
+const ofEndUser = { pathParameters: { email: EMAIL } };
+
+/** A call of each route that succeeds. */
+const CALLS: Record<CallerEndpoint, Parameters<typeof anApiEvent>[0]> = {
+  'create-generation': { body: aGenerationBody() },
+  'list-generations': {},
+  'get-generation': ofImage,
+  'delete-generation': ofImage,
+  'bulk-delete-generations': { body: { requestIds: [REQUEST_ID] } },
+  'create-video': { body: aVideoBody() },
+  'get-video': { pathParameters: { requestId: VIDEO_ID } },
+  'list-models': {},
+  'list-end-users': {},
+  'block-end-user': ofEndUser,
+  'unblock-end-user': ofEndUser,
+  'delete-end-user': ofEndUser,
+  'get-balance': {},
+  'list-balance-history': {},
+};
+const NAMES = Object.keys(CALLS) as CallerEndpoint[];
+
+type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/** Calls a route's handler and holds the answer to the document. `broken` is the number of the call to the table that fails. */
+const call = async (
+  name: CallerEndpoint,
+  broken?: number,
+): Promise<{ status: number; tableCalls: number }> => {
+  const { handler } = (await import(`../../../functions/api/${name}.ts`)) as { handler: Handler };
+  const { headers } = await aCaller(memory);
+  const real = table.send.bind(table);
+  let tableCalls = 0;
+  send = jest.spyOn(table, 'send').mockImplementation(((...given: Parameters<typeof real>) => {
+    tableCalls += 1;
+    return tableCalls === broken ? Promise.reject(new Error('The table is broken.')) : real(...given);
+  }) as typeof table.send);
+  const answer = read(await handler(anApiEvent({ headers, ...CALLS[name] }), aLambdaContext()));
+  send.mockRestore();
+  const { method, path } = ROUTES[name];
+  const stringHeaders = Object.entries(answer.headers).map(([key, value]) => [key, String(value)]);
+  checkDeclared(method, path.replaceAll(/\{(\w+)\}/g, 'x'), {
+    ...{ status: answer.status, body: answer.body },
+    headers: new Headers(Object.fromEntries(stringHeaders)),
+  });
+  return { status: answer.status, tableCalls };
+};
+
+describe('whatever call to the table fails, the answer is declared', () => {
+  test.each(NAMES)('of %s', async (name) => {
+    const { status, tableCalls } = await call(name);
+    expect([200, 202]).toContain(status);
+    expect(tableCalls).toBeGreaterThan(1);
+
+    const statuses: number[] = [];
+    for (let broken = 1; broken <= tableCalls; broken++) {
+      reset();
+      statuses.push((await call(name, broken)).status);
+    }
+
+    expect(statuses[0]).toBe(500);
+    // What can be made good is answered as if nothing had happened; a deletion that stopped half asks to be repeated.
+    for (const each of statuses) expect([200, 202, 500, 503]).toContain(each);
+  });
+});
+
+describe('what needs a filter, a pause or half a deletion is declared', () => {
+  test.each(['create-generation', 'create-video'] as const)(
+    'of %s, refused by the filter: 422',
+    async (name) => {
+      const judged = { action: 'GUARDRAIL_INTERVENED', assessments: [] } as never;
+      bedrock.on(ApplyGuardrailCommand).resolves(judged);
+      const filtered = { GUARDRAIL_ID: 'guardrail', GUARDRAIL_VERSION: '1' };
+
+      expect((await withEnvironment(filtered, () => call(name))).status).toBe(422);
+    },
+  );
+
+  test.each([
+    ['create-generation', 'xQI3Pro'],
+    ['create-video', 'xW3.0s'],
+  ] as const)('of %s, paused after a time-out: 503', async (name, model) => {
+    const until = new Date(now.getTime() + 61_500).toISOString();
+    memory.put(pauseKey({ accountId: ACCOUNT_ID, email: EMAIL, model }), { until });
+
+    expect((await call(name)).status).toBe(503);
+  });
+
+  test('of delete-end-user, while a request of theirs cannot be deleted: 503', async () => {
+    memory.beforeTransaction = () => {
+      const [item] = memory.transactions.at(-1)?.TransactItems ?? [];
+      if (item?.Delete?.Key?.PK === requestKey(REQUEST_ID).PK) throw tableError('TimeoutError');
+    };
+
+    expect((await call('delete-end-user')).status).toBe(503);
+  });
+});
+
+test('so every declared answer that no call over HTTP shows was seen here', () => {
+  const seen = answersSeen();
+
+  expect(faultAnswers()).toHaveLength(19);
+  expect(faultAnswers().filter((answer) => !seen.has(answer))).toEqual([]);
+});
