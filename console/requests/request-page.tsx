@@ -127,7 +127,7 @@ const Story = ({ record }: { record: AnyRecord }) => {
   return (
     <>
       <Problem text={problem.value} />
-      {told.spans && <Timeline spans={told.spans} now={now.value} />}
+      <Timeline spans={told.spans} now={now.value} />
       <StateGraph way={way} />
       <Attempts attempts={told.providerAttempts} />
       <WebhookAttempts webhooks={told.webhooks} />
