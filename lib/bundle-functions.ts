@@ -52,6 +52,6 @@ export const bundleFunctions = async (outputFolder: string): Promise<(name: stri
     legalComments: 'none',
     logLevel: 'warning',
   });
-  bundlePages(join(outputFolder, 'events', 'publish-pages'));
+  await bundlePages(join(outputFolder, 'events', 'publish-pages'));
   return (name) => join(outputFolder, name);
 };

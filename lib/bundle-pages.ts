@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OPENAPI_FILE, PUBLIC_PAGES } from '../core/files/pages.ts';
+import { CONSOLE_PAGES, OPENAPI_FILE, PUBLIC_PAGES } from '../core/files/pages.ts';
+import { bundleConsole } from './bundle-console.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const redoc = createRequire(import.meta.url).resolve('redoc/bundles/redoc.standalone.js');
@@ -17,20 +18,23 @@ const ownRedoc = (): string => {
   return parts.join('data:,');
 };
 
-/** Where each page is made from. */
-const SOURCES: Record<string, () => string> = {
-  [OPENAPI_FILE]: () => readFileSync(join(root, 'docs/openapi.json'), 'utf8'),
-  'docs.html': () => readFileSync(join(root, 'lib/pages/docs.html'), 'utf8'),
-  'redoc.standalone.js': ownRedoc,
-  'redoc.standalone.js.LICENSE.txt': () => readFileSync(`${redoc}.LICENSE.txt`, 'utf8'),
-};
+/** The content of each page. */
+const contents = async (): Promise<Record<string, string | Uint8Array>> => ({
+  [OPENAPI_FILE]: readFileSync(join(root, 'docs/openapi.json')),
+  'docs.html': readFileSync(join(root, 'lib/pages/docs.html')),
+  'redoc.standalone.js': ownRedoc(),
+  'redoc.standalone.js.LICENSE.txt': readFileSync(`${redoc}.LICENSE.txt`),
+  'console.html': readFileSync(join(root, 'console/index.html')),
+  ...(await bundleConsole()),
+});
 
-/** Writes the public pages into the bundle of the function that publishes them. */
-export const bundlePages = (folder: string): void => {
+/** Writes the public pages and the console into the bundle of the function that publishes them. */
+export const bundlePages = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
-  for (const { file } of PUBLIC_PAGES) {
-    const source = SOURCES[file];
-    if (!source) throw new Error(`Nothing says what ${file} is made from.`);
-    writeFileSync(join(folder, file), source());
+  const made = await contents();
+  for (const { file } of [...PUBLIC_PAGES, ...CONSOLE_PAGES]) {
+    const content = made[file];
+    if (content === undefined) throw new Error(`Nothing says what ${file} is made from.`);
+    writeFileSync(join(folder, file), content);
   }
 };

@@ -145,6 +145,7 @@ export const StackContext = z
     logRetentionDays: z.coerce.number().pipe(z.literal(LOG_RETENTION_DAYS)).default(30),
     removalPolicy: z.enum(['keep', 'destroy']).default('keep'),
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
+    console: flag.default(false),
     providers: z.enum(['real', 'sandbox']).default('real'),
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,

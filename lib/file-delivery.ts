@@ -17,7 +17,9 @@ import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { consoleBehaviors } from './console.ts';
 import type { StackContext } from './context.ts';
+import type { HttpApi } from './http-api.ts';
 import { emptySecret } from './provider-secrets.ts';
 import { publicBehaviors } from './public-pages.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -26,8 +28,13 @@ import { ServiceFunction } from './service-function.ts';
 export interface FileDeliveryProps {
   bucket: Bucket;
   bundleOf: (name: string) => string;
+  /** What the console calls, where there is one. */
+  httpApi: HttpApi;
   /** `deliveryBaseUrl` replaces the distribution's own domain. */
-  context: Pick<StackContext, 'deliveryBaseUrl' | 'filesDomainName' | 'filesCertificateArn' | 'signingKeys'>;
+  context: Pick<
+    StackContext,
+    'deliveryBaseUrl' | 'filesDomainName' | 'filesCertificateArn' | 'signingKeys' | 'console'
+  >;
 }
 
 /** How long CloudFormation waits for a key pair: longer than its function runs, with its retries. */
@@ -51,7 +58,7 @@ export class FileDelivery extends Construct {
   /** The key that signs. Others are trusted too, while URLs that they signed are valid. */
   private readonly signingKey: SigningKey;
 
-  constructor(scope: Construct, id: string, { bucket, bundleOf, context }: FileDeliveryProps) {
+  constructor(scope: Construct, id: string, { bucket, bundleOf, httpApi, context }: FileDeliveryProps) {
     super(scope, id);
     const createSigningKey = new ServiceFunction(this, 'CreateSigningKey', {
       bundle: bundleOf('events/create-signing-key'),
@@ -74,6 +81,8 @@ export class FileDelivery extends Construct {
       securityHeadersBehavior: { contentTypeOptions: { override: true } },
     });
     const origin = S3BucketOrigin.withOriginAccessControl(bucket, { originAccessControl });
+    const ownUrl = filesDomainName === undefined ? undefined : `https://${filesDomainName}`;
+    const givenUrl = context.deliveryBaseUrl ?? ownUrl;
     const distribution = new Distribution(this, 'Distribution', {
       comment: 'Generated files, by signed URL, and the public pages',
       defaultBehavior: {
@@ -84,7 +93,16 @@ export class FileDelivery extends Construct {
         trustedKeyGroups: [keyGroup],
         responseHeadersPolicy,
       },
-      additionalBehaviors: publicBehaviors(this, origin, this.globalName('pages')),
+      additionalBehaviors: {
+        ...publicBehaviors(this, origin, this.globalName('pages')),
+        ...(context.console &&
+          consoleBehaviors(this, {
+            origin,
+            apiOrigin: httpApi.origin(),
+            responseHeadersPolicyName: this.globalName('console'),
+            filesUrl: givenUrl,
+          })),
+      },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(filesDomainName !== undefined &&
         filesCertificateArn !== undefined && {
@@ -94,7 +112,7 @@ export class FileDelivery extends Construct {
         }),
     });
     this.distributionDomain = distribution.distributionDomainName;
-    this.baseUrl = context.deliveryBaseUrl ?? `https://${filesDomainName ?? this.distributionDomain}`;
+    this.baseUrl = givenUrl ?? `https://${this.distributionDomain}`;
   }
 
   /** Lets functions sign URLs of files. */

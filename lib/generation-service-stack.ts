@@ -48,9 +48,13 @@ export class GenerationServiceStack extends Stack {
     const sandbox =
       context.providers === 'sandbox' ? new SandboxProviders(this, 'Sandbox', bundleOf) : undefined;
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context, sandbox);
-    const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket: dataStore.bucket });
     const httpApi = new HttpApi(this, 'HttpApi', context);
-    new PublicPages(this, 'PublicPages', { bundleOf, bucket: dataStore.bucket, baseUrl: httpApi.baseUrl });
+    const { bucket } = dataStore;
+    const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket, httpApi });
+    new PublicPages(this, 'PublicPages', {
+      ...{ bundleOf, bucket, baseUrl: httpApi.baseUrl },
+      hasConsole: context.console,
+    });
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
     httpApi.addRoutes(endpoints.routes);
     const clipMeasuring = new ClipMeasuring(this, 'ClipMeasuring', bundleOf);
@@ -169,6 +173,7 @@ export class GenerationServiceStack extends Stack {
     });
 
     addOutputs(this, {
+      context,
       httpApi,
       dataStore,
       secrets,

@@ -15,6 +15,8 @@ import {
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { type IOrigin, OriginProtocolPolicy, OriginSslPolicy } from 'aws-cdk-lib/aws-cloudfront';
+import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -103,11 +105,10 @@ export class HttpApi extends Construct {
       cloudWatchRole: context.accessLogs,
     });
     // Not the stage's own URL: the stage depends on the functions, which get this URL as a variable.
-    const { region, urlSuffix } = Stack.of(this);
     this.baseUrl =
       context.publicBaseUrl ??
       (apiDomainName !== undefined ? `https://${apiDomainName}` : undefined) ??
-      `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+      `https://${this.gatewayHost}/${STAGE}`;
     if (apiDomainName !== undefined && apiCertificateArn !== undefined) {
       this.domain = this.api.addDomainName('Domain', {
         domainName: apiDomainName,
@@ -121,9 +122,26 @@ export class HttpApi extends Construct {
     }
   }
 
+  /**
+   * The API as an origin of a distribution, by the gateway's own name: a custom domain may lead elsewhere. Not CDK's own, which would name
+   * the stage, and so depend on the functions.
+   */
+  origin(): IOrigin {
+    return new HttpOrigin(this.gatewayHost, {
+      originPath: `/${STAGE}`,
+      protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+      originSslProtocols: [OriginSslPolicy.TLS_V1_2],
+    });
+  }
+
   /** Gives functions the base URL of the API. */
   bindBaseUrl(functions: readonly ServiceFunction[]): void {
     for (const to of functions) to.addEnvironment({ PUBLIC_BASE_URL: this.baseUrl });
+  }
+
+  private get gatewayHost(): string {
+    const { region, urlSuffix } = Stack.of(this);
+    return `${this.api.restApiId}.execute-api.${region}.${urlSuffix}`;
   }
 
   /** Adds all routes at once. A path's other methods return 405. */

@@ -11,7 +11,7 @@ import {
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { PUBLIC_PAGES, PUBLIC_PATHS } from '../core/files/pages.ts';
+import { CONSOLE_PAGES, PUBLIC_PAGES, PUBLIC_PATHS } from '../core/files/pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** How long CloudFormation waits for the pages: longer than their function runs, with its retries. */
@@ -33,30 +33,47 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The distribution's behaviours for the public pages: no signed URL, and a content policy. By path pattern. */
+/** The distribution's behaviours for the public pages. By path pattern. */
 export const publicBehaviors = (
   scope: Construct,
   origin: IOrigin,
   responseHeadersPolicyName: string,
 ): Record<string, BehaviorOptions> => {
-  const responseHeadersPolicy = new ResponseHeadersPolicy(scope, 'PageHeaders', {
+  const behavior = pageBehavior(scope, 'PageHeaders', {
+    origin,
+    responseHeadersPolicyName,
+    contentPolicy: CONTENT_POLICY,
+  });
+  return Object.fromEntries(PUBLIC_PATHS.map((pattern) => [pattern, behavior]));
+};
+
+/** What a behaviour for pages needs. */
+export interface PageBehaviorProps {
+  origin: IOrigin;
+  responseHeadersPolicyName: string;
+  contentPolicy: string;
+}
+
+/** A behaviour for pages that everyone may read: no signed URL, and a content policy. */
+export const pageBehavior = (
+  scope: Construct,
+  id: string,
+  { origin, responseHeadersPolicyName, contentPolicy }: PageBehaviorProps,
+): BehaviorOptions => ({
+  origin,
+  allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+  viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+  cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+  responseHeadersPolicy: new ResponseHeadersPolicy(scope, id, {
     responseHeadersPolicyName,
     comment: 'Pages load nothing from elsewhere',
     securityHeadersBehavior: {
-      contentSecurityPolicy: { contentSecurityPolicy: CONTENT_POLICY, override: true },
+      contentSecurityPolicy: { contentSecurityPolicy: contentPolicy, override: true },
       contentTypeOptions: { override: true },
       referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
     },
-  });
-  const behavior: BehaviorOptions = {
-    origin,
-    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-    viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-    cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-    responseHeadersPolicy,
-  };
-  return Object.fromEntries(PUBLIC_PATHS.map((pattern) => [pattern, behavior]));
-};
+  }),
+});
 
 /** What the public pages need. */
 export interface PublicPagesProps {
@@ -64,11 +81,13 @@ export interface PublicPagesProps {
   bundleOf: (name: string) => string;
   /** The address of the API, for the published OpenAPI document. */
   baseUrl: string;
+  /** Whether the console is published too. */
+  hasConsole: boolean;
 }
 
-/** The OpenAPI document and the reference page in the bucket, put there whenever they change. */
+/** The OpenAPI document, the reference page and the console in the bucket, put there whenever they change. */
 export class PublicPages extends Construct {
-  constructor(scope: Construct, id: string, { bucket, bundleOf, baseUrl }: PublicPagesProps) {
+  constructor(scope: Construct, id: string, { bucket, bundleOf, baseUrl, hasConsole }: PublicPagesProps) {
     super(scope, id);
     const publish = new ServiceFunction(this, 'Publish', {
       bundle: bundleOf('events/publish-pages'),
@@ -78,7 +97,7 @@ export class PublicPages extends Construct {
     publish.addEnvironment({ BUCKET_NAME: bucket.bucketName });
     publish.allow(
       ['s3:PutObject'],
-      PUBLIC_PAGES.map(({ key }) => bucket.arnForObjects(key)),
+      [...PUBLIC_PAGES, ...(hasConsole ? CONSOLE_PAGES : [])].map(({ key }) => bucket.arnForObjects(key)),
     );
     const { lambda } = publish;
     const { code } = lambda.node.defaultChild as CfnFunction;
@@ -87,7 +106,11 @@ export class PublicPages extends Construct {
       serviceToken: lambda.functionArn,
       serviceTimeout: PUBLISH_TIMEOUT,
       // The pages are in the function's bundle: another bundle, and they are put again.
-      properties: { BaseUrl: baseUrl, Bundle: (code as CfnFunction.CodeProperty).s3Key },
+      properties: {
+        BaseUrl: baseUrl,
+        Bundle: (code as CfnFunction.CodeProperty).s3Key,
+        ...(hasConsole && { Console: 'true' }),
+      },
     });
     pages.node.addDependency(lambda.role ?? lambda);
   }

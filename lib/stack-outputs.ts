@@ -2,6 +2,7 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
+import type { StackContext } from './context.ts';
 import type { DataStore } from './data-store.ts';
 import type { FileDelivery } from './file-delivery.ts';
 import type { HttpApi } from './http-api.ts';
@@ -10,6 +11,7 @@ import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Settings } from './settings.ts';
 
 interface Capabilities {
+  context: Pick<StackContext, 'console'>;
   httpApi: HttpApi;
   fileDelivery: FileDelivery;
   dataStore: DataStore;
@@ -32,6 +34,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   if (httpApi.domain) output('ApiDomainTarget', httpApi.domain.domainNameAliasDomainName);
   output('FilesDomainTarget', fileDelivery.distributionDomain);
   output('ReferenceUrl', `${fileDelivery.baseUrl}/docs`);
+  if (service.context.console) output('ConsoleUrl', `${fileDelivery.baseUrl}/console`);
   output('TableName', dataStore.table.tableName);
   output('BucketName', dataStore.bucket.bucketName);
   output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -10,6 +10,8 @@ import {
   startLocalAws,
 } from '@generation-service/local-aws';
 import type { SandboxOptions } from '@generation-service/sandbox';
+import { createCommands } from './operator/commands.ts';
+import { createOperatorEndpoint, OPERATOR_PREFIX } from './operator/endpoint.ts';
 import { type LocalRunFile, takeDataDirectory } from './run/data-directory.ts';
 import { createFirstAccount } from './run/first-account.ts';
 import {
@@ -79,8 +81,13 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
 };
 
 /** The description of a run, without its account. */
-const describe = ({ baseUrl, stack, endpoint, operator }: LocalAws, sandboxUrl: string | null) => ({
+const describe = (
+  { baseUrl, stack, endpoint, operator }: LocalAws,
+  sandboxUrl: string | null,
+  operatorToken: string,
+) => ({
   baseUrl,
+  consoleUrl: `${baseUrl}/console#operator=${operatorToken}`,
   awsEndpointUrl: endpoint.url,
   tableName: stack.output('TableName') ?? '',
   bucketName: stack.output('BucketName') ?? '',
@@ -110,12 +117,20 @@ export const startLocalRun = async (
   const { environment = process.env, signal } = options;
   const givenContext = withoutProviders(options.context ?? {}, environment);
   const data = takeDataDirectory(options.dataDir, { reset: options.reset ?? false });
+  const commands = createCommands(data.path);
+  const operatorToken = randomBytes(24).toString('base64url');
+  let description: LocalRunFile | undefined;
+  const described = (): LocalRunFile => {
+    if (!description) throw new Error('The run was not described');
+    return description;
+  };
   let sandbox: { url: string; close(): Promise<void> } | undefined;
   let aws: LocalAws | undefined;
 
   const stop = async () => {
     data.removeRunFile();
     try {
+      await commands.close();
       await aws?.close();
     } finally {
       await sandbox?.close();
@@ -140,6 +155,7 @@ export const startLocalRun = async (
       publicBaseUrl: baseUrl,
       deliveryBaseUrl: filesUrl,
       allowPrivateTargets: 'true',
+      console: 'true',
       ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
       ...givenContext,
     };
@@ -152,7 +168,10 @@ export const startLocalRun = async (
     if (known) return known;
     // The operators' command line needs a description of the run, but nobody else may take the run for ready.
     const noAccount = { apiKey: '', accountId: '', webhookSecret: '' };
-    data.writeRunFile({ ...describe(running, sandbox?.url ?? null), ...noAccount }, 'starting');
+    data.writeRunFile(
+      { ...describe(running, sandbox?.url ?? null, operatorToken), ...noAccount },
+      'starting',
+    );
     const created = await parts.createFirstAccount(data.file('starting'), signal);
     await rm(data.file('starting'), { recursive: true, force: true });
     data.writeAccount(created);
@@ -160,7 +179,6 @@ export const startLocalRun = async (
   };
 
   try {
-    let description: LocalRunFile | undefined;
     aws = await startLocalAws(
       {
         assembly: synthesizeStack,
@@ -170,9 +188,13 @@ export const startLocalRun = async (
         beforeSchedules: async (running) => {
           const account = await findAccount(running);
           signal?.throwIfAborted();
-          description = { ...describe(running, sandbox?.url ?? null), ...account };
+          description = { ...describe(running, sandbox?.url ?? null, operatorToken), ...account };
           data.writeRunFile(description);
         },
+        ownRoutes: ({ baseUrl }) => ({
+          prefix: OPERATOR_PREFIX,
+          handle: createOperatorEndpoint({ baseUrl, token: operatorToken, commands, account: described }),
+        }),
         ...(environment.DYNAMODB_ENDPOINT && { dynamodbEndpoint: environment.DYNAMODB_ENDPOINT }),
         ...(environment.NODE_EXTRA_CA_CERTS && { extraCaCertificates: environment.NODE_EXTRA_CA_CERTS }),
         ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
@@ -184,8 +206,7 @@ export const startLocalRun = async (
       },
       replacedParts,
     );
-    if (!description) throw new Error('The run was not described');
-    return { ...description, endpoint: aws.endpoint, close };
+    return { ...described(), endpoint: aws.endpoint, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

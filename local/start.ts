@@ -69,7 +69,7 @@ const start = async (options: Options) => {
     console.error(`The local run did not start: ${error instanceof Error ? error.message : error}`);
     process.exit(1);
   }
-  console.log(`Base URL   ${run.baseUrl}\nReference  ${run.baseUrl}/docs`);
+  console.log(`Base URL   ${run.baseUrl}\nConsole    ${run.consoleUrl}\nReference  ${run.baseUrl}/docs`);
   console.log(`API key    ${run.apiKey}\n\n${firstCurl(run)}\n`);
   console.log(`ready ${run.baseUrl}`);
 };

@@ -28,3 +28,13 @@ export const PUBLIC_PAGES: readonly PublicPage[] = [
 
 /** The paths of these pages, as CloudFront's patterns. No file of a request has such a path. */
 export const PUBLIC_PATHS = ['/openapi.json', '/docs', '/docs/*'];
+
+/** The console, which is published where it is asked for. */
+export const CONSOLE_PAGES: readonly PublicPage[] = [
+  { file: 'console.html', key: 'console', contentType: 'text/html; charset=utf-8' },
+  { file: 'console.js', key: 'console/console.js', contentType: 'text/javascript; charset=utf-8' },
+  { file: 'console.css', key: 'console/console.css', contentType: 'text/css; charset=utf-8' },
+];
+
+/** The paths of the console, in the same way. */
+export const CONSOLE_PATHS = ['/console', '/console/*'];

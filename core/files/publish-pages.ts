@@ -2,17 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../environment.ts';
 import { bucket } from './bucket.ts';
-import { OPENAPI_FILE, PUBLIC_PAGES, type PublicPage } from './pages.ts';
+import { OPENAPI_FILE, type PublicPage } from './pages.ts';
 
 /** How long browsers and edges keep a page: after an upgrade the old one is seen for so long. */
 const CACHE_CONTROL = 'public, max-age=300';
 
 /**
- * Puts the public pages of a folder into the bucket; the OpenAPI document with the address of this API. Repeating it replaces
+ * Puts pages of a folder into the bucket; the OpenAPI document with the address of this API. Repeating it replaces
  * them.
  */
-export const publishPages = async (folder: URL, baseUrl: string): Promise<void> => {
-  await Promise.all(PUBLIC_PAGES.map((page) => publish(folder, page, baseUrl)));
+export const publishPages = async (
+  folder: URL,
+  pages: readonly PublicPage[],
+  baseUrl: string,
+): Promise<void> => {
+  await Promise.all(pages.map((page) => publish(folder, page, baseUrl)));
 };
 
 const publish = async (

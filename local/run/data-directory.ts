@@ -5,6 +5,8 @@ import { DATA_FILES } from '@generation-service/local-aws';
 /** The content of `local.json`. Users and tests rely on it. */
 export interface LocalRunFile {
   baseUrl: string;
+  /** The console with the token of the operator's endpoint, after `#`. */
+  consoleUrl: string;
   apiKey: string;
   accountId: string;
   webhookSecret: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
-import { PUBLIC_PAGES } from '../../core/files/pages.ts';
+import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../core/files/pages.ts';
 import { cachedBundles } from '../../lib/bundle-cache.ts';
 import { bundleFunctions } from '../../lib/bundle-functions.ts';
 import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
@@ -53,8 +53,8 @@ const MAX_KILOBYTES: Record<string, number> = {
 const NAMES = Object.keys(MAX_KILOBYTES);
 /** The files of a bundle: its module, and the pages beside the function that publishes them. */
 const filesOf = (name: string): string[] => {
-  const pages = name === 'events/publish-pages' ? PUBLIC_PAGES.map(({ file }) => file) : [];
-  return ['index.mjs', ...pages].toSorted();
+  const pages = name === 'events/publish-pages' ? [...PUBLIC_PAGES, ...CONSOLE_PAGES] : [];
+  return ['index.mjs', ...pages.map(({ file }) => file)].toSorted();
 };
 
 let folder: string;

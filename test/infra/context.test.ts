@@ -78,6 +78,7 @@ describe('the context', () => {
       'providers',
       'reconcileIntervalSeconds',
       'alarmEmail',
+      'console',
     ];
     const keys = [...OVERRIDES.map(([key]) => key), ...elsewhere];
 
@@ -108,6 +109,7 @@ describe('the context', () => {
       tracing: false,
       logRetentionDays: 30,
       removalPolicy: 'keep',
+      console: false,
       wafRequestsPer5Minutes: undefined,
       reservedConcurrency: undefined,
       publicBaseUrl: undefined,

@@ -18,6 +18,7 @@ export const PRODUCTION = {
   logRetentionDays: '365',
   apiRequestsPerSecond: '5000',
   apiBurst: '5000',
+  console: 'true',
 };
 /** Context of a stack with stand-ins for the providers. */
 export const SANDBOX = { providers: 'sandbox' };

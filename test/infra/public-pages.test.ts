@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { stop } from 'esbuild';
+import { CONSOLE_PAGES, CONSOLE_PATHS, PUBLIC_PAGES, PUBLIC_PATHS } from '../../core/files/pages.ts';
 import { OUTPUT_PREFIX } from '../../core/table/keys.ts';
 import { bundlePages } from '../../lib/bundle-pages.ts';
 import {
@@ -12,15 +15,22 @@ import {
   type ServiceTemplate,
   synthesizeService,
 } from './service-template.ts';
-import { withTemporaryFolder } from './synthesis.ts';
 
 /** AWS's managed cache policy: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
 const CACHING_OPTIMIZED = '658327ea-f89d-4fab-a63d-7e88639e58f6';
 
+let files: Record<string, string>;
 let service: ServiceTemplate;
 let distribution: Resource['Properties'];
+afterAll(() => stop());
 beforeAll(async () => {
   service = await synthesizeService();
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
+  await bundlePages(folder);
+  files = Object.fromEntries(
+    [...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ file }) => [file, readFileSync(join(folder, file), 'utf8')]),
+  );
+  rmSync(folder, { recursive: true });
   distribution = onlyOne(service.resources, 'AWS::CloudFront::Distribution').Properties.DistributionConfig;
 });
 
@@ -43,12 +53,15 @@ describe('the paths of the public pages', () => {
   });
 
   test('are those of the pages, and of no file of a request', () => {
-    const patterns = PUBLIC_PATHS.map((path) => new RegExp(`^${path.replaceAll('*', '.*')}$`));
+    const patterns = [...PUBLIC_PATHS, ...CONSOLE_PATHS].map(
+      (path) => new RegExp(`^${path.replaceAll('*', '.*')}$`),
+    );
     const isPublic = (key: string): boolean => patterns.some((pattern) => pattern.test(`/${key}`));
 
-    expect(PUBLIC_PAGES.map(({ key }) => isPublic(key))).toEqual(PUBLIC_PAGES.map(() => true));
+    const pages = [...PUBLIC_PAGES, ...CONSOLE_PAGES];
+    expect(pages.map(({ key }) => isPublic(key))).toEqual(pages.map(() => true));
     expect(isPublic(`${OUTPUT_PREFIX}a/0.png`)).toBe(false);
-    expect(PUBLIC_PAGES.some(({ key }) => key.startsWith(OUTPUT_PREFIX))).toBe(false);
+    expect(pages.some(({ key }) => key.startsWith(OUTPUT_PREFIX))).toBe(false);
   });
 
   test('have a policy by which browsers load nothing from elsewhere', () => {
@@ -94,12 +107,6 @@ describe('the pages', () => {
   });
 
   test('are the committed document, a page that loads only its own, and Redoc without an address of its makers', () => {
-    const files = withTemporaryFolder((folder) => {
-      bundlePages(folder);
-      return Object.fromEntries(
-        PUBLIC_PAGES.map(({ file }) => [file, readFileSync(`${folder}/${file}`, 'utf8')]),
-      );
-    });
     const committed = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 
     expect(files['openapi.json']).toBe(readFileSync(committed, 'utf8'));
@@ -111,5 +118,18 @@ describe('the pages', () => {
     expect(files['redoc.standalone.js']?.length).toBeGreaterThan(500_000);
     expect(files['redoc.standalone.js']).not.toContain('cdn.redoc');
     expect(files['redoc.standalone.js.LICENSE.txt']).toContain('license');
+  });
+
+  test('of the console load only their own, and their script asks no other host', () => {
+    const addresses = [...(files['console.html'] ?? '').matchAll(/(?:src|href)="([^"]*)"/g)].map(
+      ([, address]) => address,
+    );
+
+    expect(addresses).toEqual(['data:,', '/console/console.css', '/console/console.js', '/docs']);
+    expect(files['console.html']).not.toMatch(/<script>|<script [^>]*>[^<]|style=|https?:/);
+    expect(files['console.css']).not.toMatch(/@import|url\(/);
+    // Namespaces of SVG and MathML, and an example in a message of a package, are names.
+    const hosts = new Set((files['console.js'] ?? '').match(/https?:\/\/[a-z0-9.-]+/g));
+    expect([...hosts].toSorted()).toEqual(['http://www.w3.org']);
   });
 });

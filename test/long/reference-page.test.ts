@@ -1,40 +1,18 @@
-import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { inBrowser, openPage, startBrowser, type WatchedPage } from '../contract/support/browser.ts';
 import { sharedService } from '../contract/support/client.ts';
 import { openApi } from '../contract/support/declared-answers.ts';
 
-/** Where Debian and others put it. */
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => existsSync(path),
-);
-if (!executablePath) console.warn('Chromium is not installed: the reference page is not opened.');
-const inBrowser = executablePath ? test : test.skip;
-
 let browser: Browser | undefined;
-let page: Page;
-let baseUrl: string;
-/** What the page tried and should not have, and what went wrong in it. */
-const problems: string[] = [];
-/** Addresses that it loaded. */
-const loaded: string[] = [];
+let page: WatchedPage['page'];
+let watched: WatchedPage;
 beforeAll(async () => {
-  if (!executablePath) return;
-  ({ baseUrl } = await sharedService());
-  browser = await chromium.launch({ executablePath });
-  page = await browser.newPage();
-  page.on('request', (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (protocol === 'http:' && origin === baseUrl) loaded.push(new URL(request.url()).pathname);
-    else if (protocol !== 'data:' && protocol !== 'blob:') problems.push(`request to ${request.url()}`);
-  });
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-  });
-  await page.addInitScript(
-    "addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, event.blockedURI))",
-  );
+  browser = await startBrowser();
+  if (!browser) return;
+  const { baseUrl } = await sharedService();
+  watched = await openPage(browser, baseUrl);
+  page = watched.page;
   await page.goto(`${baseUrl}/docs`);
   await page.getByRole('heading', { name: 'Create images' }).waitFor();
 });
@@ -65,6 +43,7 @@ inBrowser('It finds by its search, which runs beside the page', async () => {
 });
 
 inBrowser('It tries nothing elsewhere, and its content policy has nothing to refuse', () => {
+  const { loaded, problems } = watched;
   expect(new Set(loaded)).toEqual(new Set(['/docs', '/docs/redoc.standalone.js', '/openapi.json']));
   expect(problems).toEqual([]);
 });

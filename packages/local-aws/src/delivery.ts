@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { parseByteRange, sliceBytes } from './byte-range.ts';
 import { checkSignedUrl } from './delivery/signed-url.ts';
 import type { HandleRequest } from './gateway/gateway.ts';
@@ -58,7 +59,27 @@ const objectKeyOf = (path: string, originPath: string): string | undefined => {
   }
 };
 
-const send = async (request: IncomingMessage, response: ServerResponse, object: StoredObject) => {
+/** What CloudFront compresses of a web page, and from which size: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/ServingCompressedFiles.html */
+const COMPRESSED_TYPES =
+  /^(text\/(html|css|javascript|plain)|application\/(json|javascript)|image\/svg\+xml)(;|$)/;
+const [MIN_COMPRESSED_BYTES, MAX_COMPRESSED_BYTES] = [1_000, 10_000_000];
+
+const isCompressed = (
+  { headers }: IncomingMessage,
+  { contentType, contentLength }: Pick<StoredObject, 'contentType' | 'contentLength'>,
+): boolean =>
+  headers.range === undefined &&
+  /\bgzip\b/.test(String(headers['accept-encoding'])) &&
+  COMPRESSED_TYPES.test(contentType) &&
+  contentLength >= MIN_COMPRESSED_BYTES &&
+  contentLength <= MAX_COMPRESSED_BYTES;
+
+const send = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  object: StoredObject,
+  compresses: boolean,
+) => {
   const { body, contentType, contentLength, etag, headers = {} } = object;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Accept-Ranges', 'bytes');
@@ -76,6 +97,13 @@ const send = async (request: IncomingMessage, response: ServerResponse, object: 
     body.destroy();
     response.setHeader('Content-Range', `bytes */${contentLength}`);
     refuse(response, 416, 'InvalidRange');
+    return;
+  }
+
+  if (compresses && request.method === 'GET' && isCompressed(request, object)) {
+    const compressed = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding', ETag: `W/${etag}` };
+    response.writeHead(200, { 'Content-Type': contentType, ...compressed });
+    await pipeline(body, createGzip(), response);
     return;
   }
 
@@ -144,7 +172,13 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
     const target = request.url ?? '/';
     const [fullPath = ''] = target.split('?', 1);
     const path = fullPath.startsWith(`${base.pathname}/`) ? fullPath.slice(base.pathname.length) : fullPath;
-    const { bucketName, originPath, trustedKeys, responseHeaders = {} } = behaviorOf(path);
+    const {
+      bucketName,
+      originPath,
+      trustedKeys,
+      responseHeaders = {},
+      compresses = false,
+    } = behaviorOf(path);
     for (const [name, value] of Object.entries(responseHeaders)) {
       response.setHeader(name, value);
     }
@@ -155,7 +189,7 @@ export const createDelivery = (options: DeliveryOptions): HandleRequest => {
       const key = objectKeyOf(path.slice(1), originPath);
       const object = key ? await readObject(bucketName, key) : undefined;
       if (!object) return refuse(response, 403, 'AccessDenied');
-      await send(request, response, object);
+      await send(request, response, object, compresses);
     } catch (error) {
       log(`${request.method} ${fullPath} was not delivered: ${error}`);
       if (response.headersSent) response.destroy();

@@ -2,6 +2,8 @@
 export { NoDynamoDbEngineError } from './aws/dynamodb/dynoxide.ts';
 export type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 export type { EventBus, EventBusOptions } from './events/event-bus.ts';
+export type { OwnRoutes } from './gateway/front-door.ts';
+export type { HandleRequest } from './gateway/gateway.ts';
 export {
   type Addresses,
   DATA_FILES,

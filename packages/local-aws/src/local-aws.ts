@@ -8,7 +8,7 @@ import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery, hasOwnBehavior } from './delivery.ts';
 import { createEventBus, type EventBus } from './events/event-bus.ts';
 import { createFunctionRuntime } from './functions/runtime.ts';
-import { startFrontDoor } from './gateway/front-door.ts';
+import { type OwnRoutes, startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { ACCOUNT_ID, REGION } from './template/attributes.ts';
@@ -36,6 +36,8 @@ export interface LocalAwsOptions {
   secretValues?: (stack: Stack) => ReadonlyMap<string, string>;
   /** Runs once the routes answer and before any schedule fires. A rejection ends the start. */
   beforeSchedules?: (run: LocalAws) => Promise<void>;
+  /** Paths at the address of the API that the caller answers itself. Open when `beforeSchedules` runs. */
+  ownRoutes?: (addresses: Addresses) => OwnRoutes;
   /** A file of extra certificate authorities for the functions. */
   extraCaCertificates?: string;
   /** Invocations of all functions at once, as the account's quota. More are throttled. Default: no limit. */
@@ -220,6 +222,7 @@ export const startLocalAws = async (
           domainName: new URL(baseUrl).hostname,
           log: log('gateway'),
         }),
+        ...(options.ownRoutes && { own: options.ownRoutes(addresses) }),
         ...(distribution && {
           files: {
             prefix: `${FILES_PATH}/`,

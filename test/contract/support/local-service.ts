@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** What the tests use of a local run's `local.json`. */
 export interface LocalService {
   baseUrl: string;
+  consoleUrl: string;
   apiKey: string;
   accountId: string;
   pid: number;

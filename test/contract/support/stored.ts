@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { PUBLIC_PAGES } from '../../../core/files/pages.ts';
+import { CONSOLE_PAGES, PUBLIC_PAGES } from '../../../core/files/pages.ts';
 import { settingsOf } from './aws.ts';
 import type { LocalService } from './local-service.ts';
 
@@ -37,9 +37,9 @@ export const storedRequests = async (service: LocalService): Promise<StoredReque
   return found;
 };
 
-const PAGES = new Set(PUBLIC_PAGES.map(({ key }) => key));
+const PAGES = new Set([...PUBLIC_PAGES, ...CONSOLE_PAGES].map(({ key }) => key));
 
-/** The keys of all objects but the public pages whose key contains `text`, sorted. Reads at most 1,000 objects. */
+/** The keys of all objects but the public pages and the console whose key contains `text`, sorted. Reads at most 1,000 objects. */
 export const storedKeys = async (service: LocalService, text = ''): Promise<string[]> => {
   const client = new S3Client({ ...settingsOf(service), forcePathStyle: true });
   try {

@@ -57,6 +57,7 @@ describe('a local run', () => {
       modelStudioBaseUrl: 'http://127.0.0.1:9',
       modelRoutes: expect.objectContaining({ 'xW3.0sPro': expect.anything() }),
       allowPrivateTargets: 'false',
+      console: 'true',
       outputTtlSeconds: '60',
     });
   });
@@ -68,6 +69,7 @@ describe('a local run', () => {
     expect(JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8'))).toEqual(description);
     expect(description).toEqual({
       baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      consoleUrl: expect.stringMatching(`^${description.baseUrl}/console#operator=[\\w-]{32}$`),
       apiKey: 'gsk_1',
       accountId: 'acc_1',
       webhookSecret: 'whsec_1',

@@ -71,11 +71,13 @@ export const LAYERS: Record<string, Layer> = {
   'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
   'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
+  // It runs in a browser: the rules it shares with the service, and the client that anybody has.
+  'console/': { may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/'] },
   // A local run makes its first account by the operators' commands.
   'local/': { may: ['local/', 'packages/', 'ops/'] },
 };
 
-const isPath = (to: string): boolean => to.endsWith('.ts') || to.includes('.json');
+const isPath = (to: string): boolean => /\.tsx?$/.test(to) || to.includes('.json');
 
 /** The imports of the project's files that their layer may not make. */
 export const outOfLayer = (
@@ -105,6 +107,20 @@ const PURE_NAMES = new Set(['node:net isIP']);
 const isImpure = ({ to, names }: Import): boolean =>
   IMPURE.some((pattern) => pattern.test(to)) &&
   !(names.length > 0 && names.every((name) => PURE_NAMES.has(`${to} ${name}`)));
+
+/** The built-ins that a module and all it loads import, each with the name it takes of it. */
+export const builtInsReachedBy = (root: string, imports: readonly Import[]): string[] => {
+  const found = new Set<string>();
+  const seen = new Set([root]);
+  for (const path of seen) {
+    for (const { from, to, typeOnly, names } of imports) {
+      if (from !== path || typeOnly) continue;
+      if (isBuiltin(to)) found.add([to, ...names].join(' '));
+      else seen.add(to);
+    }
+  }
+  return [...found];
+};
 
 /**
  * The ways in which a module reaches what a pure module must not load: by its own value imports and by those of

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { againstOrder, impureWays, outOfLayer, outOfPackage } from './import-rules.ts';
+import { againstOrder, builtInsReachedBy, impureWays, outOfLayer, outOfPackage } from './import-rules.ts';
 import { importsOf, ROOT, readImports, readSources } from './source-graph.ts';
 
 const sources = readSources(
@@ -12,6 +12,7 @@ const sources = readSources(
   'bin',
   'ops',
   'local',
+  'console',
   'packages',
   'test',
 );
@@ -55,6 +56,14 @@ describe('the imports of the project', () => {
   test.each([...RULES, ...ALSO_PURE])('of %s reach neither an SDK nor the environment', (path) => {
     expect(sources.has(path)).toBe(true);
     expect(impureWays(path, imports)).toEqual([]);
+  });
+
+  test('of the console lead to nothing that a browser does not have, but what its own module stands in for', () => {
+    const ways = [...sources.keys()].filter((path) => path.startsWith('console/'));
+    const reached = new Set(ways.flatMap((path) => builtInsReachedBy(path, imports)));
+
+    expect(ways.length).toBeGreaterThan(20);
+    expect([...reached]).toEqual(['node:net isIP']);
   });
 
   test.each(PACKAGES)('of %s lead to its own files and to packages it declares', (directory) => {
@@ -130,6 +139,8 @@ describe('a broken rule is reported', () => {
     ['lib/x.ts', "import '../core/table/table.ts';"],
     ['bin/x.ts', "import '../core/x.ts';"],
     ['local/x.ts', "import '../core/x.ts';"],
+    ['console/x.tsx', "import { a } from '../core/table/a.ts';"],
+    ['console/x.tsx', "import { a } from '../ops/a.ts';"],
   ])('when %s has %s', (path, source) => {
     expect(outOfLayer(fixture({ [path]: source }))).toHaveLength(1);
   });

@@ -17,18 +17,18 @@ export interface Import {
   names: readonly string[];
 }
 
-/** The TypeScript files below some directories, by path. */
+/** The TypeScript files below some directories, by path, those with markup too. */
 export const readSources = (...directories: string[]): Map<string, string> =>
   new Map(
     directories
-      .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: ROOT }))
+      .flatMap((directory) => globSync(`${directory}/**/*.{ts,tsx}`, { cwd: ROOT }))
       .filter((path) => !path.includes('node_modules'))
       .sort()
       .map((path) => [path, readFileSync(posix.join(ROOT, path), 'utf8')]),
   );
 
-export const parseModule = (source: string): Module =>
-  parseSync(source, { syntax: 'typescript', target: 'es2024' });
+export const parseModule = (source: string, path = ''): Module =>
+  parseSync(source, { syntax: 'typescript', tsx: path.endsWith('.tsx'), target: 'es2024' });
 
 /** Every node below a syntax tree's node, itself included, that has a type. */
 export const nodesIn = function* (node: unknown): Generator<Record<string, unknown> & { type: string }> {
@@ -75,7 +75,7 @@ const importIn = (
 
 /** The imports of a module at a path. `import { type A }` counts as a value: it still loads the module. */
 export const importsOf = (path: string, source: string): Import[] =>
-  [...nodesIn(parseModule(source).body)].flatMap((node) => {
+  [...nodesIn(parseModule(source, path).body)].flatMap((node) => {
     const found = importIn(node);
     if (found?.specifier === undefined) return [];
     const { specifier, typeOnly } = found;

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 describe('the public pages', () => {
   test('are put into the bucket under their paths, each with its type', async () => {
-    await publishPages(pathToFileURL(`${folder}/`), 'https://api.example.com/prod');
+    await publishPages(pathToFileURL(`${folder}/`), PUBLIC_PAGES, 'https://api.example.com/prod');
 
     const objects = [...bucket.objects].map(([key, { contentType }]) => [key, contentType]);
     expect(objects.toSorted()).toEqual(
@@ -43,7 +43,7 @@ describe('the public pages', () => {
   });
 
   test('name the address of this API in the document, and change nothing else in it', async () => {
-    await publishPages(pathToFileURL(`${folder}/`), 'https://api.example.com/prod');
+    await publishPages(pathToFileURL(`${folder}/`), PUBLIC_PAGES, 'https://api.example.com/prod');
 
     const { servers, ...published } = JSON.parse(String(bucket.objects.get('openapi.json')?.bytes));
     const { servers: _, ...committed } = JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8'));

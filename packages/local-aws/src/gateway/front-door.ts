@@ -6,13 +6,24 @@ import type { HandleRequest } from './gateway.ts';
 export interface FrontDoor {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   baseUrl: string;
-  /** Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, all others to `api`. */
+  /**
+   * Sends requests under `prefix` (with a slash at both ends), and to paths that `alsoAt` takes, to `files`, those under the prefix
+   * of `own` there, all others to `api`.
+   */
   open(handlers: {
     api: HandleRequest;
     files?: { prefix: string; alsoAt?: (path: string) => boolean; handle: HandleRequest };
+    own?: OwnRoutes;
   }): void;
   /** Refuses new requests, gives those in flight 500 ms, and ends every connection. */
   close(): Promise<void>;
+}
+
+/** Paths that no resource of the stack answers, but the program that runs it. */
+export interface OwnRoutes {
+  /** With a slash at both ends. */
+  prefix: string;
+  handle: HandleRequest;
 }
 
 const GRACE_MILLISECONDS = 500;
@@ -41,9 +52,10 @@ export const startFrontDoor = async (port: number): Promise<FrontDoor> => {
 
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    open: ({ api, files }) => {
+    open: ({ api, files, own }) => {
       handle = (request, response) => {
         const [path = ''] = (request.url ?? '').split('?', 1);
+        if (own && path.startsWith(own.prefix)) return own.handle(request, response);
         return files && (path.startsWith(files.prefix) || files.alsoAt?.(path))
           ? files.handle(request, response)
           : api(request, response);

@@ -11,9 +11,14 @@ export interface BehaviorSpec {
   trustedKeys?: ReadonlyMap<string, string>;
   /** Headers that the distribution's policy adds to every answer. */
   responseHeaders?: Record<string, string>;
+  /** Whether answers are compressed for clients that take it. */
+  compresses?: boolean;
 }
 
-/** A CloudFront distribution in front of buckets: its default behaviour, and others for some paths, in order. */
+/**
+ * A CloudFront distribution in front of buckets: its default behaviour, and others for some paths, in order. Paths that lead to the
+ * stack's own API are not among them: the API is at the same address anyway.
+ */
 export interface DistributionSpec extends BehaviorSpec {
   /** With patterns such as `/docs/*`. */
   paths?: readonly (BehaviorSpec & { pathPattern: string })[];
@@ -23,7 +28,12 @@ interface CacheBehavior {
   TargetOriginId: string;
   TrustedKeyGroups?: string[];
   ResponseHeadersPolicyId?: string;
+  Compress?: boolean;
+  CachePolicyId?: string;
 }
+
+/** AWS's managed policy "CachingDisabled", with which nothing is compressed: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
+const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 
 interface DistributionConfig {
   DefaultCacheBehavior: CacheBehavior;
@@ -74,16 +84,29 @@ export const distributionSpec = (resolver: Resolver): DistributionSpec | undefin
   return {
     ...behavior(config.DefaultCacheBehavior),
     ...(config.CacheBehaviors && {
-      paths: config.CacheBehaviors.map((of) => ({ ...behavior(of), pathPattern: of.PathPattern })),
+      paths: config.CacheBehaviors.filter(
+        ({ TargetOriginId }) => !isOwnApi(resolver, config, TargetOriginId),
+      ).map((of) => ({ ...behavior(of), pathPattern: of.PathPattern })),
     }),
   };
+};
+
+/** Whether an origin is a REST API of the stack. */
+const isOwnApi = (resolver: Resolver, { Origins }: DistributionConfig, originId: string): boolean => {
+  const domainName = Origins.find(({ Id }) => Id === originId)?.DomainName;
+  return resolver
+    .resources('AWS::ApiGateway::RestApi')
+    .some(
+      ({ logicalId }) =>
+        domainName === `${resolver.reference(logicalId)}.execute-api.${REGION}.${URL_SUFFIX}`,
+    );
 };
 
 const behaviorSpec = (
   resolver: Resolver,
   logicalId: string,
   config: DistributionConfig,
-  { TargetOriginId, TrustedKeyGroups, ResponseHeadersPolicyId }: CacheBehavior,
+  { TargetOriginId, TrustedKeyGroups, ResponseHeadersPolicyId, Compress, CachePolicyId }: CacheBehavior,
 ): BehaviorSpec => {
   const origin = config.Origins.find(({ Id }) => Id === TargetOriginId);
   const suffix = `.s3.${REGION}.${URL_SUFFIX}`;
@@ -109,6 +132,7 @@ const behaviorSpec = (
     ...(ResponseHeadersPolicyId !== undefined && {
       responseHeaders: responseHeadersOf(resolver, ResponseHeadersPolicyId),
     }),
+    ...(Compress && CachePolicyId !== CACHING_DISABLED && { compresses: true }),
     ...(TrustedKeyGroups && { trustedKeys: new Map(trustedKeys) }),
   };
 };

@@ -347,3 +347,64 @@ describe('the file route', () => {
     expect((await send(await openDelivery(), '/files')).statusCode).toBe(418);
   });
 });
+
+describe('a compressed path', () => {
+  const TEXT = 'a line of a page\n'.repeat(100);
+  const openPage = async (contentType = 'text/html; charset=utf-8', text = TEXT) => {
+    const door = await startFrontDoor(0);
+    doors.push(door);
+    const distribution = { bucketName: 'pages', originPath: '', compresses: true };
+    const readObject = async () => ({
+      ...anObject(),
+      body: Readable.from([Buffer.from(text)]),
+      contentType,
+      contentLength: text.length,
+    });
+    const handle = createDelivery({ distribution, deliveryBaseUrl: `${door.baseUrl}/files`, readObject });
+    door.open({
+      api: async (_request, response) => void response.writeHead(418).end(),
+      files: { prefix: '/files/', handle },
+    });
+    return `${door.baseUrl}/files/page`;
+  };
+
+  test('is sent as gzip to a client that takes it', async () => {
+    const answer = await fetch(await openPage(), { headers: { 'accept-encoding': 'gzip, br' } });
+
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+    expect(answer.headers.get('etag')).toBe(`W/${ETAG}`);
+    expect(await answer.text()).toBe(TEXT);
+  });
+
+  test.each([
+    ['to one that does not', { 'accept-encoding': 'identity' }, 'text/html', TEXT],
+    ['a range', { range: 'bytes=0-9' }, 'text/html', TEXT],
+    ['an image', {}, 'image/png', TEXT],
+    ['what is shorter than 1,000 bytes', {}, 'text/html', 'short'],
+  ])('is sent as it is: %s', async (_title, headers: Record<string, string>, contentType, text) => {
+    const answer = await fetch(await openPage(contentType, text), {
+      headers: { 'accept-encoding': 'gzip', ...headers },
+    });
+
+    expect(answer.headers.get('content-encoding')).toBeNull();
+    expect(await answer.text()).toBe(headers.range ? text.slice(0, 10) : text);
+  });
+});
+
+test('paths of the program’s own are its own, before those of the API', async () => {
+  const door = await startFrontDoor(0);
+  doors.push(door);
+  const answerWith =
+    (status: number) => async (_request: unknown, response: { writeHead(status: number): { end(): void } }) =>
+      void response.writeHead(status).end();
+  door.open({ api: answerWith(418), own: { prefix: '/own/', handle: answerWith(200) } });
+
+  const statuses = await Promise.all(
+    ['/own/a', '/own/', '/own', '/owner', '/'].map(
+      async (path) => (await send(door.baseUrl, path)).statusCode,
+    ),
+  );
+
+  expect(statuses).toEqual([200, 200, 418, 418, 418]);
+});

@@ -171,12 +171,15 @@ describe('a rule', () => {
 });
 
 describe('a distribution', () => {
+  // "CachingDisabled", with which CloudFront compresses nothing.
+  const CachePolicyId = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
   const spec = (SecurityHeadersConfig: Record<string, unknown>, originOfPages = 'Bucket') =>
     distributionSpec(
       createResolver(
         {
           Resources: {
             Bucket: { Type: 'AWS::S3::Bucket', Properties: {} },
+            Rest: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },
             Headers: {
               Type: 'AWS::CloudFront::ResponseHeadersPolicy',
               Properties: { ResponseHeadersPolicyConfig: { Name: 'headers', SecurityHeadersConfig } },
@@ -191,11 +194,29 @@ describe('a distribution', () => {
                       PathPattern: '/docs/*',
                       TargetOriginId: originOfPages,
                       ResponseHeadersPolicyId: { Ref: 'Headers' },
+                      Compress: true,
                     },
+                    { PathPattern: '/uncached/*', TargetOriginId: 'Bucket', Compress: true, CachePolicyId },
+                    { PathPattern: '/v1/*', TargetOriginId: 'Api' },
                   ],
                   Origins: [
                     { Id: 'Bucket', DomainName: { 'Fn::GetAtt': ['Bucket', 'RegionalDomainName'] } },
                     { Id: 'Elsewhere', DomainName: 'example.com' },
+                    {
+                      Id: 'Api',
+                      DomainName: {
+                        'Fn::Join': [
+                          '',
+                          [
+                            { Ref: 'Rest' },
+                            '.execute-api.',
+                            { Ref: 'AWS::Region' },
+                            '.',
+                            { Ref: 'AWS::URLSuffix' },
+                          ],
+                        ],
+                      },
+                    },
                   ],
                 },
               },
@@ -207,7 +228,7 @@ describe('a distribution', () => {
       ),
     );
 
-  test('has the behaviours of paths in order, each with the headers of its policy', () => {
+  test('has the behaviours of paths in order, each with the headers of its policy, without those of the own API', () => {
     const headers = {
       ContentSecurityPolicy: { ContentSecurityPolicy: "default-src 'self'", Override: true },
       ContentTypeOptions: { Override: true },
@@ -228,7 +249,9 @@ describe('a distribution', () => {
           'X-Content-Type-Options': 'nosniff',
           'Referrer-Policy': 'no-referrer',
         },
+        compresses: true,
       },
+      { pathPattern: '/uncached/*', bucketName: expect.any(String), originPath: '' },
     ]);
   });
 

@@ -1,0 +1,158 @@
+import { parseImageRequest } from '../../core/creation/create-image-rules.ts';
+import { parseVideoRequest } from '../../core/creation/create-video-rules.ts';
+import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
+import { ASPECT_RATIOS } from '../../core/models/catalog.ts';
+import type { ImageModel, Model, VideoModel } from '../../packages/client/src/types.ts';
+
+/** What is in the form: the text of each field by its name, a line each for lists of URLs. Empty text is an absent field. */
+export type FormValues = Readonly<Record<string, string>>;
+
+/** How a field is filled in. */
+export type Control = 'lines' | 'line' | 'suggest' | 'choice' | 'whole' | 'check' | 'urls';
+
+/** A field of the form of a model. */
+export interface FormField {
+  /** Its path in the body, which is also its name in refusals. */
+  path: string;
+  label: string;
+  control: Control;
+  hint: string;
+  /** Of `choice` and `suggest`. */
+  options: readonly string[];
+  /** Whether the model takes it. One that it does not take is shown while it holds something. */
+  isTaken: boolean;
+  isRequired: boolean;
+}
+
+const field = (
+  path: string,
+  label: string,
+  control: Control,
+  more: Partial<Omit<FormField, 'path' | 'label' | 'control'>> = {},
+): FormField => ({ path, label, control, hint: '', options: [], isTaken: true, isRequired: false, ...more });
+
+const pixels = (count: number): string => count.toLocaleString('en');
+
+const sizeHint = ({ explicitSize, defaultSize }: ImageModel): string => {
+  const { minTotalPixels, maxTotalPixels, minAspectRatio, maxAspectRatio, minSide, maxSide } = explicitSize;
+  const sides = minSide === undefined ? '' : `, sides ${minSide} to ${maxSide}`;
+  return `${defaultSize} if empty. Or <width>x<height>: ${pixels(minTotalPixels)} to ${pixels(maxTotalPixels)} pixels, ratio ${minAspectRatio} to ${maxAspectRatio}${sides}.`;
+};
+
+const imageFields = (model: ImageModel): FormField[] => [
+  field('size', 'Size', 'suggest', { hint: sizeHint(model), options: model.sizePresets }),
+  field('aspectRatio', 'Aspect ratio', 'choice', { hint: 'Of a preset size.', options: ASPECT_RATIOS }),
+  field('n', 'Images', 'whole', { hint: `1 if empty, at most ${model.maxImagesPerRequest}.` }),
+  field('sequential', 'A sequence of images', 'check', {
+    hint: 'The model decides how many belong together.',
+    isTaken: model.capabilities.sequential,
+  }),
+  field('sequentialOptions.maxImages', 'Longest sequence', 'whole', {
+    hint: `At most ${model.maxImagesPerRequest} together with the references.`,
+    isTaken: model.capabilities.sequential,
+  }),
+  field('references', 'Reference images', 'urls', {
+    hint: `At most ${model.maxReferences} URLs.`,
+    isTaken: model.maxReferences > 0,
+  }),
+];
+
+const videoFields = (model: VideoModel): FormField[] => {
+  const takes = (mode: string): boolean => model.inputModes?.includes(mode) ?? false;
+  const { min, max, default: byDefault } = model.durationSec;
+  const urls = (path: string, label: string, mode: string, most: number | undefined, more = ''): FormField =>
+    field(path, label, 'urls', { hint: `At most ${most ?? 0} URLs.${more}`, isTaken: takes(mode) });
+  const clips = ` Each up to ${model.referenceVideoMaxSeconds} s; with the output up to ${model.maxCombinedSeconds} s.`;
+  return [
+    field('durationSec', 'Seconds', 'whole', { hint: `${min} to ${max}; ${byDefault} if empty.` }),
+    field('resolution', 'Resolution', 'choice', {
+      hint: `${model.defaultResolution} if empty.`,
+      options: model.resolutions,
+    }),
+    field('ratio', 'Ratio', 'choice', {
+      hint: `${model.defaultRatio} if empty.`,
+      options: model.ratios ?? [],
+      isTaken: model.ratios !== undefined,
+    }),
+    field('image', 'First frame', 'line', {
+      hint: 'URL of an image.',
+      isTaken: model.requiresImage || takes('first_frame'),
+      isRequired: model.requiresImage,
+    }),
+    field('lastFrame', 'Last frame', 'line', { hint: 'URL of an image.', isTaken: takes('last_frame') }),
+    urls('referenceImages', 'Reference images', 'reference_images', model.maxReferenceImages),
+    urls('referenceVideos', 'Reference videos', 'reference_videos', model.maxReferenceVideos, clips),
+    urls('referenceAudios', 'Reference audios', 'reference_audios', model.maxReferenceAudios),
+  ];
+};
+
+/** The fields of a model's form, in their order, without the model itself. */
+export const fieldsOf = (model: Model): FormField[] => [
+  field('prompt', 'Prompt', 'lines', {
+    isRequired: true,
+    hint: `What is to be seen. At most ${MAX_PROMPT_CHARACTERS.toLocaleString('en')} characters.`,
+  }),
+  field('endUserEmail', 'End-user', 'line', {
+    isRequired: true,
+    hint: 'The email address of your own user.',
+  }),
+  ...(model.type === 'image' ? imageFields(model) : videoFields(model)),
+  field('webhookUrl', 'Webhook', 'line', { hint: 'URL that is called when the request ends.' }),
+];
+
+/** The fields that are shown: those the model takes, and others that hold something from another model. */
+export const shownFields = (model: Model, values: FormValues): FormField[] =>
+  fieldsOf(model).filter(({ path, isTaken }) => isTaken || (values[path] ?? '') !== '');
+
+const inputOf = (control: Control, text: string): unknown => {
+  // What is no number goes as it is: the rules say what is wrong with it.
+  if (control === 'whole') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  return control === 'urls' ? text.replace(/\n+$/, '').split('\n') : text;
+};
+
+/** The body of the creation that a form stands for. Empty fields are left out. */
+export const bodyOf = (model: Model, values: FormValues): Record<string, unknown> => {
+  const body: Record<string, unknown> = { model: model.id };
+  for (const { path, control } of fieldsOf(model)) {
+    const text = values[path] ?? '';
+    if (control === 'urls' ? text.replaceAll('\n', '') === '' : text === '') continue;
+    const value = inputOf(control, text);
+    const [parent = '', child] = path.split('.');
+    body[parent] = child === undefined ? value : { [child]: value };
+  }
+  return body;
+};
+
+/** The service's own message for each wrong field, by its path, as its answer would name it. None: it can be sent. */
+export const messagesOf = (
+  model: Model,
+  body: Record<string, unknown>,
+  allowPrivate: boolean,
+): Readonly<Record<string, string>> => {
+  const parse = model.type === 'image' ? parseImageRequest : parseVideoRequest;
+  const parsed = parse(body, allowPrivate);
+  return parsed.ok ? {} : parsed.error.fields;
+};
+
+/** The messages of one field: that of the field itself, and of a list those of its entries, with their place counted from 1. */
+export const messagesFor = (
+  { path, control }: FormField,
+  messages: Readonly<Record<string, string>>,
+): { text: string; place?: number }[] => {
+  const own = messages[path];
+  const ofEntries = Object.entries(messages).flatMap(([name, text]) => {
+    const index = name.startsWith(`${path}[`) ? /^\[(\d+)\]$/.exec(name.slice(path.length))?.[1] : undefined;
+    return control === 'urls' && index !== undefined ? [{ text, place: Number(index) + 1 }] : [];
+  });
+  return [...(own === undefined ? [] : [{ text: own }]), ...ofEntries];
+};
+
+/** Messages that belong to no field of the form, such as that of the model. */
+export const otherMessages = (
+  fields: readonly FormField[],
+  messages: Readonly<Record<string, string>>,
+): string[] => {
+  const held = (name: string): boolean =>
+    fields.some(({ path }) => name === path || name.startsWith(`${path}[`));
+  return Object.entries(messages).flatMap(([name, text]) => (held(name) ? [] : [`${name} ${text}`]));
+};

@@ -1,0 +1,112 @@
+import { forgetOperator, operatorToken } from '../state/session.ts';
+
+/** A stretch of a request's story. `until` is null while it goes on. */
+export interface StorySpan {
+  kind: string;
+  label: string;
+  from: string;
+  until: string | null;
+  attempt?: number;
+  outcome?: string;
+  detail?: string;
+}
+
+/** What the operator sees of a request, as far as the console shows it. */
+export interface RequestReport {
+  ledgerEntries: {
+    id: string;
+    type: string;
+    reason: string;
+    amount: number;
+    balanceAfter: number;
+    createdAt: string;
+  }[];
+  executions: {
+    workflow: string;
+    name: string;
+    status: string;
+    startedAt: string;
+    stoppedAt: string | null;
+    states: { state: string; enteredAt: string }[];
+  }[];
+  providerAttempts: {
+    call: number;
+    attempt: number;
+    startedAt: string;
+    finishedAt?: string;
+    taskId?: string;
+    outcome?: { kind: string; reason?: string; failure?: { code: string; message: string } };
+  }[];
+  webhooks: {
+    delivery: string;
+    number: number;
+    startedAt: string;
+    status?: number | null;
+    error?: string | null;
+    milliseconds: number;
+  }[];
+  spans: StorySpan[];
+}
+
+/** A key of the account, without its text. */
+export interface KeyListing {
+  keyId: string;
+  label: string;
+  scopes: string[];
+  last4: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+}
+
+/** What one output of a model costs, in xTokens: by the size of an image, or by a second of each resolution. */
+export interface ModelRate {
+  model: string;
+  perImage?: { maxPixels: number | null; xTokens: number }[];
+  perSecond?: Record<string, number>;
+}
+
+/** The operator's endpoint refused. The message is for people. */
+export class OperatorError extends Error {
+  override name = 'OperatorError';
+}
+
+/** Calls the operator's endpoint, which only the local run has. Throws `OperatorError`. */
+const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  const response = await fetch(`/operator${path}`, {
+    method,
+    headers: {
+      Authorization: `Bearer ${operatorToken.peek() ?? ''}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json();
+  if (response.ok) return answer as T;
+  if (response.status === 401) {
+    forgetOperator();
+    throw new OperatorError('The local run started again: open the address that it prints.');
+  }
+  throw new OperatorError(answer.error?.message ?? `HTTP ${response.status}`);
+};
+
+const segment = encodeURIComponent;
+
+/** The key of the account that the local run created at its first start. */
+export const readDemoKey = async (): Promise<string> =>
+  (await call<{ apiKey: string }>('GET', '/key')).apiKey;
+/** Everything stored about a request. */
+export const readReport = (requestId: string): Promise<RequestReport> =>
+  call('GET', `/requests/${segment(requestId)}`);
+/** The keys of the local run's account, oldest first. */
+export const listKeys = (): Promise<KeyListing[]> => call('GET', '/keys');
+/** Creates a key. Its text is in this answer only. */
+export const createKey = (body: { label: string }): Promise<{ key: string; keyId: string }> =>
+  call('POST', '/keys', body);
+/** Revokes a key for good. */
+export const revokeKey = (keyId: string): Promise<unknown> => call('DELETE', `/keys/${segment(keyId)}`);
+/** The rate of every model. */
+export const listRates = (): Promise<ModelRate[]> => call('GET', '/rates');
+/** Sets the rate of a model. Accepted requests keep their price. */
+export const setRate = (model: string, rate: Pick<ModelRate, 'perImage' | 'perSecond'>): Promise<ModelRate> =>
+  call('PUT', `/rates/${segment(model)}`, rate);

@@ -1,0 +1,126 @@
+import type { RequestReport } from '../operator/operator.ts';
+import { ScrollFrame, Time } from '../parts/parts.tsx';
+import { durationText, xTokensText } from '../parts/texts.ts';
+
+type Attempt = RequestReport['providerAttempts'][number];
+
+const outcomeText = ({ outcome }: Attempt): string => {
+  if (!outcome) return 'not known yet';
+  const { kind, reason, failure } = outcome;
+  return [kind, reason, failure && `${failure.code}: ${failure.message}`].filter(Boolean).join(', ');
+};
+
+/** The calls to the provider, newest first. */
+export const Attempts = ({ attempts }: { attempts: readonly Attempt[] }) => (
+  <section aria-labelledby="attempts-heading">
+    <h2 id="attempts-heading">Provider calls</h2>
+    {attempts.length === 0 ? (
+      <p class="quiet">The provider has not been called.</p>
+    ) : (
+      <ScrollFrame name="Provider calls">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Call</th>
+              <th scope="col">Attempt</th>
+              <th scope="col">Started</th>
+              <th scope="col">Took</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Task</th>
+            </tr>
+          </thead>
+          <tbody>
+            {attempts
+              .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+              .map((attempt) => (
+                <tr key={`${attempt.call}-${attempt.attempt}`}>
+                  <td>{attempt.call}</td>
+                  <td>{attempt.attempt}</td>
+                  <td>
+                    <Time at={attempt.startedAt} />
+                  </td>
+                  <td>
+                    {attempt.finishedAt === undefined
+                      ? ''
+                      : durationText(Date.parse(attempt.finishedAt) - Date.parse(attempt.startedAt))}
+                  </td>
+                  <td>{outcomeText(attempt)}</td>
+                  <td>{attempt.taskId ?? ''}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </ScrollFrame>
+    )}
+  </section>
+);
+
+/** The attempts to deliver the webhook, newest first. Nothing without one. */
+export const WebhookAttempts = ({ webhooks }: Pick<RequestReport, 'webhooks'>) =>
+  webhooks.length === 0 ? null : (
+    <section aria-labelledby="webhooks-heading">
+      <h2 id="webhooks-heading">Webhook attempts</h2>
+      <ScrollFrame name="Webhook attempts">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Attempt</th>
+              <th scope="col">Started</th>
+              <th scope="col">Took</th>
+              <th scope="col">Answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            {webhooks.toReversed().map(({ delivery, number, startedAt, milliseconds, status, error }) => (
+              <tr key={`${delivery}-${number}`}>
+                <td>{number}</td>
+                <td>
+                  <Time at={startedAt} />
+                </td>
+                <td>{durationText(milliseconds)}</td>
+                <td>{status ?? error}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollFrame>
+    </section>
+  );
+
+/** What the request did to the balance. */
+export const LedgerEntries = ({ entries }: { entries: RequestReport['ledgerEntries'] }) => (
+  <section aria-labelledby="ledger-heading">
+    <h2 id="ledger-heading">Ledger entries</h2>
+    <ScrollFrame name="Ledger entries">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Reason</th>
+            <th scope="col" class="number">
+              xTokens
+            </th>
+            <th scope="col" class="number">
+              Balance after
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(({ id, type, reason, amount, balanceAfter, createdAt }) => (
+            <tr key={id}>
+              <td>
+                <Time at={createdAt} />
+              </td>
+              <td>{reason}</td>
+              <td class="number">
+                {type === 'debit' ? '−' : '+'}
+                {xTokensText(amount)}
+              </td>
+              <td class="number">{xTokensText(balanceAfter)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollFrame>
+  </section>
+);

@@ -1,0 +1,159 @@
+import type { RequestReport } from '../operator/operator.ts';
+
+/** A state of a request's way, with its place in the picture. */
+export interface GraphNode {
+  id: string;
+  label: string;
+  /** Middle of its box, in the picture's units. */
+  x: number;
+  y: number;
+}
+
+/** Width and height of the picture, and of a box in it. */
+export const PICTURE = { width: 760, height: 420, box: { width: 148, height: 46 } } as const;
+
+const COLUMNS = [90, 285, 480, 670] as const;
+const ROWS = [40, 125, 210, 295, 380] as const;
+const node = (id: string, label: string, column: number, row: number): GraphNode => ({
+  id,
+  label,
+  x: COLUMNS[column] ?? 0,
+  y: ROWS[row] ?? 0,
+});
+
+/** The request's acceptance, before any execution. */
+export const ACCEPTED = 'Accepted';
+/** What follows the end of a request. */
+export const WEBHOOK = 'Webhook attempts';
+export const EXPIRY = 'Files expire';
+/** It only leads on, so that the picture leaves it out. */
+export const PASSED_THROUGH = 'Choose next step';
+
+/** Every state that a request can be in, by their names in `statemachines/generation.asl.json`, and what is before and after. */
+export const NODES: readonly GraphNode[] = [
+  node(ACCEPTED, 'Accepted', 0, 0),
+  node('Dispatch request', 'Dispatch', 0, 1),
+  node('Wait for busy provider', 'Wait for capacity', 1, 0),
+  node('Wait for provider', 'Wait for callback', 1, 1),
+  node('Query provider', 'Query provider', 1, 2),
+  node('Wait after error', 'Wait after error', 1, 3),
+  node('Store outputs', 'Store outputs', 2, 1),
+  node('Settle request', 'Settle', 3, 1),
+  node('Fail request', 'Fail and refund', 2, 3),
+  node('Nothing left to do', 'Nothing left to do', 0, 3),
+  node(WEBHOOK, 'Webhook attempts', 3, 3),
+  node(EXPIRY, 'Files expire', 3, 4),
+];
+
+/** A way from one state to the next. */
+export type Edge = readonly [from: string, to: string];
+
+/** Where a step that asks what is next may lead. */
+const NEXT_STEPS = [
+  'Store outputs',
+  'Wait for provider',
+  'Wait for busy provider',
+  'Nothing left to do',
+  'Fail request',
+];
+
+/** Every way between the states. */
+export const EDGES: readonly Edge[] = [
+  [ACCEPTED, 'Dispatch request'],
+  ...['Dispatch request', 'Wait for provider', 'Query provider'].flatMap((from) =>
+    NEXT_STEPS.map((to): Edge => [from, to]),
+  ),
+  ['Dispatch request', 'Query provider'],
+  ['Wait for busy provider', 'Dispatch request'],
+  ['Wait for provider', 'Query provider'],
+  ['Wait for provider', 'Wait after error'],
+  ['Query provider', 'Wait after error'],
+  ['Wait after error', 'Query provider'],
+  ['Store outputs', 'Settle request'],
+  ['Store outputs', 'Fail request'],
+  ['Settle request', WEBHOOK],
+  ['Fail request', WEBHOOK],
+  ['Settle request', EXPIRY],
+];
+
+/** How often a request was in a state, since when, and for how long altogether. */
+export interface Visit {
+  node: GraphNode;
+  count: number;
+  firstAt: string;
+  milliseconds: number;
+  /** It is there now. */
+  isOpen: boolean;
+}
+
+/** The way that a request took. */
+export interface Way {
+  /** In the order of the first visits. */
+  visits: Visit[];
+  edges: Edge[];
+}
+
+interface Step {
+  id: string;
+  from: string;
+  until: string | null;
+}
+
+/** The states that a request was in, by its report, up to `now`. */
+export const wayOf = (
+  report: Pick<RequestReport, 'executions' | 'webhooks'>,
+  record: { createdAt: string; status: string; expiresAt?: string | undefined },
+  now: Date,
+): Way => {
+  const steps = stepsOf(report, record);
+  const visits = new Map<string, Visit>();
+  const edges = new Map<string, Edge>();
+  for (const [index, { id, from, until }] of steps.entries()) {
+    const known = NODES.find((one) => one.id === id);
+    if (!known) continue;
+    const milliseconds = Date.parse(until ?? now.toISOString()) - Date.parse(from);
+    const before = visits.get(id);
+    visits.set(id, {
+      node: known,
+      count: (before?.count ?? 0) + 1,
+      firstAt: before?.firstAt ?? from,
+      milliseconds: (before?.milliseconds ?? 0) + Math.max(0, milliseconds),
+      isOpen: until === null,
+    });
+    const previous = steps[index - 1];
+    const edge = previous && EDGES.find(([a, b]) => a === previous.id && b === id);
+    if (edge) edges.set(edge.join(), edge);
+  }
+  // What follows the end begins at the state that ended the request.
+  const last = steps.findLast(({ id }) => ['Settle request', 'Fail request'].includes(id))?.id;
+  for (const id of [WEBHOOK, EXPIRY]) {
+    const edge = visits.has(id) && EDGES.find(([a, b]) => a === last && b === id);
+    if (edge) edges.set(edge.join(), edge);
+  }
+  return { visits: [...visits.values()], edges: [...edges.values()] };
+};
+
+const stepsOf = (
+  { executions, webhooks }: Pick<RequestReport, 'executions' | 'webhooks'>,
+  { createdAt, status, expiresAt }: { createdAt: string; status: string; expiresAt?: string | undefined },
+): Step[] => {
+  const generation = executions.find(({ workflow }) => workflow === 'generation');
+  const states = (generation?.states ?? []).filter(({ state }) => state !== PASSED_THROUGH);
+  const steps: Step[] = [
+    { id: ACCEPTED, from: createdAt, until: generation?.startedAt ?? null },
+    ...states.map(({ state, enteredAt }, index) => ({
+      id: state,
+      from: enteredAt,
+      until: states[index + 1]?.enteredAt ?? generation?.stoppedAt ?? null,
+    })),
+    ...webhooks.map(({ startedAt, milliseconds }) => ({
+      id: WEBHOOK,
+      from: startedAt,
+      until: new Date(Date.parse(startedAt) + milliseconds).toISOString(),
+    })),
+  ];
+  if (status === 'expired' && expiresAt !== undefined) {
+    steps.push({ id: EXPIRY, from: expiresAt, until: expiresAt });
+  }
+  return steps;
+};

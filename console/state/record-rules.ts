@@ -1,0 +1,74 @@
+import type { GenerationRecord, VideoRecord } from '../../packages/client/src/types.ts';
+
+/** A request of either kind, as the API shows it. */
+export type AnyRecord = GenerationRecord | VideoRecord;
+/** The status that a record is shown with. */
+export type Status = AnyRecord['status'];
+
+/** An output, of either kind. `url` and `error` exclude each other. */
+export interface Output {
+  readonly id: string;
+  readonly expiresAt: string;
+  readonly url?: string;
+  readonly error?: { readonly code: string };
+  /** Of an image: `<width>x<height>`. */
+  readonly size?: string;
+  /** Of a video: seconds. */
+  readonly duration?: number;
+  readonly resolution?: string;
+}
+
+/** Whether an id is that of a request for a video. */
+export const isVideoId = (requestId: string): boolean => requestId.startsWith('vid_');
+
+/** The outputs of a record; none unless it succeeded. */
+export const outputsOf = (record: AnyRecord): readonly Output[] => {
+  if ('images' in record) return record.images;
+  return 'videos' in record ? record.videos : [];
+};
+
+const FINISHED: readonly string[] = ['succeeded', 'failed', 'expired'] satisfies Status[];
+
+/** Whether a record changes no more, but for its expiry. A status that is not known counts as unfinished. */
+export const isFinished = ({ status }: { status: string }): boolean => FINISHED.includes(status);
+
+/** The status of a record at `now`: files expire without a read. */
+export const statusAt = (record: AnyRecord, now: Date): Status => {
+  const outputs = outputsOf(record);
+  const isExpired =
+    outputs.length > 0 && outputs.every(({ expiresAt }) => Date.parse(expiresAt) <= now.getTime());
+  return record.status === 'succeeded' && isExpired ? 'expired' : record.status;
+};
+
+/**
+ * What is known of a request after another read. An output keeps the first URL it had, since each read signs another one and the browser
+ * would download the file again, unless that URL is among `refused`. An answer that comes late does not reopen a finished request.
+ */
+export const merge = (
+  known: AnyRecord | undefined,
+  read: AnyRecord,
+  refused: ReadonlySet<string> = new Set(),
+): AnyRecord => {
+  if (!known) return read;
+  if (isFinished(known) && !isFinished(read)) return known;
+  const urls = new Map(outputsOf(known).map(({ id, url }) => [id, url]));
+  const keep = <Item extends Output>(item: Item): Item => {
+    const first = urls.get(item.id);
+    return item.url === undefined || first === undefined || refused.has(first)
+      ? item
+      : { ...item, url: first };
+  };
+  if ('images' in read) return { ...read, images: read.images.map(keep) };
+  if ('videos' in read) return { ...read, videos: read.videos.map(keep) };
+  return read;
+};
+
+/** Ids of requests of both kinds, each once, newest first: they are a prefix and a ULID, which sorts by time. */
+export const newestFirst = (ids: Iterable<string>): string[] =>
+  [...new Set(ids)].sort((a, b) => (ulidOf(a) < ulidOf(b) ? 1 : -1));
+
+const ulidOf = (requestId: string): string => requestId.slice(requestId.indexOf('_') + 1);
+
+/** The ids of requests that are in entries of the balance's history, which is the only list of videos. */
+export const idsIn = (entries: readonly { reason: string; reference: string }[]): string[] =>
+  entries.filter(({ reason }) => reason === 'generation').map(({ reference }) => reference);

@@ -1,0 +1,44 @@
+import { signal } from '@preact/signals';
+
+/** A page of the console, from what follows `#` in the address. */
+export interface Route {
+  /** The first part of the path: `make`, `requests`, … */
+  page: string;
+  /** The second part, decoded: a request's id. */
+  id: string | undefined;
+  /** What follows `?`. */
+  query: URLSearchParams;
+}
+
+const readRoute = (): Route => {
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const [page = '', id] = path.split('/');
+  return {
+    page: page === '' ? 'make' : page,
+    id: id === undefined || id === '' ? undefined : decodeURIComponent(id),
+    query: new URLSearchParams(query),
+  };
+};
+
+/** The page that is shown. */
+export const route = signal(readRoute());
+addEventListener('hashchange', () => {
+  route.value = readRoute();
+});
+
+/** The address of a page of the console. */
+export const hrefOf = (page: string, query: Record<string, string> = {}): string => {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
+  return `#/${page}${search === '' ? '' : `?${search}`}`;
+};
+
+/** Opens a page. */
+export const open = (page: string): void => {
+  location.hash = hrefOf(page);
+};
+
+/** Replaces the query of the page that is shown, so that the address can be sent. Adds no step to the history. */
+export const replaceQuery = (page: string, query: Record<string, string>): void => {
+  history.replaceState(null, '', hrefOf(page, query));
+  route.value = readRoute();
+};

@@ -1,0 +1,61 @@
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  type IOrigin,
+  OriginRequestPolicy,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import type { Construct } from 'constructs';
+import { CONSOLE_PATHS } from '../core/files/pages.ts';
+import { pageBehavior } from './public-pages.ts';
+
+/** What the console's behaviours need. */
+export interface ConsoleProps {
+  /** The bucket with its pages. */
+  origin: IOrigin;
+  /** The API, which the console calls at its own address. */
+  apiOrigin: IOrigin;
+  responseHeadersPolicyName: string;
+  /** Where the files are. Undefined: at the address of the console. */
+  filesUrl: string | undefined;
+}
+
+/**
+ * The distribution's behaviours for the console: its pages, and the API beside them, so that no other origin ever needs to be allowed.
+ * Answers of the API are not cached, and it gets every header but `Host`, which is its own.
+ */
+export const consoleBehaviors = (
+  scope: Construct,
+  { origin, apiOrigin, responseHeadersPolicyName, filesUrl }: ConsoleProps,
+): Record<string, BehaviorOptions> => {
+  const pages = pageBehavior(scope, 'ConsoleHeaders', {
+    origin,
+    responseHeadersPolicyName,
+    contentPolicy: contentPolicy(filesUrl),
+  });
+  return {
+    ...Object.fromEntries(CONSOLE_PATHS.map((pattern) => [pattern, pages])),
+    '/v1/*': {
+      origin: apiOrigin,
+      allowedMethods: AllowedMethods.ALLOW_ALL,
+      viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+      cachePolicy: CachePolicy.CACHING_DISABLED,
+      originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+    },
+  };
+};
+
+/** What the console may load: what comes from the same place, and images and videos from where the files are. */
+const contentPolicy = (filesUrl: string | undefined): string => {
+  const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
+  return [
+    "default-src 'self'",
+    `img-src 'self' data:${files}`,
+    `media-src 'self'${files}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};

@@ -1,0 +1,138 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HandleRequest } from '@generation-service/local-aws';
+import type { FirstAccount } from '../run/data-directory.ts';
+import type { Commands } from './commands.ts';
+
+/** Where the endpoint is, beside the API. */
+export const OPERATOR_PREFIX = '/operator/';
+
+/** What the endpoint works with. */
+export interface OperatorEndpointOptions {
+  /** The address of the run, such as `http://127.0.0.1:3000`. */
+  baseUrl: string;
+  /** What callers prove themselves by: it is in the address of the console that the start prints. */
+  token: string;
+  commands: Pick<Commands, 'run'>;
+  /** The account of the first start, whose keys the console shows. */
+  account: () => FirstAccount;
+}
+
+/** A label and rates are small. */
+const MAX_BODY_BYTES = 16_384;
+
+/** A call that is refused, in words for the console. */
+class RefusedError extends Error {
+  override name = 'RefusedError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Whether a call comes from elsewhere than a page of this address: another site sent it, or DNS led another host's name here. Programs
+ * send neither header, and need the token like everyone.
+ */
+const isForeign = ({ headers }: IncomingMessage, baseUrl: string): boolean => {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (host !== new URL(baseUrl).host) return true;
+  return (origin !== undefined && origin !== baseUrl) || (site !== undefined && site !== 'same-origin');
+};
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** A body of JSON; undefined when there is none. */
+const readBody = async (request: IncomingMessage): Promise<unknown> => {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > MAX_BODY_BYTES) throw new RefusedError(413, 'The body is too long.');
+  }
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new RefusedError(400, 'The body is not JSON.');
+    throw cause;
+  }
+};
+
+const labelOf = (body: unknown): string => {
+  const { label } = (body ?? {}) as { label?: unknown };
+  return typeof label === 'string' ? label : '';
+};
+
+const rateOf = (body: unknown): unknown => {
+  const { perImage, perSecond } = (body ?? {}) as { perImage?: unknown; perSecond?: unknown };
+  return perImage ?? perSecond;
+};
+
+/** The operators' command behind each route; values are given after `=`, so that none is taken for an option. */
+const ROUTES: {
+  method: string;
+  path: RegExp;
+  command: (id: string, body: unknown, accountId: string) => string[];
+}[] = [
+  { method: 'GET', path: /^requests\/([^/]+)$/, command: (id) => ['requests', 'show', `--id=${id}`] },
+  { method: 'GET', path: /^keys$/, command: (_, __, account) => ['keys', 'list', `--account=${account}`] },
+  {
+    method: 'POST',
+    path: /^keys$/,
+    command: (_, body, account) => ['keys', 'create', `--account=${account}`, `--label=${labelOf(body)}`],
+  },
+  { method: 'DELETE', path: /^keys\/([^/]+)$/, command: (id) => ['keys', 'revoke', `--key-id=${id}`] },
+  { method: 'GET', path: /^rates$/, command: () => ['rates', 'list'] },
+  {
+    method: 'PUT',
+    path: /^rates\/([^/]+)$/,
+    command: (id, body) => ['rates', 'set', `--model=${id}`, `--value=${JSON.stringify(rateOf(body))}`],
+  },
+];
+
+/**
+ * The operator's endpoint of a local run: what the console shows beyond the public API. Each route is an operators' command and answers
+ * what that prints with `--json`; `GET /operator/key` answers the key of the first account. For pages of the same origin only, and with
+ * the token.
+ */
+export const createOperatorEndpoint = (options: OperatorEndpointOptions): HandleRequest => {
+  const { baseUrl, token, commands, account } = options;
+
+  const answer = async (request: IncomingMessage): Promise<unknown> => {
+    if (isForeign(request, baseUrl)) throw new RefusedError(403, 'Only pages of this address may call this.');
+    const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (!timingSafeEqual(digest(given), digest(token))) {
+      throw new RefusedError(401, 'The address of the console that the start prints has the token.');
+    }
+    const { pathname } = new URL(request.url ?? '', baseUrl);
+    const path = pathname.slice(OPERATOR_PREFIX.length);
+    const { accountId, apiKey } = account();
+    if (request.method === 'GET' && path === 'key') return { apiKey };
+    const route = ROUTES.find((one) => one.method === request.method && one.path.test(path));
+    if (!route) throw new RefusedError(404, 'There is no such route.');
+    const id = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
+    const said = await commands.run(route.command(id, await readBody(request), accountId));
+    if (said.status !== 0) throw new RefusedError(400, said.stderr.trim());
+    return JSON.parse(said.stdout);
+  };
+
+  return async (request, response) => {
+    try {
+      send(response, 200, await answer(request));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      send(response, error instanceof RefusedError ? error.status : 500, { error: { message } });
+    }
+  };
+};
+
+const send = (response: ServerResponse, status: number, body: unknown): void => {
+  const headers = {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  };
+  response.writeHead(status, headers).end(JSON.stringify(body));
+};

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { inBrowser, openPage, startBrowser } from './support/browser.ts';
+import { type Caller, eventually, newCaller, sharedService } from './support/client.ts';
+import { firstPaintBytes, signIn, tabTo } from './support/console.ts';
+
+const PHONE = { width: 390, height: 844 };
+const EMAIL = 'keyboard@example.com';
+
+let browser: Browser | undefined;
+let caller: Caller;
+beforeAll(async () => {
+  browser = await startBrowser();
+  if (browser) caller = await newCaller(await sharedService());
+});
+afterAll(() => browser?.close());
+
+const open = (options = {}) => {
+  if (!browser) throw new Error('There is no browser.');
+  return openPage(browser, caller.service.baseUrl, options);
+};
+
+/** Chooses an option of the select that has the focus, by typing its name. */
+const choose = (page: Page, option: string) => page.keyboard.type(option);
+
+/**
+ * Waits until an expression holds in the page, whose clock runs ten times as fast meanwhile. Not by the page itself: its content policy
+ * forbids it to evaluate text.
+ */
+const seen = (page: Page, expression: string): Promise<unknown> =>
+  eventually(async () => {
+    await page.clock.fastForward(2_000);
+    return page.evaluate(expression);
+  }, Boolean);
+
+inBrowser('It is painted with less than 100 KB over the wire', async () => {
+  const { page, problems, loaded } = await open();
+  const bytes = await firstPaintBytes(page, `${caller.service.baseUrl}/console`);
+
+  expect(loaded.toSorted()).toEqual(['/console', '/console/console.css', '/console/console.js']);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(100_000);
+  expect(problems).toEqual([]);
+});
+
+inBrowser(
+  'On a phone and by keyboard alone an image and a video are made and seen, their stories read, and an end-user blocked',
+  async () => {
+    const { page, problems } = await open({ viewport: PHONE });
+    await page.clock.install();
+    await page.goto(caller.service.consoleUrl);
+    // The token of the operator is taken out of the address at once.
+    expect(page.url()).toBe(`${caller.service.baseUrl}/console`);
+    await signIn(page, caller.key);
+
+    await tabTo(page, 'Model');
+    await choose(page, 'xZI1.0Pro');
+    await tabTo(page, 'Prompt (required)');
+    await page.keyboard.type('an image by keyboard');
+    await tabTo(page, 'End-user (required)');
+    await page.keyboard.type(EMAIL);
+    await tabTo(page, 'Size');
+    await page.keyboard.type('256x320');
+    await page.keyboard.press('Enter');
+    await seen(
+      page,
+      '[...document.images].some((image) => image.naturalWidth === 256 && image.naturalHeight === 320)',
+    );
+
+    await tabTo(page, 'Model', 'Shift+Tab');
+    await choose(page, 'xW3.0s');
+    await tabTo(page, 'Prompt (required)');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('a video by keyboard [delay=0]');
+    await tabTo(page, 'Seconds');
+    await page.keyboard.type('2');
+    await tabTo(page, 'Resolution');
+    await choose(page, '480p');
+    // The size of the image is still there, and no field of a video.
+    await tabTo(page, 'Make a video');
+    await page.keyboard.press('Enter');
+    await seen(page, "document.querySelector('video') !== null");
+    await tabTo(page, 'a video by keyboard [delay=0]', 'Tab', 'VIDEO');
+    await page.keyboard.press('Space');
+    await seen(
+      page,
+      "[...document.querySelectorAll('video')].some((video) => video.readyState >= 2 && video.videoWidth === 854)",
+    );
+
+    await tabTo(page, 'a video by keyboard [delay=0]', 'Tab', 'A');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Request for a video' }).waitFor();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    const way = page.locator('.way');
+    await way.getByText('Settle').waitFor();
+    expect(await way.innerText()).toMatch(/Accepted.*Dispatch.*Wait for callback.*Store outputs.*Settle/s);
+    await page.getByRole('heading', { name: 'Ledger entries' }).waitFor();
+
+    await tabTo(page, 'End-users', 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'End-users' }).waitFor();
+    await page.getByRole('button', { name: `Block ${EMAIL}` }).waitFor();
+    await tabTo(page, `Block ${EMAIL}`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: `Unblock ${EMAIL}` }).waitFor();
+    const { body } = await caller.get<{ items: { blockedAt: string | null }[] }>(
+      `/v1/end-users?email=${encodeURIComponent(EMAIL)}`,
+    );
+    expect(body.items).toEqual([expect.objectContaining({ blockedAt: expect.any(String) })]);
+    expect(problems).toEqual([]);
+  },
+);
