@@ -9,11 +9,14 @@ export interface PoolLimits {
   /** A worker without an event for this long ends. */
   idleMilliseconds: number;
   /**
-   * An event waits at least this long for a busy worker before another is started for it, and at least as long as the
-   * newest start took: on a busy machine more threads would only delay each other.
+   * Another worker is started for an event once no worker has come free for this long, and at least for as long as the
+   * newest start took: while events come to their end, a thread to load would only delay them. An event that has waited
+   * ten times as long gets one in any case.
    */
   patienceMilliseconds: number;
 }
+
+const MOST_PATIENCE = 10;
 
 /** The worker threads of one function. */
 export interface WorkerPool {
@@ -44,6 +47,8 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
   let isClosed = false;
   let growTimer: NodeJS.Timeout | undefined;
   let patience = limits.patienceMilliseconds;
+  /** When a worker last came free, by `performance.now()`. */
+  let freedAt = 0;
 
   const retire = (worker: FunctionWorker) => {
     clearTimeout(idleTimers.get(worker));
@@ -78,6 +83,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     running.add(event);
     const result = await worker.run(event.payload);
     running.delete(event);
+    freedAt = performance.now();
     event.resolve(result);
     rest(worker);
     dispatch();
@@ -117,12 +123,18 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     grow();
   };
 
+  /** When another worker may be started for an event, by `performance.now()`. */
+  const growAt = ({ queuedAt }: QueuedEvent): number =>
+    workers.size === 0
+      ? 0
+      : Math.min(Math.max(queuedAt, freedAt) + patience, queuedAt + MOST_PATIENCE * patience);
+
   /** Starts workers for queued events, the first at once and others when the oldest event has waited for long enough. */
   const grow = () => {
     clearTimeout(growTimer);
     const [oldest] = queue;
     if (!oldest || isClosed) return;
-    const wait = workers.size === 0 ? 0 : oldest.queuedAt + patience - performance.now();
+    const wait = growAt(oldest) - performance.now();
     if (wait > 0) {
       growTimer = setTimeout(grow, wait);
       return;

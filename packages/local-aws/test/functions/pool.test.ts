@@ -6,15 +6,15 @@ const PATIENCE = 200;
 
 let pool: WorkerPool;
 let started: number;
-/** How long the next workers take to start, in milliseconds. */
+/** How long the next workers take to start, and how long each event takes, in milliseconds. */
 let startTime: number;
+let eventTime: number;
 
-/** Takes `startTime` to start, and a minute for each event. */
 const startSlowWorker = (): FunctionWorker => {
   started += 1;
   return {
     ready: new Promise((resolve) => setTimeout(() => resolve(undefined), startTime)),
-    run: () => new Promise((resolve) => setTimeout(() => resolve({ payload: null }), 60_000)),
+    run: () => new Promise((resolve) => setTimeout(() => resolve({ payload: null }), eventTime)),
     isAlive: () => true,
     terminate: async () => undefined,
   };
@@ -23,6 +23,7 @@ const startSlowWorker = (): FunctionWorker => {
 beforeEach(() => {
   jest.useFakeTimers();
   started = 0;
+  eventTime = 60_000;
   pool = createPool(startSlowWorker, {
     maxWorkers: 4,
     idleMilliseconds: 300_000,
@@ -67,5 +68,16 @@ describe('A pool of worker threads', () => {
     expect(started).toBe(1);
     await jest.advanceTimersByTimeAsync(1);
     expect(started).toBe(2);
+  });
+
+  test('starts no other while events come to their end, unless one has waited ten times as long', async () => {
+    startTime = 10;
+    eventTime = PATIENCE / 2;
+    for (let events = 0; events < 100; events++) invoke();
+
+    await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(startTime + PATIENCE);
+    expect(started).toBeGreaterThan(1);
   });
 });
