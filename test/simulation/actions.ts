@@ -51,110 +51,190 @@ const user = fc.nat(1);
 const pick = fc.nat(19);
 const request = fc.nat(11);
 
-const create: fc.Arbitrary<Action> = fc.record({
-  do: fc.constant('create' as const),
-  account,
-  user,
-  model: fc.constantFrom(...MODELS),
-  outputs: fc.integer({ min: 1, max: 4 }),
-  behaviour: fc.oneof(
-    { weight: 3, arbitrary: fc.constant<Behaviour>('works') },
-    { weight: 4, arbitrary: fc.constantFrom(...BEHAVIOURS) },
-  ),
-  callback: fc.constantFrom(...CALLBACKS),
-  webhook: fc.option(fc.constantFrom(...RECEIVERS), { nil: undefined }),
-  key: fc.option(fc.nat(2), { nil: undefined }),
-  repeats: fc.nat(2),
-  atOnce: fc.constantFrom(1, 1, 1, 2),
-  beside: fc.oneof(
-    { weight: 7, arbitrary: fc.constant(undefined) },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'block' as const,
-          'delete-user' as const,
-          'block-account' as const,
-          'top-up' as const,
-          'fail' as const,
-        ),
-        afterMs: fc.nat(50),
-      }),
-    },
-  ),
-});
+/** What somebody does to a creation's end-user, its account or itself while it is under way. */
+const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
+
+/** What is chosen for a creation, if not at random. */
+interface CreationBias {
+  models?: readonly ModelName[];
+  /** How often somebody does something beside it, of 8. */
+  beside?: number;
+  /** How often it has a webhook, of 8. */
+  webhook?: number;
+}
+
+const createOf = ({ models = MODELS, beside = 1, webhook = 6 }: CreationBias = {}): fc.Arbitrary<Action> =>
+  fc.record({
+    do: fc.constant('create' as const),
+    account,
+    user,
+    model: fc.constantFrom(...models),
+    outputs: fc.integer({ min: 1, max: 4 }),
+    behaviour: fc.oneof(
+      { weight: 3, arbitrary: fc.constant<Behaviour>('works') },
+      { weight: 4, arbitrary: fc.constantFrom(...BEHAVIOURS) },
+    ),
+    callback: fc.constantFrom(...CALLBACKS),
+    webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
+    key: fc.option(fc.nat(2), { nil: undefined }),
+    repeats: fc.nat(2),
+    atOnce: fc.constantFrom(1, 1, 1, 2),
+    beside: sometimes(beside, fc.record({ do: fc.constantFrom(...BESIDE), afterMs: fc.nat(50) })),
+  });
+
+/** A value in so many of eight cases, else undefined. */
+const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 8 - ofEight, arbitrary: fc.constant(undefined) }, { weight: ofEight, arbitrary });
 
 const onRequest: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom(
-    'read' as const,
-    'read' as const,
-    'read' as const,
-    'delete' as const,
-    'delete' as const,
-    'delete' as const,
-    'intrude' as const,
-  ),
+  do: fc.constantFrom(...(['read', 'read', 'read', 'delete', 'delete', 'delete', 'intrude'] as const)),
   request,
+});
+const bulkDelete: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('bulk-delete' as const),
+  requests: fc.array(request, { minLength: 1, maxLength: 5 }),
+});
+const deleteUser: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('delete-user' as const),
+  account,
+  user,
+});
+const changeBalance: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom('top-up' as const, 'adjust' as const),
+  account,
+  amount: fc.integer({ min: 1, max: 200 }),
+  repeats: fc.nat(2),
+});
+const reconcile: fc.Arbitrary<Action> = fc.record({ do: fc.constant('reconcile' as const) });
+const looks: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom('list' as const, 'balance' as const),
+  account,
+});
+const meddle: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom(
+    ...(['abort', 'redeliver', 'redeliver', 'fail', 'retry-webhook', 'callback', 'forged-callback'] as const),
+  ),
+  pick,
 });
 
 const others: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({
-    do: fc.constant('bulk-delete' as const),
-    requests: fc.array(request, { minLength: 1, maxLength: 5 }),
-  }),
-  fc.record({ do: fc.constantFrom('list' as const, 'balance' as const), account }),
+  bulkDelete,
+  looks,
   fc.record({
     do: fc.constantFrom('block' as const, 'unblock' as const, 'delete-user' as const),
     account,
     user,
   }),
-  fc.record({
-    do: fc.constantFrom('top-up' as const, 'adjust' as const),
-    account,
-    amount: fc.integer({ min: 1, max: 200 }),
-    repeats: fc.nat(2),
-  }),
+  changeBalance,
   fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
   fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
   fc.record({
-    do: fc.constantFrom(
-      'set-rate' as const,
-      'set-route' as const,
-      'set-retention' as const,
-      'redeploy' as const,
-    ),
+    do: fc.constantFrom(...(['set-rate', 'set-route', 'set-retention', 'redeploy'] as const)),
     pick,
   }),
-  fc.record({
-    do: fc.constantFrom(
-      'abort' as const,
-      'redeliver' as const,
-      'redeliver' as const,
-      'fail' as const,
-      'retry-webhook' as const,
-      'callback' as const,
-      'forged-callback' as const,
-    ),
-    pick,
-  }),
+  meddle,
   fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
 );
 
-/** Mostly moments, in which things overlap; now and then minutes, hours or a day. */
-const waitMs = fc.oneof(
-  { weight: 4, arbitrary: fc.nat(30) },
-  { weight: 3, arbitrary: fc.integer({ min: 30, max: 20_000 }) },
-  { weight: 1, arbitrary: fc.constantFrom(180_000, 900_000, 7_200_000, 86_400_000) },
-);
+const MOMENTS = fc.nat(30);
+const SECONDS = fc.integer({ min: 30, max: 20_000 });
+const HOURS = fc.constantFrom(180_000, 900_000, 7_200_000, 86_400_000);
 
-export const step: fc.Arbitrary<Step> = fc.record({
-  action: fc.oneof(
-    { weight: 4, arbitrary: create },
-    { weight: 3, arbitrary: onRequest },
-    { weight: 4, arbitrary: others },
-  ),
-  waitMs,
-});
+/** How often each is chosen. */
+type Weighted<T> = readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[];
+
+const chosenFrom = <T>(weighted: Weighted<T>): fc.Arbitrary<T> =>
+  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+const stepOf = (actions: Weighted<Action>, waits: Weighted<number>): fc.Arbitrary<Step> =>
+  fc.record({ action: chosenFrom(actions), waitMs: chosenFrom(waits) });
+
+/** Mostly moments, in which things overlap; now and then minutes, hours or a day. */
+const ANY_TIME: Weighted<number> = [
+  [4, MOMENTS],
+  [3, SECONDS],
+  [1, HOURS],
+];
+
+/**
+ * What the steps of a run are mostly about, and how often runs are: most are about everything, the others do one kind of thing
+ * so often that it meets itself and every fault.
+ */
+export const FOCUSES: Weighted<Step> = [
+  [
+    4,
+    stepOf(
+      [
+        [4, createOf()],
+        [3, onRequest],
+        [4, others],
+      ],
+      ANY_TIME,
+    ),
+  ],
+  // Deletion: finished work removed one by one, in bulk and with its end-user, at once with what is new.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], beside: 2 })],
+        [2, onRequest],
+        [3, bulkDelete],
+        [3, deleteUser],
+        [1, reconcile],
+      ],
+      [
+        [2, MOMENTS],
+        [4, SECONDS],
+        [1, HOURS],
+      ],
+    ),
+  ],
+  // Money: operators and creations change the same two balances.
+  [
+    1,
+    stepOf(
+      [
+        [3, createOf({ beside: 2 })],
+        [5, changeBalance],
+        [1, looks],
+        [1, meddle],
+      ],
+      [
+        [4, MOMENTS],
+        [2, SECONDS],
+      ],
+    ),
+  ],
+  // Waiting: videos, their callbacks and what disturbs them.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ models: ['xW2.7S', 'xW3.0s'] })],
+        [2, onRequest],
+        [3, meddle],
+      ],
+      ANY_TIME,
+    ),
+  ],
+  // Time: files and records that end while webhooks are still sent.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ webhook: 8 })],
+        [2, onRequest],
+        [1, looks],
+        [1, meddle],
+      ],
+      [
+        [2, SECONDS],
+        [3, HOURS],
+      ],
+    ),
+  ],
+];
 
 /** A step as a report shows it. */
 export const stepText = ({ action, waitMs: wait }: Step): string => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Step, step, stepText } from './actions.ts';
+import { FOCUSES, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
 import { OUTAGE_MODES, type PlannedOutage, SERVICES } from './engine/outages.ts';
@@ -84,7 +84,12 @@ const world = fc.record({
   faults: faultPlan,
   outages: outagePlan,
 });
-const commands = fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' });
+const commands = fc.oneof(
+  ...FOCUSES.map(([weight, step]) => ({
+    weight,
+    arbitrary: fc.commands([step.map((taken) => new StepCommand(taken))], { maxCommands: 24, size: 'max' }),
+  })),
+);
 
 export interface SimulationOptions {
   runs: number;
