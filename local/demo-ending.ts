@@ -13,5 +13,7 @@ export const demoEnding = (files: readonly string[]): string =>
     `  console    ${DEFAULT_BASE_URL}/console`,
     `  reference  ${DEFAULT_BASE_URL}/docs`,
     '',
-    'It prints an API key and a first request. See what happens to requests with: npm run ops -- requests watch',
+    'It prints an API key, the link to its console and a first request. To see what happens to requests:',
+    '',
+    '  npm run ops -- requests watch',
   ].join('\n');

@@ -18,7 +18,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 const { main } = await import('./program.ts');
 process.exitCode = await main(process.argv.slice(2), {
   ...{ out, err: (text) => process.stderr.write(text), signal: stopping.signal },
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+  columns: (process.stdout.isTTY && process.stdout.columns) || undefined,
 });
 // Connections that the SDK keeps would hold the process open.
 process.exit();

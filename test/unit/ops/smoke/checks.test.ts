@@ -1,57 +1,20 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { CheckResult } from '../../../../ops/smoke/check.ts';
 import { CHECKS, runSmoke } from '../../../../ops/smoke/run-smoke.ts';
 import { anImage } from '../../builders/images.ts';
-import { aVideo } from '../../builders/videos.ts';
-import {
-  aFile,
-  answer,
-  aService,
-  type FakeService,
-  IMAGE,
-  IMAGE_URL,
-  noFile,
-  refused,
-  SILENT,
-  VIDEO,
-  VIDEO_URL,
-} from './a-service.ts';
+import { answer, aService, type FakeService, IMAGE, IMAGE_URL, refused, SILENT, VIDEO } from './a-service.ts';
+import { type Case, failuresOf, image, put, refuse, reply } from './broken-service.ts';
 
 let service: FakeService;
 beforeEach(async () => {
   service = await aService();
 });
 
-const run = (): Promise<CheckResult[]> => runSmoke(service.smoke, SILENT);
-/** The checks that failed, with their sentences. */
-const failures = async () =>
-  (await run()).filter(({ result }) => result === 'failed').map(({ name, detail }) => [name, detail]);
-
 test('a service without fault passes every check', async () => {
-  const results = await run();
+  const results = await runSmoke(service.smoke, SILENT);
 
   expect(results.filter(({ result }) => result !== 'passed')).toEqual([]);
   expect(results.map(({ name }) => name)).toEqual([...CHECKS.map(({ name }) => name), 'everything removed']);
 });
-
-const reply =
-  (call: string, ...given: Parameters<typeof answer>) =>
-  ({ replies }: FakeService) => {
-    replies[call] = () => answer(...given);
-  };
-const refuse =
-  (call: string, ...given: Parameters<typeof refused>) =>
-  ({ replies }: FakeService) => {
-    replies[call] = () => refused(...given);
-  };
-const image = (fields: object) => reply(`GET /v1/generations/${IMAGE}`, 200, { requestId: IMAGE, ...fields });
-const serve =
-  (url: string, status: number) =>
-  ({ files }: FakeService) => {
-    files[url] = () => noFile(status);
-  };
-
-type Case = [check: string, fault: string, make: (service: FakeService) => unknown, sentence: RegExp];
 
 const REFUSALS: Case[] = [
   [
@@ -181,94 +144,6 @@ const REQUESTS: Case[] = [
   ],
 ];
 
-const png = await anImage(1024, 1024);
-const video = (width: number, height: number, seconds: number) => aVideo({ width, height, seconds });
-const wrongVideos = { side: await video(1280, 720, 2), seconds: await video(854, 480, 4) };
-const smallPng = await anImage(512, 512);
-const put =
-  (url: string, ...given: Parameters<typeof aFile>) =>
-  ({ files }: FakeService) => {
-    files[url] = () => aFile(...given);
-  };
-
-const FILES: Case[] = [
-  ['image file', 'a 403', serve(IMAGE_URL, 403), /answered 403/],
-  ['image file', 'another size', put(IMAGE_URL, smallPng, 'image/png'), /is 512x512 instead of 1024x1024/],
-  [
-    'image file',
-    'another type',
-    put(IMAGE_URL, png, 'image/jpeg'),
-    /is image\/png and is served as image\/jpeg/,
-  ],
-  [
-    'image file',
-    'other bytes',
-    put(IMAGE_URL, Buffer.from('<html>'.repeat(20)), 'image/png'),
-    /no PNG, JPEG or WebP/,
-  ],
-  [
-    'image file',
-    'no nosniff',
-    put(IMAGE_URL, png, 'image/png', { 'x-content-type-options': '' }),
-    /without X-Content-Type-Options/,
-  ],
-  [
-    'image file',
-    'no name',
-    put(IMAGE_URL, png, 'image/png', { 'content-disposition': '' }),
-    /without its name/,
-  ],
-  [
-    'image file',
-    'a part only',
-    put(IMAGE_URL, png, 'image/png', { 'content-length': '1' }),
-    /says 1 bytes and has/,
-  ],
-  [
-    'image file',
-    'a record of another size',
-    image({ status: 'succeeded', cost: 1, images: [{ url: IMAGE_URL, size: '512x512' }] }),
-    /record says 512x512 of an image of 1024x1024/,
-  ],
-  [
-    'video file',
-    'another length',
-    put(VIDEO_URL, wrongVideos.seconds, 'video/mp4'),
-    /lasts 4 s instead of 2/,
-  ],
-  [
-    'video file',
-    'another resolution',
-    put(VIDEO_URL, wrongVideos.side, 'video/mp4'),
-    /1280x720, which is no 480p/,
-  ],
-  ['video file', 'an image', put(VIDEO_URL, png, 'video/mp4'), /is not an MP4/],
-  [
-    'altered URL',
-    'no check of the signature',
-    ({ files }) => {
-      files[IMAGE_URL.replace('abcd', 'abAd')] = () => aFile(png, 'image/png');
-    },
-    /with another signature answered 200/,
-  ],
-  [
-    'altered URL',
-    'no check of the expiry',
-    ({ files }) => {
-      files[IMAGE_URL.replace('1800000000', '1800003600')] = () => aFile(png, 'image/png');
-    },
-    /with a later expiry answered 200/,
-  ],
-  [
-    'altered URL',
-    'public files',
-    ({ files }) => {
-      files['https://files.example.com/i.png'] = () => aFile(png, 'image/png');
-    },
-    /without a signature answered 200/,
-  ],
-];
-
 const AFTERWARDS: Case[] = [
   [
     'rate limit',
@@ -303,7 +178,12 @@ const AFTERWARDS: Case[] = [
     reply(`DELETE /v1/generations/${IMAGE}`, 200, { removedObjects: 1 }),
     /of a deleted image answered 200/,
   ],
-  ['deletion', 'a file that stays', put(IMAGE_URL, png, 'image/png'), /file of a deleted image answered 200/],
+  [
+    'deletion',
+    'a file that stays',
+    put(IMAGE_URL, await anImage(1024, 1024), 'image/png'),
+    /file of a deleted image answered 200/,
+  ],
   [
     'end-user deletion',
     'a video that stays',
@@ -338,13 +218,12 @@ const AFTERWARDS: Case[] = [
 describe.each([
   ['refusals', REFUSALS],
   ['requests', REQUESTS],
-  ['files', FILES],
   ['what comes afterwards', AFTERWARDS],
 ])('%s', (_group, cases) => {
   test.each(cases)('"%s" fails with a sentence for %s', async (check, _fault, breakIt, sentence) => {
     breakIt(service);
 
-    expect(await failures()).toContainEqual([check, expect.stringMatching(sentence)]);
+    expect(await failuresOf(service)).toContainEqual([check, expect.stringMatching(sentence)]);
   });
 });
 
@@ -355,13 +234,5 @@ test('"balance" fails with a sentence when the requests cost something else', as
     return before?.(options) ?? refused(404, 'not_found');
   };
 
-  expect(await failures()).toEqual([['balance', 'The balance is -6 xTokens instead of 0.']]);
-});
-
-test('what an unanswered call says is in the sentence of its check', async () => {
-  service.smoke.caller.fetchFile = async () => {
-    throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
-  };
-
-  expect((await failures())[0]).toEqual(['image file', 'TypeError: fetch failed (connect ECONNREFUSED)']);
+  expect(await failuresOf(service)).toEqual([['balance', 'The balance is -6 xTokens instead of 0.']]);
 });
