@@ -11,7 +11,7 @@ import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
  * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback, `callbackQueryAt` the
- * last query that a callback causes, which may be planned for a moment from now.
+ * last query that a callback causes. It is still to be made while `callbackQueryIsPlanned`: the clock of who reads this cannot tell.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
@@ -21,6 +21,7 @@ export const ProviderWait = z.object({
   queriedAt: z.optional(z.string()),
   calledBackAt: z.optional(z.string()),
   callbackQueryAt: z.optional(z.string()),
+  callbackQueryIsPlanned: z.optional(z.boolean()),
 });
 export type ProviderWait = z.infer<typeof ProviderWait>;
 
@@ -78,18 +79,35 @@ export const claimCallbackQuery = async (
   now: Date,
 ): Promise<ProviderWait | undefined> => {
   const calledBackAt = toInstant(now);
-  const first = await noteIf(requestId, { calledBackAt, callbackQueryAt: calledBackAt }, now, {
+  const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
+  const first = await noteIf(requestId, forNow, now, {
     condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
     values: { ':before': addSeconds(calledBackAt, -seconds) },
   });
   if (first) return first;
-  const last = (await findProviderWait(requestId))?.callbackQueryAt;
-  if (last === undefined || last > calledBackAt) return undefined;
-  return noteIf(requestId, { calledBackAt, callbackQueryAt: addSeconds(last, seconds) }, now, {
+  const stored = await findProviderWait(requestId);
+  const last = stored?.callbackQueryAt;
+  if (last === undefined || (stored?.callbackQueryIsPlanned && last > calledBackAt)) return undefined;
+  const planned = { calledBackAt, callbackQueryAt: addSeconds(last, seconds), callbackQueryIsPlanned: true };
+  return noteIf(requestId, planned, now, {
     condition: 'callbackQueryAt = :last',
     values: { ':last': last },
   });
 };
+
+/**
+ * Access pattern 79: begins the query that a callback planned: callbacks from now on need another one. Returns the whole
+ * item; undefined when a later callback has claimed another query, which serves this one too.
+ */
+export const beginCallbackQuery = (
+  requestId: string,
+  plannedAt: Instant,
+  now: Date,
+): Promise<ProviderWait | undefined> =>
+  noteIf(requestId, { callbackQueryIsPlanned: false }, now, {
+    condition: 'callbackQueryAt = :planned',
+    values: { ':planned': plannedAt },
+  });
 
 /** Access pattern 57: notes a query. Returns the whole item. */
 export const noteQuery = (requestId: string, now: Date): Promise<ProviderWait> =>
@@ -122,7 +140,7 @@ interface Guard {
 /** As `note`; undefined when the guard refuses. */
 const noteIf = async (
   requestId: string,
-  attributes: Record<string, Instant>,
+  attributes: Record<string, Instant | boolean>,
   now: Date,
   guard: Guard,
 ): Promise<ProviderWait | undefined> => {
@@ -136,7 +154,7 @@ const noteIf = async (
 
 const note = async (
   requestId: string,
-  attributes: Record<string, Instant | string>,
+  attributes: Record<string, Instant | string | boolean>,
   now: Date,
   guard?: Guard,
 ): Promise<ProviderWait> => {

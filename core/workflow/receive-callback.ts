@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError, ServiceError } from '../errors.ts';
-import { claimCallbackQuery, findProviderWait, type ProviderWait } from '../provider-calls/provider-waits.ts';
+import {
+  beginCallbackQuery,
+  claimCallbackQuery,
+  type ProviderWait,
+} from '../provider-calls/provider-waits.ts';
 import { PROVIDER_IDS, type ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
@@ -64,20 +68,25 @@ const takeHint = async (
   const now = clock.now();
   const claimed = await claimCallbackQuery(requestId, QUERY_INTERVAL_SECONDS, now);
   if (!claimed) return true;
-  const waitMs = Date.parse(claimed.callbackQueryAt ?? '') - now.getTime();
-  const current = waitMs > 0 ? await later(requestId, waitMs, pause) : { request, wait: claimed };
+  const current = claimed.callbackQueryIsPlanned
+    ? await planned(claimed, now, clock, pause)
+    : { request, wait: claimed };
   if (!current) return true;
   const { answered } = await catchUp(current.request, current.wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
   return answered;
 };
 
-/** The request and its wait after a pause; undefined when it has ended by then. */
-const later = async (
-  requestId: string,
-  milliseconds: number,
+/** The request and its wait at the time of the query; undefined when it has ended by then, or another one serves. */
+const planned = async (
+  { requestId, callbackQueryAt = '' }: ProviderWait,
+  now: Date,
+  clock: Clock,
   pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<{ request: StoredRequest; wait: ProviderWait } | undefined> => {
-  await pause(milliseconds);
-  const [request, waiting] = await Promise.all([findRequest(requestId), findProviderWait(requestId)]);
-  return request && waiting && !isTerminal(request) ? { request, wait: waiting } : undefined;
+  // It may have been planned by another clock.
+  const waitMs = Math.min(Date.parse(callbackQueryAt) - now.getTime(), QUERY_INTERVAL_SECONDS * 1000);
+  if (waitMs > 0) await pause(waitMs);
+  const wait = await beginCallbackQuery(requestId, callbackQueryAt, clock.now());
+  const request = wait && (await findRequest(requestId));
+  return request && !isTerminal(request) ? { request, wait } : undefined;
 };

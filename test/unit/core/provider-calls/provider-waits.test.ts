@@ -2,6 +2,7 @@ import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  beginCallbackQuery,
   claimCallbackQuery,
   claimQuery,
   findProviderWait,
@@ -47,7 +48,12 @@ describe('the wait of a request', () => {
   });
 
   test('collects events in any order, and every write returns the whole item', async () => {
-    const noted = { requestId: VIDEO_ID, calledBackAt: at(1), callbackQueryAt: at(1) };
+    const noted = {
+      requestId: VIDEO_ID,
+      calledBackAt: at(1),
+      callbackQueryAt: at(1),
+      callbackQueryIsPlanned: false,
+    };
     expect(await claimCallbackQuery(VIDEO_ID, 2, atSeconds(1))).toEqual(noted);
     await noteQuery(VIDEO_ID, atSeconds(2));
     const all = await keepTaskToken(VIDEO_ID, 'token-1', entered(3), atSeconds(3));
@@ -104,6 +110,15 @@ describe('claiming the query of a callback', () => {
     expect(await claim(0.2)).toBeUndefined();
     expect(await claim(1.999)).toBeUndefined();
     expect(await claim(2)).toBe(at(4));
+  });
+
+  test('is for the end of the interval again once that query has begun, by whatever clock', async () => {
+    expect(await claim(5)).toBe(at(5));
+    expect(await claim(5.1)).toBe(at(7));
+    expect(await beginCallbackQuery(VIDEO_ID, at(7), atSeconds(7))).toMatchObject({ calledBackAt: at(5.1) });
+
+    expect(await claim(4)).toBe(at(9));
+    expect(await beginCallbackQuery(VIDEO_ID, at(7), atSeconds(7))).toBeUndefined();
   });
 
   test('is given to two of any number at once: for now and for the end of the interval', async () => {
