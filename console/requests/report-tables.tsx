@@ -1,4 +1,4 @@
-import type { RequestReport } from '../operator/operator.ts';
+import type { RequestReport } from '../operator/report.ts';
 import { ScrollFrame, Time } from '../parts/parts.tsx';
 import { durationText, xTokensText } from '../parts/texts.ts';
 

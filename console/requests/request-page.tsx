@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { OperatorError, type RequestReport, readReport } from '../operator/operator.ts';
+import { OperatorError, readReport } from '../operator/operator.ts';
+import type { RequestReport } from '../operator/report.ts';
 import { CopyButton, Heading, Problem, StatusBadge, Time } from '../parts/parts.tsx';
 import { xTokensText } from '../parts/texts.ts';
 import { now } from '../state/clock.ts';

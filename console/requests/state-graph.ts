@@ -1,4 +1,4 @@
-import type { RequestReport } from '../operator/operator.ts';
+import type { RequestReport } from '../operator/report.ts';
 
 /** A state of a request's way, with its place in the picture. */
 export interface GraphNode {

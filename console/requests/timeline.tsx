@@ -1,4 +1,4 @@
-import type { StorySpan } from '../operator/operator.ts';
+import type { StorySpan } from '../operator/report.ts';
 import { StatusDot, Time } from '../parts/parts.tsx';
 import { durationText } from '../parts/texts.ts';
 import { layOut } from './timeline-rules.ts';

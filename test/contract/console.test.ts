@@ -1,7 +1,21 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { bodyOf } from '../../console/make/form-rules.ts';
+import type { CatalogModel } from '../../core/models/catalog.ts';
+import type { Model } from '../../packages/client/src/types.ts';
+import { aVideo } from '../unit/builders/videos.ts';
+import { type BrokenBound, brokenBounds } from '../unit/console/catalog-bounds.ts';
 import { inBrowser, openPage, startBrowser } from './support/browser.ts';
-import { type Caller, eventually, newCaller, sharedService } from './support/client.ts';
+import {
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  settled,
+  sharedService,
+  unique,
+} from './support/client.ts';
+import { startClipServer } from './support/clip-server.ts';
 import { firstPaintBytes, signIn, tabTo } from './support/console.ts';
 
 const PHONE = { width: 390, height: 844 };
@@ -110,3 +124,127 @@ inBrowser(
     expect(problems).toEqual([]);
   },
 );
+
+/** What is shown at the refused field of each form. The page itself walks through them, by way of another page, so that each begins anew. */
+const messagesOfForms = async (page: Page, forms: readonly BrokenBound[]): Promise<string[]> => {
+  const given = forms.map(({ values, field }) => ({
+    field,
+    hash: `#/make?${new URLSearchParams(Object.entries(values))}`,
+    isEmpty: (values[field] ?? '') === '',
+  }));
+  return (await page.evaluate(`(async () => {
+    const until = async (find) => {
+      for (let looks = 0; looks < 2_000; looks += 1) {
+        const found = find();
+        if (found) return found;
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      throw new Error('Nothing is there: ' + location.hash);
+    };
+    const shown = [];
+    for (const { field, hash, isEmpty } of ${JSON.stringify(given)}) {
+      location.hash = '#/elsewhere';
+      await until(() => document.querySelector('h1').textContent === 'There is no such page');
+      location.hash = hash;
+      const at = await until(() => document.querySelector(
+        '[name="' + field + '"], fieldset:has(#field-' + field.replace('.', '-') + '-1)',
+      ));
+      // That something is missing is said once it was to be sent.
+      if (isEmpty) document.querySelector('[type="submit"]').click();
+      const message = document.getElementById(at.getAttribute('aria-describedby').split(' ').at(-1));
+      shown.push(await until(() => message.textContent));
+    }
+    return shown;
+  })()`)) as string[];
+};
+
+inBrowser(
+  'Every bound of every model that can be used is said at its field, in the words in which the service refuses it',
+  async () => {
+    const { body } = await caller.get<{ data: CatalogModel[] }>('/v1/models');
+    const forms = body.data.flatMap(brokenBounds);
+    const { page, problems } = await open();
+    await page.goto(caller.service.consoleUrl);
+    await signIn(page, caller.key);
+
+    const shown = await messagesOfForms(page, forms);
+
+    const refused = await Promise.all(
+      forms.map(async ({ model, values, field }) => {
+        const entry = body.data.find(({ id }) => id === model) as Model;
+        const answer = await caller.post(
+          entry.type === 'image' ? '/v1/generations' : '/v1/videos',
+          bodyOf(entry, values),
+        );
+        const { error } = answer.body as { error?: { fields?: Record<string, string> } };
+        return [answer.status, error?.fields?.[field]];
+      }),
+    );
+    expect(forms.length).toBeGreaterThan(60);
+    expect(shown.map((message) => [400, message])).toEqual(refused);
+    expect(problems).toEqual([]);
+  },
+);
+
+inBrowser(
+  'What only the service can judge comes back at its field: the length of a reference video',
+  async () => {
+    const clips = await startClipServer({ 'long.mp4': await aVideo({ seconds: 15.1 }) });
+    try {
+      const { page } = await open();
+      await page.goto(caller.service.consoleUrl);
+      await signIn(page, caller.key);
+      await page.getByLabel('Model').selectOption('xW3.0s');
+      await page.getByLabel('Prompt').fill('a lighthouse');
+      await page.getByLabel('End-user').fill('clips@example.com');
+      await page.getByLabel('Reference videos, URL 1').fill(clips.urlOf('long.mp4'));
+      await page.getByRole('button', { name: 'Make a video' }).click();
+
+      const wrong = page.getByLabel('Reference videos, URL 1');
+      await page.locator('#field-referenceVideos-1-message').getByText('must be at most 15 s long').waitFor();
+      expect(await wrong.getAttribute('aria-invalid')).toBe('true');
+      await eventually(
+        () => wrong.evaluate('document.activeElement.id'),
+        (id) => id === 'field-referenceVideos-1',
+      );
+      // It is gone as soon as the field changes.
+      await wrong.fill('');
+      expect(await page.locator('#field-referenceVideos-1-message').textContent()).toBe('');
+    } finally {
+      await clips.close();
+    }
+  },
+);
+
+inBrowser('Ten polls of the gallery download each picture once', async () => {
+  const artist = await newCaller(caller.service);
+  const made = await Promise.all([
+    accepted(artist, { size: '256x256' }),
+    accepted(artist, { size: '320x256' }),
+  ]);
+  await Promise.all(made.map(({ requestId }) => settled(artist, requestId)));
+  const unfinished = await accepted(artist, { prompt: unique('[delay=60]') });
+  const { page, problems, loaded } = await open();
+  const list = (path: string) => loaded.filter((one) => one === path).length;
+  await page.clock.install();
+  await page.goto(`${caller.service.baseUrl}/console`);
+  await signIn(page, artist.key);
+  await page.goto(`${caller.service.baseUrl}/console#/requests`);
+  await seen(page, '[...document.images].filter((image) => image.naturalWidth > 0).length === 2');
+
+  const before = list('/v1/balance/history');
+  for (let polls = 1; polls <= 10; polls += 1) {
+    await page.clock.runFor(5_000);
+    await eventually(
+      async () => list('/v1/balance/history'),
+      (count) => count >= before + polls,
+    );
+    await page.waitForLoadState('networkidle');
+  }
+
+  expect(list(`/v1/generations/${unfinished.requestId}`) + list('/v1/generations')).toBeGreaterThan(10);
+  const pictures = loaded.filter((path) => path.startsWith('/files/'));
+  expect(pictures).toHaveLength(2);
+  expect(new Set(pictures).size).toBe(2);
+  expect(problems).toEqual([]);
+});

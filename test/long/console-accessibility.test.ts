@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { HAS_BROWSER, openPage, startBrowser } from '../contract/support/browser.ts';
+import {
+  accepted,
+  type Caller,
+  newCaller,
+  settled,
+  sharedService,
+  unique,
+} from '../contract/support/client.ts';
+import { signIn } from '../contract/support/console.ts';
+import { acceptedVideo, settledVideo } from '../contract/support/videos.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
+
+let browser: Browser | undefined;
+/** An account with nothing, and one with requests of every kind. */
+let callers: Record<'empty' | 'full', Caller>;
+/** A request that succeeded, one that failed, and one that goes on. */
+let ids: string[];
+beforeAll(async () => {
+  browser = await startBrowser();
+  if (!browser) return;
+  const service = await sharedService();
+  const [empty, full] = await Promise.all([newCaller(service), newCaller(service)]);
+  callers = { empty, full };
+  const [image, failed, unfinished, video] = await Promise.all([
+    accepted(full, { size: '256x256' }),
+    accepted(full, { prompt: unique('[fail=content_policy]'), endUserEmail: 'eve@example.com' }),
+    accepted(full, { prompt: unique('[delay=100]') }),
+    acceptedVideo(full, {
+      ...{ model: 'xW3.0s', durationSec: 2, resolution: '480p' },
+      ...{ prompt: unique('[delay=0]'), endUserEmail: 'ada@example.com' },
+    }),
+  ]);
+  await Promise.all([settled(full, image.requestId), settled(full, failed.requestId)]);
+  await settledVideo(full, video.requestId);
+  await full.post('/v1/end-users/eve%40example.com/block', undefined);
+  ids = [image.requestId, video.requestId, failed.requestId, unfinished.requestId];
+});
+afterAll(() => browser?.close());
+
+/** Runs axe in the page; returns what it found to be serious, and prints the rest with what it could not decide. */
+const seriousFindings = async (page: Page, where: string): Promise<string[]> => {
+  await page.evaluate(axe);
+  const { violations, incomplete } = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations', 'incomplete'] })`,
+  )) as AxeResults;
+  const serious = ({ impact }: { impact?: string | null }): boolean =>
+    impact === 'serious' || impact === 'critical';
+  const lines = ({ id, nodes }: AxeResults['violations'][number]): string[] =>
+    nodes.map(({ target }) => `${where}: ${id} at ${target.join(' ')}`);
+  for (const finding of [...violations.filter((one) => !serious(one)), ...incomplete]) {
+    for (const line of lines(finding)) others.add(line);
+  }
+  return violations.filter(serious).flatMap(lines);
+};
+const others = new Set<string>();
+
+const VARIANTS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [1200, 390].map((width) => ({ colorScheme, width })),
+);
+
+/** Each page with what is on it when it is ready. Under `full` also those of requests. */
+const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => [
+  ['#/make', 'select#field-model'],
+  ['#/requests', account === 'full' ? '.card' : 'p.quiet a'],
+  ['#/balance', '.chart'],
+  ['#/end-users', account === 'full' ? 'tbody tr' : 'p.quiet'],
+  ['#/operator', 'tbody tr'],
+  ...(account === 'full'
+    ? ids.map((id): [string, string] => [`#/requests/${id}`, '.timeline li'])
+    : ([['#/requests/img_01ARZ3NDEKTSV4RRFFQ69G5FAV', '.problem']] as [string, string][])),
+];
+
+(HAS_BROWSER ? test : test.skip).each(VARIANTS)(
+  'No page has a serious barrier: $colorScheme, $width px wide',
+  async ({ colorScheme, width }) => {
+    const found: string[] = [];
+    let checked = 0;
+    for (const account of ['empty', 'full'] as const) {
+      const { page } = await openPage(browser as Browser, callers[account].service.baseUrl, {
+        colorScheme,
+        viewport: { width, height: 844 },
+      });
+      const check = async (where: string) => {
+        found.push(...(await seriousFindings(page, `${where}, ${account}`)));
+        checked += 1;
+      };
+      await page.goto(callers[account].service.consoleUrl);
+      await page.getByLabel('API key').waitFor();
+      await check('sign-in');
+      await page.getByRole('button', { name: 'Use this key' }).click();
+      await page.locator('.problem').waitFor();
+      await check('sign-in with an error');
+      await signIn(page, callers[account].key);
+      for (const [hash, ready] of pagesOf(account)) {
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+        await page.locator(ready).first().waitFor();
+        await check(hash);
+      }
+      await page.evaluate(
+        "location.hash = '#/make?model=xW3.0s&durationSec=99&referenceImages=ftp%3A%2F%2Fx%0Ay&ratio=round'",
+      );
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      await page.locator('[aria-invalid="true"]').first().waitFor();
+      await check('#/make with errors');
+      if (account === 'full') {
+        await page.evaluate("location.hash = '#/end-users'");
+        await page.getByRole('button', { name: 'Erase eve@example.com' }).click();
+        await page.getByRole('button', { name: 'Erase', exact: true }).click();
+        await page.locator('dialog .problem').waitFor();
+        await check('#/end-users with the dialog');
+      }
+      await page.context().close();
+    }
+
+    expect(checked).toBeGreaterThan(18);
+    expect(found).toEqual([]);
+  },
+);
+
+afterAll(() => {
+  if (others.size > 0) console.warn(`Not serious, or not decided:\n${[...others].toSorted().join('\n')}`);
+});

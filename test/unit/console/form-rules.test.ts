@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  bodyOf,
+  type FormValues,
+  fieldsOf,
+  messagesFor,
+  messagesOf,
+  otherMessages,
+  shownFields,
+} from '../../../console/make/form-rules.ts';
+import { CATALOG, type CatalogModel, findModel } from '../../../core/models/catalog.ts';
+import type { Model } from '../../../packages/client/src/types.ts';
+import { brokenBounds } from './catalog-bounds.ts';
+
+const modelOf = (id: string): Model => findModel(id) as CatalogModel as Model;
+const COMPLETE = { prompt: 'a lighthouse', endUserEmail: 'ada@example.com' };
+const messagesIn = (id: string, values: FormValues) =>
+  messagesOf(modelOf(id), bodyOf(modelOf(id), values), false);
+
+/** What is shown at a field, for the values of a form. */
+const shownAt = (id: string, values: FormValues, path: string) => {
+  const field = shownFields(modelOf(id), values).find((one) => one.path === path);
+  return field && messagesFor(field, messagesIn(id, values)).map(({ text }) => text);
+};
+
+const BROKEN = CATALOG.flatMap(brokenBounds);
+
+describe('a bound of the catalog', () => {
+  test('is walked for every model', () => {
+    expect(Map.groupBy(BROKEN, ({ model }) => model).size).toBe(CATALOG.length);
+    expect(BROKEN.length).toBeGreaterThan(60);
+  });
+
+  test.each(BROKEN)('of $model that is broken ($bound) is said at $field, and nowhere else', (broken) => {
+    const { model, field, values } = broken;
+
+    expect(Object.keys(messagesIn(model, values))).toEqual([field]);
+    expect(shownAt(model, values, field)).toEqual([messagesIn(model, values)[field]]);
+  });
+
+  test.each(CATALOG.map(({ id }) => id))('of %s is kept by an otherwise empty form', (id) => {
+    const image = findModel(id);
+    const needsImage = image?.type === 'video' && image.requiresImage;
+    const values = { ...COMPLETE, ...(needsImage && { image: 'https://example.com/frame.png' }) };
+
+    expect(messagesIn(id, values)).toEqual({});
+  });
+});
+
+describe('the body of a form', () => {
+  test('leaves out what is empty, and nests what a path nests', () => {
+    const values = { ...COMPLETE, size: '', n: '1', sequential: 'auto', 'sequentialOptions.maxImages': '4' };
+
+    expect(bodyOf(modelOf('xSD4.5'), values)).toEqual({
+      ...{ model: 'xSD4.5', ...COMPLETE, n: 1, sequential: 'auto' },
+      sequentialOptions: { maxImages: 4 },
+    });
+  });
+
+  test('has lists of URLs by line, without empty ones at their end', () => {
+    const references = 'https://example.com/a\n\nhttps://example.com/b\n\n';
+
+    expect(bodyOf(modelOf('xSD4.5'), { ...COMPLETE, references }).references).toEqual([
+      'https://example.com/a',
+      '',
+      'https://example.com/b',
+    ]);
+    expect(bodyOf(modelOf('xSD4.5'), { ...COMPLETE, references: '\n\n' })).not.toHaveProperty('references');
+  });
+
+  test('has what is no number as it was typed, so that the service’s own rule refuses it', () => {
+    expect(shownAt('xSD4.5', { ...COMPLETE, n: 'two' }, 'n')).toEqual(['must be a whole number']);
+    expect(shownAt('xW3.0s', { ...COMPLETE, durationSec: '2.5' }, 'durationSec')).toEqual([
+      'must be a whole number',
+    ]);
+  });
+});
+
+describe('a field', () => {
+  test('that the model does not take is shown only while it holds something', () => {
+    const paths = (values: FormValues) => shownFields(modelOf('xZI1.0Pro'), values).map(({ path }) => path);
+
+    expect(paths(COMPLETE)).toEqual([
+      ...['prompt', 'endUserEmail', 'size', 'aspectRatio', 'n', 'webhookUrl'],
+    ]);
+    expect(paths({ ...COMPLETE, references: 'https://example.com/a' })).toContain('references');
+  });
+
+  test('that is a list says what is wrong with the third URL at the third', () => {
+    const references = 'https://example.com/a\nhttps://example.com/b\nftp://example.com/c';
+    const model = modelOf('xSD4.5');
+    const field = fieldsOf(model).find(({ path }) => path === 'references');
+
+    expect(field && messagesFor(field, messagesIn('xSD4.5', { ...COMPLETE, references }))).toEqual([
+      { text: 'must be an absolute https URL', place: 3 },
+    ]);
+  });
+
+  test('says whose addresses it takes: those of this machine only where the service calls them', () => {
+    const model = modelOf('xSD4.5');
+    const body = bodyOf(model, { ...COMPLETE, webhookUrl: 'http://127.0.0.1:9000/hook' });
+
+    expect(messagesOf(model, body, true)).toEqual({});
+    expect(messagesOf(model, body, false)).toEqual({ webhookUrl: 'must be an absolute https URL' });
+    const local = bodyOf(model, { ...COMPLETE, webhookUrl: 'https://[::1]/hook' });
+    expect(messagesOf(model, local, false)).toEqual({ webhookUrl: 'must lead to a public address' });
+  });
+});
+
+test('A message of no field is shown with the name that it is about', () => {
+  const model = modelOf('xSD4.5');
+
+  expect(
+    otherMessages(fieldsOf(model), { model: 'is not an image model', n: 'x', 'references[1]': 'y' }),
+  ).toEqual(['model is not an image model']);
+});
