@@ -44,8 +44,9 @@ export const StateGraph = ({ way }: { way: Way }) => {
               viewBox="0 0 8 8"
               refX="8"
               refY="4"
-              markerWidth="7"
-              markerHeight="7"
+              markerWidth="9"
+              markerHeight="9"
+              markerUnits="userSpaceOnUse"
               orient="auto"
             >
               <path d="M0,0 L8,4 L0,8 Z" />

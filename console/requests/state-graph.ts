@@ -10,9 +10,9 @@ export interface GraphNode {
 }
 
 /** Width and height of the picture, and of a box in it. */
-export const PICTURE = { width: 760, height: 420, box: { width: 148, height: 46 } } as const;
+export const PICTURE = { width: 790, height: 420, box: { width: 148, height: 46 } } as const;
 
-const COLUMNS = [90, 285, 480, 670] as const;
+const COLUMNS = [125, 320, 515, 708] as const;
 const ROWS = [40, 125, 210, 295, 380] as const;
 const node = (id: string, label: string, column: number, row: number): GraphNode => ({
   id,
@@ -34,7 +34,7 @@ export const NODES: readonly GraphNode[] = [
   node(ACCEPTED, 'Accepted', 0, 0),
   node('Dispatch request', 'Dispatch', 0, 1),
   node('Wait for busy provider', 'Wait for capacity', 1, 0),
-  node('Wait for provider', 'Wait for callback', 1, 1),
+  node('Wait for provider', 'Wait for provider', 1, 1),
   node('Query provider', 'Query provider', 1, 2),
   node('Wait after error', 'Wait after error', 1, 3),
   node('Store outputs', 'Store outputs', 2, 1),

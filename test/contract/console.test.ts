@@ -107,7 +107,7 @@ inBrowser(
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     const way = page.locator('.way');
     await way.getByText('Settle').waitFor();
-    expect(await way.innerText()).toMatch(/Accepted.*Dispatch.*Wait for callback.*Store outputs.*Settle/s);
+    expect(await way.innerText()).toMatch(/Accepted.*Dispatch.*Wait for provider.*Store outputs.*Settle/s);
     await page.getByRole('heading', { name: 'Ledger entries' }).waitFor();
 
     await tabTo(page, 'End-users', 'Shift+Tab');
