@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { bodyOf } from '../../console/make/form-rules.ts';
-import type { CatalogModel } from '../../core/models/catalog.ts';
+import { CATALOG, type CatalogModel } from '../../core/models/catalog.ts';
 import type { Model } from '../../packages/client/src/types.ts';
 import { aVideo } from '../unit/builders/videos.ts';
 import { type BrokenBound, brokenBounds } from '../unit/console/catalog-bounds.ts';
@@ -11,6 +11,7 @@ import {
   type Caller,
   eventually,
   newCaller,
+  send,
   settled,
   sharedService,
   unique,
@@ -218,8 +219,9 @@ inBrowser(
 
 inBrowser('Ten polls of the gallery download each picture once', async () => {
   const artist = await newCaller(caller.service);
+  // A prompt is text, whatever is in it.
   const made = await Promise.all([
-    accepted(artist, { size: '256x256' }),
+    accepted(artist, { size: '256x256', prompt: unique('<img src="/elsewhere">') }),
     accepted(artist, { size: '320x256' }),
   ]);
   await Promise.all(made.map(({ requestId }) => settled(artist, requestId)));
@@ -246,5 +248,41 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   const pictures = loaded.filter((path) => path.startsWith('/files/'));
   expect(pictures).toHaveLength(2);
   expect(new Set(pictures).size).toBe(2);
+  expect(loaded).not.toContain('/elsewhere');
+
+  // What is created elsewhere is offered, and does not push what is being read.
+  await accepted(artist, { prompt: '[fail=content_policy] made elsewhere' });
+  await page.clock.runFor(5_000);
+  const offer = page.getByRole('button', { name: '1 new: show' });
+  await offer.waitFor();
+  expect(await page.getByText('made elsewhere').count()).toBe(0);
+  await offer.click();
+  await page.getByText('made elsewhere').waitFor();
   expect(problems).toEqual([]);
 });
+
+inBrowser(
+  'The operator of the local run creates and revokes keys of its account, and sees every rate',
+  async () => {
+    const { page, problems } = await open();
+    await page.goto(caller.service.consoleUrl);
+    await page.getByRole('button', { name: 'Use the key of the local run' }).click();
+    await page.getByRole('link', { name: 'Keys and rates' }).click();
+    const label = unique();
+    await page.getByLabel('What it is for').fill(label);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const key = (await page.locator('.copied code').textContent()) ?? '';
+    const keys = page.getByRole('region', { name: 'Keys' });
+    const row = keys.getByRole('row').filter({ hasText: label });
+    const withKey = { headers: { authorization: `Bearer ${key}` } };
+    expect((await send(caller.service, 'GET', '/v1/balance', withKey)).status).toBe(200);
+
+    await row.getByRole('button', { name: /^Revoke/ }).click();
+    await row.getByText('revoked').waitFor();
+    expect((await send(caller.service, 'GET', '/v1/balance', withKey)).status).toBe(401);
+    const rates = page.getByRole('region', { name: 'Rates' });
+    for (const { id } of CATALOG)
+      await rates.getByRole('rowheader', { name: id, exact: true }).first().waitFor();
+    expect(problems).toEqual([]);
+  },
+);
