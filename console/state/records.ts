@@ -141,7 +141,9 @@ export const messageOf = (error: unknown): string => {
 export const replaceUrl = (requestId: string, url: string): void => {
   if (refusedUrls.has(url)) return;
   refusedUrls.add(url);
-  readOne(requestId).catch(messageOf);
+  readOne(requestId).catch((error) => {
+    listProblem.value = messageOf(error);
+  });
 };
 
 const unfinished = computed(() => {

@@ -235,14 +235,15 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   await seen(page, '[...document.images].filter((image) => image.naturalWidth > 0).length === 2');
 
   const before = list('/v1/balance/history');
-  for (let polls = 1; polls <= 10; polls += 1) {
-    await page.clock.runFor(5_000);
-    await eventually(
-      async () => list('/v1/balance/history'),
-      (count) => count >= before + polls,
-    );
-    await page.waitForLoadState('networkidle');
-  }
+  // Each poll is due 5 s after the one before has been answered.
+  await eventually(
+    async () => {
+      await page.clock.runFor(2_500);
+      return list('/v1/balance/history') - before;
+    },
+    (polls) => polls >= 10,
+  );
+  await page.waitForLoadState('networkidle');
 
   expect(list(`/v1/generations/${unfinished.requestId}`) + list('/v1/generations')).toBeGreaterThan(10);
   const pictures = loaded.filter((path) => path.startsWith('/files/'));
@@ -252,9 +253,11 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
 
   // What is created elsewhere is offered, and does not push what is being read.
   await accepted(artist, { prompt: '[fail=content_policy] made elsewhere' });
-  await page.clock.runFor(5_000);
+  await seen(
+    page,
+    "[...document.querySelectorAll('button')].some((one) => one.textContent === '1 new: show')",
+  );
   const offer = page.getByRole('button', { name: '1 new: show' });
-  await offer.waitFor();
   expect(await page.getByText('made elsewhere').count()).toBe(0);
   await offer.click();
   await page.getByText('made elsewhere').waitFor();
