@@ -66,6 +66,7 @@ describe('A first start', () => {
     const name = expect.stringMatching(/^\S+$/);
     expect(written).toEqual({
       baseUrl: loopback,
+      consoleUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console#operator=[\w-]{32}$/),
       apiKey: expect.stringMatching(/^gsk_/),
       accountId: expect.stringMatching(/^acc_/),
       webhookSecret: expect.stringMatching(/^whsec_/),
