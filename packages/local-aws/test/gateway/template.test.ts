@@ -221,6 +221,7 @@ describe('a stack that the CDK wrote', () => {
     expect(stack.distribution()).toEqual({
       bucketName: stack.output('BucketName'),
       originPath: '',
+      compresses: true,
       trustedKeys: new Map([[functionNamed('Echo').environment().KEY_PAIR_ID, 'pem']]),
     });
   });
