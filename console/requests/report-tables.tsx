@@ -34,8 +34,8 @@ export const Attempts = ({ attempts }: { attempts: readonly Attempt[] }) => (
               .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
               .map((attempt) => (
                 <tr key={`${attempt.call}-${attempt.attempt}`}>
-                  <td>{attempt.call}</td>
-                  <td>{attempt.attempt}</td>
+                  <td>{attempt.call + 1}</td>
+                  <td>{attempt.attempt + 1}</td>
                   <td>
                     <Time at={attempt.startedAt} />
                   </td>

@@ -1,7 +1,12 @@
 import type { StorySpan } from '../operator/report.ts';
 import { StatusDot, Time } from '../parts/parts.tsx';
-import { durationText } from '../parts/texts.ts';
+import { durationText, instantText } from '../parts/texts.ts';
 import { layOut } from './timeline-rules.ts';
+
+const endText = ({ from, until }: StorySpan, isOpen: boolean): string => {
+  if (until === null) return ', goes on';
+  return isOpen ? ` until ${instantText(until)}` : `, ${durationText(Date.parse(until) - Date.parse(from))}`;
+};
 
 /** The story of a request: a list of what went on when, each with its bar on one scale. */
 export const Timeline = ({ spans, now }: { spans: readonly StorySpan[]; now: Date }) => {
@@ -44,9 +49,7 @@ export const Timeline = ({ spans, now }: { spans: readonly StorySpan[]; now: Dat
               </div>
               <p class="when">
                 <Time at={span.from} />
-                {span.until === null
-                  ? ', goes on'
-                  : `, ${durationText(Date.parse(span.until) - Date.parse(span.from))}`}
+                {endText(span, isOpen)}
                 {span.detail !== undefined && <span class="detail">{span.detail}</span>}
               </p>
             </li>

@@ -90,6 +90,8 @@ const pagesOf = (account: 'empty' | 'full'): [hash: string, ready: string][] => 
       });
       const check = async (where: string) => {
         found.push(...(await seriousFindings(page, `${where}, ${account}`)));
+        const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
+        if (needed > width) found.push(`${where}, ${account}: needs ${needed} px`);
         checked += 1;
       };
       await page.goto(callers[account].service.consoleUrl);

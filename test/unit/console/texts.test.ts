@@ -26,9 +26,10 @@ test('The balance is drawn as steps, from the oldest entry to now', () => {
   const steps = [
     { at: '2026-11-22T09:00:00.000Z', xTokens: 100 },
     { at: '2026-11-22T09:00:50.000Z', xTokens: 50 },
+    { at: '2026-11-22T09:01:15.000Z', xTokens: 75 },
   ];
 
-  expect(stepPath(steps, new Date('2026-11-22T09:01:40.000Z'), 200, 104)).toBe('M0,2H100V52H200');
+  expect(stepPath(steps, new Date('2026-11-22T09:01:40.000Z'), 200, 104)).toBe('M0,2H100V102H150V52H200');
   expect(stepPath([], new Date(), 200, 104)).toBe('');
 });
 
