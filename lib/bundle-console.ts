@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,15 +9,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
- * The console's script and style sheet, by the names of their files. Rules that it shares with the service are bundled from `core/`; what
- * those need of Node.js is `console/node-net.ts`.
+ * The console's script and style sheet, and the licenses of the packages in them, by the names of their files. Rules that it shares with
+ * the service are bundled from `core/`; what those need of Node.js is `console/node-net.ts`.
  */
-export const bundleConsole = async (): Promise<Record<string, Uint8Array>> => {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, 'console/main.tsx'), join(root, 'console/console.css')],
+export const bundleConsole = async (): Promise<Record<string, string | Uint8Array>> => {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['console/main.tsx', 'console/console.css'],
     entryNames: 'console',
     outdir: root,
     write: false,
+    metafile: true,
     bundle: true,
     minify: true,
     platform: 'browser',
@@ -25,9 +28,26 @@ export const bundleConsole = async (): Promise<Record<string, Uint8Array>> => {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     alias: { 'node:net': join(root, 'console/node-net.ts') },
-    // Their licenses ask to be named.
-    legalComments: 'eof',
+    banner: { js: '/* Licenses of the packages in it: /console/licenses.txt */' },
+    legalComments: 'none',
     logLevel: 'warning',
   });
-  return Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(root.length), contents]));
+  return {
+    ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(root.length), contents])),
+    'console.licenses.txt': licensesOf(Object.keys(metafile.inputs)),
+  };
+};
+
+/** The licenses of the packages that these files belong to. Throws for a package without one. */
+const licensesOf = (files: readonly string[]): string => {
+  const folders = files.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const license = readdirSync(join(root, folder)).find((name) => /^licen[cs]e/i.test(name));
+      if (license === undefined) throw new Error(`${folder} has no license.`);
+      const name = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      return `${name}\n\n${readFileSync(join(root, folder, license), 'utf8').trim()}\n`;
+    })
+    .join('\n---\n\n');
 };

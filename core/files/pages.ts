@@ -34,6 +34,7 @@ export const CONSOLE_PAGES: readonly PublicPage[] = [
   { file: 'console.html', key: 'console', contentType: 'text/html; charset=utf-8' },
   { file: 'console.js', key: 'console/console.js', contentType: 'text/javascript; charset=utf-8' },
   { file: 'console.css', key: 'console/console.css', contentType: 'text/css; charset=utf-8' },
+  { file: 'console.licenses.txt', key: 'console/licenses.txt', contentType: 'text/plain; charset=utf-8' },
 ];
 
 /** The paths of the console, in the same way. */

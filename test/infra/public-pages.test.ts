@@ -132,4 +132,16 @@ describe('the pages', () => {
     const hosts = new Set((files['console.js'] ?? '').match(/https?:\/\/[a-z0-9.-]+/g));
     expect([...hosts].toSorted()).toEqual(['http://www.w3.org']);
   });
+
+  test('of the console name the license of each package in their script', () => {
+    const packages = (files['console.licenses.txt'] ?? '')
+      .split('\n---\n\n')
+      .map((text) => text.split('\n')[0]);
+
+    expect(packages).toEqual(['@preact/signals', '@preact/signals-core', 'ipaddr.js', 'preact', 'zod']);
+    expect(files['console.licenses.txt']?.match(/Permission is hereby granted/g)).toHaveLength(
+      packages.length,
+    );
+    expect(files['console.js']).toMatch(/^\/\* Licenses .*\/console\/licenses\.txt \*\//);
+  });
 });
