@@ -217,8 +217,10 @@ export class Standing {
     }
     if (status !== 200) return;
     const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
+    // An id that could not be looked up is a conflict, whoever's it is.
+    const isCalm = this.world.evidence.disturbedAt < startedAt;
     for (const { requestId } of lives.filter((life) => life.accountId !== accountId)) {
-      if (!notFound.includes(requestId))
+      if (!notFound.includes(requestId) && (isCalm || !conflicts.includes(requestId)))
         this.add(`[foreign] ${requestId} is of another account and was found`);
     }
     for (const { requestId, removedAt, last, ...life } of own) {
