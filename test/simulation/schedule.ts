@@ -141,7 +141,7 @@ export class Schedule {
   private tell(execution: Execution): void {
     const { machine, name, status, input } = execution;
     if (!LOST[machine]?.includes(status)) return;
-    void this.invokeUntilDone({
+    void this.invokeUntilDone(name, {
       source: 'aws.states',
       'detail-type': 'Step Functions Execution Status Change',
       resources: [executionArn(machine, name)],
@@ -153,8 +153,11 @@ export class Schedule {
     });
   }
 
-  /** An event is kept for a function that fails or does not start, and given to it twice more. */
-  private async invokeUntilDone(event: unknown): Promise<void> {
+  /**
+   * An event is kept for a function that fails or does not start, and given to it twice more. That takes minutes, so a report
+   * whose first delivery failed counts as none.
+   */
+  private async invokeUntilDone(executionName: string, event: unknown): Promise<void> {
     for (const wait of RETRY_MS) {
       if (wait > 0) await this.world.scheduler.sleep(wait);
       let error = await this.invoke(this.reconcileLost, event);
@@ -163,6 +166,7 @@ export class Schedule {
         error = await this.invoke(this.reconcileLost, event);
       }
       if (!error) return;
+      this.world.evidence.unreported.add(executionName);
     }
   }
 
