@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   ConflictError,
@@ -15,7 +13,6 @@ import {
   verifyWebhook,
 } from '../../packages/client/src/index.ts';
 import { saveTo } from '../../packages/client/src/node.ts';
-import { codeBlocksOf, installPackage } from '../../packages/client/test/a-package.ts';
 import { WebhookReceiver } from '../unit/servers/webhook-receiver.ts';
 import { eventually, newCaller, sharedService, unique } from './support/client.ts';
 
@@ -137,21 +134,4 @@ test('Requests and end-users are deleted', async () => {
   });
   expect(await client.deleteEndUser(endUserEmail)).toMatchObject({ removedRequests: 1 });
   await expect(client.unblockEndUser(endUserEmail)).rejects.toBeInstanceOf(NotFoundError);
-});
-
-test('The README’s first image runs as written, from the packed package', async () => {
-  installPackage(folder);
-  const readme = new URL('../../packages/client/README.md', import.meta.url);
-  const [code = ''] = codeBlocksOf(readFileSync(readme, 'utf8'));
-  writeFileSync(join(folder, 'first-image.ts'), code);
-  const env = {
-    ...process.env,
-    BASE_URL: caller.service.baseUrl,
-    API_KEY: caller.key,
-    NODE_NO_WARNINGS: '1',
-  };
-  await promisify(execFile)(process.execPath, ['first-image.ts'], { cwd: folder, env });
-
-  const [file = ''] = readdirSync(folder).filter((name) => /^img_\w+_0\.png$/.test(name));
-  expect(readFileSync(join(folder, file)).subarray(1, 4).toString()).toBe('PNG');
 });

@@ -53,20 +53,4 @@ describe('the whole service in one process', () => {
       3 * MINUTES,
     );
   });
-
-  test(
-    'comes to the same failure again from the same seed',
-    async () => {
-      const options = [
-        ...['--runs', '40', '--seed', '5', '--no-shrink'],
-        ...['--mutation', 'debit outside the transaction'],
-      ];
-      const [first, second] = await Promise.all([runSimulation(options), runSimulation(options)]);
-
-      const scenario = ({ text }: { text: string }): string => text.slice(text.indexOf('Run '));
-      expect(scenario(first)).toContain('failed');
-      expect(scenario(second)).toBe(scenario(first));
-    },
-    3 * MINUTES,
-  );
 });

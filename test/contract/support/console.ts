@@ -1,4 +1,7 @@
-import type { Page } from 'playwright-core';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { openPage, startBrowser } from './browser.ts';
+import { type Caller, eventually, newCaller, sharedService } from './client.ts';
 
 /** Bytes that a page takes over the wire, headers included, until nothing is loaded any more. */
 export const firstPaintBytes = async (page: Page, url: string): Promise<number> => {
@@ -44,3 +47,42 @@ export const tabTo = async (page: Page, name: string, key = 'Tab', tag?: string)
   }
   throw new Error(`The keyboard does not reach ${name}, only ${[...new Set(seen)].join(' | ')}.`);
 };
+
+/** A console of the shared local run, for the tests of one file. */
+export interface ConsoleSession {
+  /** The caller whose key is given to the console. Set before the tests run. */
+  readonly caller: Caller;
+  /** Opens a page of its own. */
+  open(options?: Parameters<typeof openPage>[2]): ReturnType<typeof openPage>;
+}
+
+/** Starts a browser and makes a caller before the tests of a file, if there is a browser, and closes it afterwards. */
+export const useConsole = (): ConsoleSession => {
+  let browser: Browser | undefined;
+  let caller: Caller | undefined;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    if (browser) caller = await newCaller(await sharedService());
+  });
+  afterAll(() => browser?.close());
+  return {
+    get caller() {
+      if (!caller) throw new Error('There is no browser.');
+      return caller;
+    },
+    open(options = {}) {
+      if (!browser) throw new Error('There is no browser.');
+      return openPage(browser, this.caller.service.baseUrl, options);
+    },
+  };
+};
+
+/**
+ * Waits until an expression holds in the page, whose clock runs ten times as fast meanwhile. Not by the page itself: its content policy
+ * forbids it to evaluate text.
+ */
+export const seen = (page: Page, expression: string): Promise<unknown> =>
+  eventually(async () => {
+    await page.clock.fastForward(2_000);
+    return page.evaluate(expression);
+  }, Boolean);

@@ -135,7 +135,6 @@ const CALLS: Record<CallKind, (endpoint: string) => Promise<unknown>> = {
   measuring: (endpoint) =>
     new LambdaClient({ ...clientOptions('measuring', SPEEDUP), endpoint }).send(
       new InvokeCommand({ FunctionName: 'measure-clips', Payload: '{}' }),
-      { abortSignal: AbortSignal.timeout(CALL_LIMITS.measuring.totalMs / SPEEDUP) },
     ),
   stack: (endpoint) =>
     new CloudFormationClient({ ...clientOptions('stack', SPEEDUP), endpoint }).send(

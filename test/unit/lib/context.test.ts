@@ -26,6 +26,7 @@ describe('the context', () => {
       videoDeadlineSeconds: 3600,
       pollIntervalSeconds: 5,
       callbackWaitSeconds: 300,
+      console: false,
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
       reservedConcurrency: undefined,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { PRODUCTION, SANDBOX } from './option-sets.ts';
-import { projectContext } from './service-template.ts';
-import { addService, withTemporaryFolder } from './synthesis.ts';
+import { PRODUCTION, SANDBOX } from '../infra/option-sets.ts';
+import { projectContext } from '../infra/service-template.ts';
+import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
 /** The routes that have a function, and those that the gateway refuses by itself. */
 const ROUTES = /^HttpApi\/RestApi\/Default\/.+\/(GET|POST|DELETE)\/Resource$/;

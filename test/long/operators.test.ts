@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal, wrongFields } from './support/answers.ts';
+import { refusal, wrongFields } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   accepted,
@@ -10,9 +10,9 @@ import {
   settled,
   sharedService,
   unique,
-} from './support/client.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { type LocalService, ops } from './support/local-service.ts';
+} from '../contract/support/client.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { type LocalService, ops } from '../contract/support/local-service.ts';
 
 const VIDEO_IDS = ['xW2.7S', 'xW3.0s', 'xW3.0sPro'];
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from './support/answers.ts';
-import { itemsNaming } from './support/aws.ts';
+import { refusal } from '../contract/support/answers.ts';
+import { itemsNaming } from '../contract/support/aws.ts';
 import {
   type AnyRecord,
   aGeneration,
@@ -11,11 +11,11 @@ import {
   settled,
   sharedService,
   unique,
-} from './support/client.ts';
-import { balance, entriesOf, expectUnbrokenChain, history } from './support/ledger.ts';
-import { type LocalService, ops } from './support/local-service.ts';
-import { endUserOf, endUserPath, failed, remove, uniqueEmail } from './support/resources.ts';
-import { aVideo, createVideo } from './support/videos.ts';
+} from '../contract/support/client.ts';
+import { balance, entriesOf, expectUnbrokenChain, history } from '../contract/support/ledger.ts';
+import { type LocalService, ops } from '../contract/support/local-service.ts';
+import { endUserOf, endUserPath, failed, remove, uniqueEmail } from '../contract/support/resources.ts';
+import { aVideo, createVideo } from '../contract/support/videos.ts';
 
 const BLOCK = '[guardrail=block]';
 const MASK = '[guardrail=mask]';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { ofType, projectContext, type Resource } from './service-template.ts';
-import { addService, withTemporaryFolder } from './synthesis.ts';
+import { ofType, projectContext, type Resource } from '../infra/service-template.ts';
+import { addService, withTemporaryFolder } from '../infra/synthesis.ts';
 
 /** Resources whose names belong to the account, in no region. */
 const GLOBAL_NAMES: [type: string, config: string, fields: string[]][] = [
