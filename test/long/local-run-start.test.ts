@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callerWith } from './support/client.ts';
+import { callerWith } from '../contract/support/client.ts';
 import {
   discard,
   failToStart,
@@ -10,7 +10,7 @@ import {
   ops,
   type RunningService,
   startLocalService,
-} from './support/local-service.ts';
+} from '../contract/support/local-service.ts';
 
 let dataDir: string;
 let service: RunningService | undefined;
