@@ -45,7 +45,7 @@ const constantsOf = (
     for (const declared of declarations) {
       const { id, init } = declared as { id: Partial<Named>; init: unknown };
       if (id.value === undefined) continue;
-      const identifiers = [...nodesIn(init)].filter((inner) => inner.type === 'Identifier');
+      const identifiers = nodesIn(init).filter((inner) => inner.type === 'Identifier');
       constants.set(id.value, {
         isExported,
         mentions: new Set(identifiers.map(({ value }) => String(value))),

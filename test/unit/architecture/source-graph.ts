@@ -30,11 +30,18 @@ export const readSources = (...directories: string[]): Map<string, string> =>
 export const parseModule = (source: string, path = ''): Module =>
   parseSync(source, { syntax: 'typescript', tsx: path.endsWith('.tsx'), target: 'es2024' });
 
+type SyntaxNode = Record<string, unknown> & { type: string };
+
 /** Every node below a syntax tree's node, itself included, that has a type. */
-export const nodesIn = function* (node: unknown): Generator<Record<string, unknown> & { type: string }> {
-  if (typeof node !== 'object' || node === null) return;
-  if ('type' in node && typeof node.type === 'string') yield { ...node, type: node.type };
-  for (const child of Object.values(node)) yield* nodesIn(child);
+export const nodesIn = (node: unknown): SyntaxNode[] => {
+  const found: SyntaxNode[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('type' in value && typeof value.type === 'string') found.push(value as SyntaxNode);
+    for (const child of Object.values(value)) visit(child);
+  };
+  visit(node);
+  return found;
 };
 
 const specifierOf = (node: unknown): string | undefined => {
@@ -43,7 +50,7 @@ const specifierOf = (node: unknown): string | undefined => {
 };
 
 const namesOf = (specifiers: unknown): string[] =>
-  [...nodesIn(specifiers)].flatMap((node) => {
+  nodesIn(specifiers).flatMap((node) => {
     if (node.type !== 'ImportSpecifier') return [];
     const { local, imported } = node as unknown as { local: { value: string }; imported?: { value: string } };
     return [(imported ?? local).value];
@@ -75,7 +82,7 @@ const importIn = (
 
 /** The imports of a module at a path. `import { type A }` counts as a value: it still loads the module. */
 export const importsOf = (path: string, source: string): Import[] =>
-  [...nodesIn(parseModule(source, path).body)].flatMap((node) => {
+  nodesIn(parseModule(source, path).body).flatMap((node) => {
     const found = importIn(node);
     if (found?.specifier === undefined) return [];
     const { specifier, typeOnly } = found;
