@@ -26,8 +26,8 @@ const sharedSyntheses = {
 };
 
 export default {
-  // Local runs and waits leave two processors idle for a quarter of the time with two.
-  maxWorkers: 3,
+  // Twice the processors of a small machine: tests that wait for a local run leave theirs to others.
+  maxWorkers: 4,
   // A local run starts within seconds, but not on a machine that does much else.
   testTimeout: 120_000,
   projects: [
