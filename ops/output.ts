@@ -1,6 +1,6 @@
 import { cutMiddle, pad, widthOf, wrap } from './terminal-text.ts';
 
-/** A text for people, laid out for a terminal of so many columns; undefined when it is not printed to one. */
+/** A text for people, laid out for a terminal of `columns` characters, or for a pipe. */
 export type Layout = (columns: number | undefined) => string;
 
 /** A verb's result: the value that `--json` prints, and the text printed without it. */

@@ -19,7 +19,7 @@ export interface TimelineLayout {
   scaledMilliseconds: number;
 }
 
-/** An interval is cut when it is longer than this, and than so many times everything shorter together. */
+/** An interval is cut when it is at least this long, and longer than `BREAK_FACTOR` times all shorter ones together. */
 const SHORTEST_BREAK_MILLISECONDS = 30_000;
 const BREAK_FACTOR = 3;
 /** The share of a break in the width, in percent: some 48 px of a page. All together have at most half. */

@@ -5,8 +5,8 @@ import { type ProviderAttempt, recordOutcome, suspectAttempt } from '../provider
 /** The process that makes a call is suspected to be dead after this long without marking the attempt alive. */
 const SUSPECTED_AFTER_MS = 20_000;
 /**
- * It counts as dead when it has not done so this long after: a table that took no writes has taken one by then, and a
- * process that is alive marks it every 5 s.
+ * It counts as dead when it has still not done so this long after the suspicion was written: the table takes writes again, and a
+ * living process marks its attempt every 5 s.
  */
 const DEAD_AFTER_MS = 10_000;
 

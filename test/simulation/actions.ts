@@ -82,7 +82,7 @@ const createOf = ({ models = MODELS, beside = 1, webhook = 6 }: CreationBias = {
     beside: sometimes(beside, fc.record({ do: fc.constantFrom(...BESIDE), afterMs: fc.nat(50) })),
   });
 
-/** A value in so many of eight cases, else undefined. */
+/** A value in `ofEight` of eight cases, else undefined. */
 const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 8 - ofEight, arbitrary: fc.constant(undefined) }, { weight: ofEight, arbitrary });
 

@@ -217,7 +217,7 @@ export class Standing {
     }
     if (status !== 200) return;
     const [conflicts, notFound] = [body.conflicts, body.notFound] as [string[], string[]];
-    // An id that could not be looked up is a conflict, whoever's it is.
+    // An id that could not be looked up is a conflict, whichever account it belongs to.
     const isCalm = this.world.evidence.disturbedAt < startedAt;
     for (const { requestId } of lives.filter((life) => life.accountId !== accountId)) {
       if (!notFound.includes(requestId) && (isCalm || !conflicts.includes(requestId)))
