@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { Worker } from 'node:worker_threads';
+import { type Commands, createCommands } from '../../../local/operator/commands.ts';
 import {
   discard,
   newDataDir,
@@ -26,7 +26,8 @@ export interface FixtureServer {
 /** Starts a fixture server on a free port. */
 export const startFixtureServer = async (): Promise<FixtureServer> => {
   const runs = new Map<SharedRun, Promise<RunningService>>();
-  const threads = new Map<string, OpsThread>();
+  /** The commands of each local run, by its directory, and the process they speak to. */
+  const commands = new Map<string, Commands & { pid: number }>();
 
   const startRun = async (name: SharedRun): Promise<{ dataDir: string }> => {
     let run = runs.get(name);
@@ -42,14 +43,15 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
 
   const runOps = async (dataDir: string, args: string[]): Promise<Said> => {
     const { pid } = await readLocalService(dataDir);
-    let thread = threads.get(dataDir);
+    let known = commands.get(dataDir);
     // After a restart the AWS endpoint has moved, and the old thread's clients do not know.
-    if (thread?.pid !== pid) {
-      await thread?.stop();
-      thread = startOpsThread(pid);
-      threads.set(dataDir, thread);
+    if (known?.pid !== pid) {
+      await known?.close();
+      known = { ...createCommands(dataDir), pid };
+      commands.set(dataDir, known);
     }
-    return thread.run([...args, '--data-dir', dataDir]);
+    const { stdout, stderr, status: code } = await known.run(args);
+    return { stdout, stderr, code };
   };
 
   const answer = async (request: IncomingMessage): Promise<unknown> => {
@@ -77,44 +79,9 @@ export const startFixtureServer = async (): Promise<FixtureServer> => {
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await Promise.all([...threads.values()].map((thread) => thread.stop()));
+      await Promise.all([...commands.values()].map((each) => each.close()));
       const refused = (await Promise.all([...runs.values()].map(stopRun))).flat();
       if (refused.length > 0) throw new Error(`Calls were refused to their role:\n${refused.join('\n')}`);
     },
-  };
-};
-
-/** A thread that runs operators' commands on one local run. */
-interface OpsThread {
-  /** The process of the local run. */
-  pid: number;
-  run(args: string[]): Promise<Said>;
-  stop(): Promise<unknown>;
-}
-
-const startOpsThread = (pid: number): OpsThread => {
-  const worker = new Worker(new URL('./ops-thread.ts', import.meta.url), {
-    // As the command line sets them.
-    env: { ...process.env, POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' },
-  });
-  const pending = new Map<number, PromiseWithResolvers<Said>>();
-  let commands = 0;
-  worker.on('message', ({ id, said }: { id: number; said: Said }) => {
-    pending.get(id)?.resolve(said);
-    pending.delete(id);
-  });
-  worker.on('error', (error) => {
-    for (const { reject } of pending.values()) reject(error);
-  });
-  return {
-    pid,
-    run(args) {
-      const id = commands++;
-      const outcome = Promise.withResolvers<Said>();
-      pending.set(id, outcome);
-      worker.postMessage({ id, args });
-      return outcome.promise;
-    },
-    stop: () => worker.terminate(),
   };
 };

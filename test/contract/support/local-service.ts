@@ -112,7 +112,7 @@ export const ops = async <T>(service: Pick<LocalService, 'dataDir'>, ...args: st
 
 /** Runs an operators' command with `--json` and returns what it printed. */
 export const runOps = ({ dataDir }: Pick<LocalService, 'dataDir'>, ...args: string[]): Promise<Said> =>
-  callFixtures('/ops', { dataDir, args: [...args, '--json'] });
+  callFixtures('/ops', { dataDir, args });
 
 /** Calls the fixture server that global set-up started. Rejects with the error it reports. */
 export const callFixtures = async <T>(path: '/ops' | '/runs', body: object): Promise<T> => {
