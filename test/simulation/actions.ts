@@ -36,6 +36,8 @@ export type Action =
   | { do: 'top-up' | 'adjust'; account: number; amount: number; repeats: number }
   | { do: 'block-account' | 'unblock-account'; account: number }
   | { do: 'abort' | 'redeliver' | 'fail' | 'retry-webhook' | 'callback' | 'forged-callback'; pick: number }
+  /** Stops the next execution that enters one of the states, a moment later; `kills`: the process at work dies with it. */
+  | { do: 'abort-in'; pick: number; afterMs: number; kills: boolean }
   | { do: 'replace-key' | 'set-limits'; account: number }
   | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
   | { do: 'reconcile' | 'sweep' | 'wait' };
@@ -110,12 +112,32 @@ const looks: fc.Arbitrary<Action> = fc.record({
   do: fc.constantFrom('list' as const, 'balance' as const),
   account,
 });
-const meddle: fc.Arbitrary<Action> = fc.record({
-  do: fc.constantFrom(
-    ...(['abort', 'redeliver', 'redeliver', 'fail', 'retry-webhook', 'callback', 'forged-callback'] as const),
-  ),
+const abortIn: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('abort-in' as const),
   pick,
+  afterMs: fc.nat(60),
+  kills: fc.boolean(),
 });
+const meddle: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        ...([
+          'abort',
+          'redeliver',
+          'redeliver',
+          'fail',
+          'retry-webhook',
+          'callback',
+          'forged-callback',
+        ] as const),
+      ),
+      pick,
+    }),
+  },
+  { weight: 3, arbitrary: abortIn },
+);
 
 const others: fc.Arbitrary<Action> = fc.oneof(
   bulkDelete,

@@ -44,6 +44,8 @@ export class Evidence {
   readonly interrupted = new Map<string, number>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
   readonly interventions = new Set<string>();
+  /** Those of them that an operator failed. */
+  readonly failed = new Set<string>();
   /** The executions whose end was not reported, or not at the first attempt, by name. */
   readonly unreported = new Set<string>();
   /** When a callback was last answered with 200, by request. */

@@ -82,6 +82,7 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       const life = open[action.pick % Math.max(1, open.length)];
       if (!life) return;
       world.evidence.interventions.add(life.requestId);
+      world.evidence.failed.add(life.requestId);
       const failure = { code: 'internal_error', message: 'Failed by the operator.' } as const;
       await command(simulation, () => failStoredRequest(life.requestId, failure));
       return;

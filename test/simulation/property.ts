@@ -18,6 +18,7 @@ const NEEDS_A_REQUEST = new Set([
   'bulk-delete',
   'fail',
   'abort',
+  'abort-in',
   'redeliver',
   'callback',
 ]);
@@ -62,7 +63,10 @@ const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
   { maxLength: 12 },
 );
 
-/** Seconds to minutes, early on, when most happens. Most runs have none. */
+/** When files expire, if they were made in the first minutes of a run: 23 h later, as deployed. */
+const EXPIRY_MS = 82_800_000;
+
+/** Seconds to minutes, early on, when most happens, or when files expire. Half of the runs have none. */
 const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<PlannedOutage[]>([]) },
   {
@@ -71,7 +75,11 @@ const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
       fc.record({
         service: fc.constantFrom(...SERVICES),
         mode: fc.constantFrom(...OUTAGE_MODES),
-        startMs: fc.oneof(fc.nat(500), fc.nat(60_000)),
+        startMs: fc.oneof(
+          { weight: 3, arbitrary: fc.nat(500) },
+          { weight: 3, arbitrary: fc.nat(60_000) },
+          { weight: 1, arbitrary: fc.integer({ min: EXPIRY_MS, max: EXPIRY_MS + 120_000 }) },
+        ),
         lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
       }),
       { minLength: 1, maxLength: 2 },

@@ -213,6 +213,9 @@ export const answerProblems = async (simulation: Simulation, withLists: boolean)
   return problems;
 };
 
+/** Requests on a page: most accounts have more than one page of them. */
+const PAGE_SIZE = 5;
+
 const listProblems = async (
   { world, witness }: Simulation,
   accountId: string,
@@ -225,11 +228,13 @@ const listProblems = async (
     balance.body.xTokens === Number(account?.balanceThousandths) / 1000 ? [] : ['the balance differs'];
   const listed: string[] = [];
   for (let page = 1; ; page++) {
-    const query = { page: String(page), pageSize: '50' };
+    const query = { page: String(page), pageSize: String(PAGE_SIZE) };
     const { status, body } = await callPatiently(world, { route: 'list-generations', apiKey, query });
     if (status !== 200) return [...problems, `the list of ${accountId} is answered with ${status}`];
-    listed.push(...(body.items as { requestId: string }[]).map(({ requestId }) => requestId));
+    const items = body.items as { requestId: string }[];
+    listed.push(...items.map(({ requestId }) => requestId));
     if (body.hasMore !== true) break;
+    if (items.length < PAGE_SIZE) problems.push(`[short page] page ${page} has ${items.length} requests`);
   }
   const due = [...witness.lives.values()]
     .filter((life) => life.accountId === accountId && life.accepted.kind !== 'video')

@@ -18,6 +18,16 @@ export interface Caller {
   keyId: string;
 }
 
+/** The states of a generation in which a function works for it. */
+const TASKS = [
+  'Dispatch request',
+  'Wait for provider',
+  'Query provider',
+  'Store outputs',
+  'Settle request',
+  'Fail request',
+];
+
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
 /** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
@@ -130,6 +140,17 @@ export class Simulation {
           this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
         else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
         world.stepFunctions.abort(execution);
+        return;
+      }
+      case 'abort-in': {
+        const state = TASKS[action.pick % TASKS.length] ?? '';
+        world.stepFunctions.onNextEntry('generation', state, (execution) =>
+          world.scheduler.after(action.afterMs, () => {
+            world.evidence.interventions.add(execution.name);
+            world.stepFunctions.abort(execution);
+            if (action.kills) world.lambda.killAll(execution.name);
+          }),
+        );
         return;
       }
       case 'redeliver': {

@@ -45,6 +45,12 @@ export interface ExpectedCounters {
 
 export const isTerminal = (record: Item): boolean => TERMINAL.has(String(record.status));
 
+/** Whether a file is recorded as stored. */
+const hasFiles = ({ outputs, storedSoFar }: Item): boolean =>
+  ((outputs ?? storedSoFar ?? []) as { objectKey?: string }[]).some(
+    ({ objectKey }) => objectKey !== undefined,
+  );
+
 const isBusy = (attempt: Item | undefined): attempt is Item =>
   (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
 
@@ -166,6 +172,9 @@ export class Witness {
     }
     if (!isTerminal(after)) return;
     life.endedAt = this.world.scheduler.now;
+    if (after.status === 'failed' && hasFiles(before) && !this.world.evidence.failed.has(requestId)) {
+      this.violations.push(`[thrown away] ${requestId} had files that were stored, and failed`);
+    }
     this.onEnd?.(life);
     const counters = this.countersOf(accountId, email);
     counters.activeRequests--;

@@ -53,7 +53,7 @@ export const WAITING = bugs('waiting', [
   [
     'a wait that reaches its limit fails the request',
     'statemachines/generation.asl.json',
-    '"ErrorEquals": ["States.HeartbeatTimeout", "States.Timeout"]',
-    '"ErrorEquals": ["States.Timeout"]',
+    '"ResultPath": "$.silence",\n          "Next": "Query provider"',
+    '"ResultPath": "$.silence",\n          "Next": "Fail request"',
   ],
 ]);

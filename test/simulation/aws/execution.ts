@@ -28,6 +28,7 @@ export interface Surroundings {
   callbacks: Map<string, Callback>;
   /** Does what a resource other than waiting stands for. */
   work: (resource: string, parameters: Record<string, unknown>) => Promise<unknown>;
+  entered: (execution: Execution) => void;
   ended: (execution: Execution) => void;
 }
 
@@ -90,6 +91,7 @@ export class Execution {
     while (name !== undefined) {
       this.state = name;
       this.enteredAt = this.around.world.scheduler.now;
+      this.around.entered(this);
       const state: State | undefined = States[name];
       if (!state) throw new Error(`There is no state ${name}.`);
       [data, name] = await this.visit(name, state, data);

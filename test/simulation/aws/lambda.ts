@@ -41,6 +41,8 @@ const SLOW_START_MS = [500, 6_000] as const;
 const DEATH_NOTICE_MS = [1, 2_000] as const;
 /** After what times an event is delivered again. */
 const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
+/** After how long the connection breaks on which a function was to answer. */
+const UNHEARD_MS = [5, 200, 2_000];
 /** How far the clocks of two machines can be apart. */
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
@@ -49,6 +51,7 @@ export class Lambda {
   /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown }[] = [];
   private readonly idle = new Map<string, Instance[]>();
+  private readonly atWork = new Set<Invocation>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -67,6 +70,11 @@ export class Lambda {
       throw new InvocationError(TOO_MANY, 'Rate exceeded');
     }
     if (fault === 'twice') this.redeliver(fn, payload, faults.random.whole(0, 20));
+    if (fault === 'unheard') {
+      outside(() => this.run(fn, payload)).catch(() => undefined);
+      await scheduler.sleep(faults.random.pick(UNHEARD_MS));
+      throw new InvocationError('Lambda.SdkClientException', 'The connection broke.');
+    }
     if (fault === 'again-later') this.redeliver(fn, payload, faults.random.pick(LATER_MS));
     return this.run(fn, payload);
   }
@@ -91,6 +99,11 @@ export class Lambda {
       this.world.note(() => `${fn.name} delivered again`);
       outside(() => this.run(fn, payload)).catch(() => undefined);
     });
+  }
+
+  /** Every process that works on a request dies. */
+  killAll(requestId: string): void {
+    for (const invocation of this.atWork) if (invocation.requestId === requestId) invocation.kill('killed');
   }
 
   /** A deployment: every process that is free goes away, with what was left behind in it. */
@@ -127,6 +140,7 @@ export class Lambda {
     return new Promise((resolve, reject) => {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
       const invocation = new Invocation(about, (cause) => {
+        this.atWork.delete(invocation);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
         const isTimeout = cause === 'Sandbox.Timedout';
@@ -134,10 +148,12 @@ export class Lambda {
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
         scheduler.after(notice, () => reject(new InvocationError(name, 'The process ended.')));
       });
+      this.atWork.add(invocation);
       const limit = scheduler.after(fn.timeoutSeconds * 1000, () => invocation.kill('Sandbox.Timedout'));
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
+        this.atWork.delete(invocation);
         this.rest(fn.name, instance, invocation);
         settle();
       };

@@ -37,6 +37,8 @@ export class StepFunctions {
   /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
   private readonly callbacks: Surroundings['callbacks'] = new Map();
+  /** What happens when an execution enters a state the next time, by machine and state. */
+  private readonly awaited = new Map<string, (execution: Execution) => void>();
   private readonly world: World;
   private readonly deployment: Deployment;
 
@@ -61,6 +63,11 @@ export class StepFunctions {
       ...limits,
       perform: () => this.perform(command, input),
     });
+  }
+
+  /** Does something, once, when an execution of a machine enters a state. */
+  onNextEntry(machine: string, state: string, act: (execution: Execution) => void): void {
+    this.awaited.set(`${machine} ${state}`, act);
   }
 
   /** Stops an execution, as an operator does in the console. */
@@ -154,6 +161,7 @@ export class StepFunctions {
       world: this.world,
       callbacks: this.callbacks,
       work: (resource, parameters) => this.work(resource, parameters),
+      entered: (entered) => this.enter(entered),
       ended: (ended) => this.tell(ended),
     });
     this.executions.set(arn, execution);
@@ -178,6 +186,13 @@ export class StepFunctions {
       default:
         throw new Error(`The resource ${resource} is not understood.`);
     }
+  }
+
+  private enter(execution: Execution): void {
+    const key = `${execution.machine} ${execution.state}`;
+    const act = this.awaited.get(key);
+    this.awaited.delete(key);
+    act?.(execution);
   }
 
   private tell(execution: Execution): void {

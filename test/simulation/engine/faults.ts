@@ -36,6 +36,8 @@ export const INVOCATION_FAULTS = [
   'twice',
   /** It runs again seconds, minutes or hours later. */
   'again-later',
+  /** It runs, and its caller is told that the connection broke. */
+  'unheard',
 ] as const;
 
 /** What can go wrong with the news of an execution's end. */
