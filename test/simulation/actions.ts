@@ -59,13 +59,20 @@ const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as co
 /** What is chosen for a creation, if not at random. */
 interface CreationBias {
   models?: readonly ModelName[];
+  /** What becomes of a quarter of them. */
+  behaviour?: Behaviour;
   /** How often somebody does something beside it, of 8. */
   beside?: number;
   /** How often it has a webhook, of 8. */
   webhook?: number;
 }
 
-const createOf = ({ models = MODELS, beside = 1, webhook = 6 }: CreationBias = {}): fc.Arbitrary<Action> =>
+const createOf = ({
+  models = MODELS,
+  behaviour = 'works',
+  beside = 1,
+  webhook = 6,
+}: CreationBias = {}): fc.Arbitrary<Action> =>
   fc.record({
     do: fc.constant('create' as const),
     account,
@@ -73,7 +80,8 @@ const createOf = ({ models = MODELS, beside = 1, webhook = 6 }: CreationBias = {
     model: fc.constantFrom(...models),
     outputs: fc.integer({ min: 1, max: 4 }),
     behaviour: fc.oneof(
-      { weight: 3, arbitrary: fc.constant<Behaviour>('works') },
+      { weight: 2, arbitrary: fc.constant<Behaviour>('works') },
+      { weight: 2, arbitrary: fc.constant(behaviour) },
       { weight: 4, arbitrary: fc.constantFrom(...BEHAVIOURS) },
     ),
     callback: fc.constantFrom(...CALLBACKS),
@@ -233,7 +241,7 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [4, createOf({ models: ['xW2.7S', 'xW3.0s'] })],
+        [4, createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'instant' })],
         [2, onRequest],
         [3, meddle],
       ],

@@ -50,6 +50,8 @@ export class Evidence {
   readonly unreported = new Set<string>();
   /** When a callback was last answered with 200, by request. */
   readonly calledBackAt = new Map<string, number>();
+  /** The requests of which the bucket would not take a file, for want of a permission. */
+  readonly denied = new Set<string>();
   /** How often a file's own server did not give it, by URL. */
   readonly refusedFiles = new Map<string, number>();
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */

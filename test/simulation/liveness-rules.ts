@@ -32,6 +32,7 @@ const deadlineOf = ({ life, evidence, deadlineSeconds }: Ending): number => {
 export const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'an operator failed it or stopped its execution': ({ life, evidence }) =>
     evidence.interventions.has(life.requestId),
+  'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
 };
 
 /** Why what a provider took one call for need not be delivered. */

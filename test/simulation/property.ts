@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { FOCUSES, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
-import { OUTAGE_MODES, type PlannedOutage, SERVICES } from './engine/outages.ts';
+import { OUTAGE_MODES, type PlannedOutage, SERVICES, type Service } from './engine/outages.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
@@ -63,25 +63,34 @@ const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
   { maxLength: 12 },
 );
 
+/** Seconds to minutes of a service out of order. */
+const outageOf = (services: readonly Service[], startMs: fc.Arbitrary<number>): fc.Arbitrary<PlannedOutage> =>
+  fc.record({
+    service: fc.constantFrom(...services),
+    mode: fc.constantFrom(...OUTAGE_MODES),
+    startMs,
+    lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
+  });
+
 /** When files expire, if they were made in the first minutes of a run: 23 h later, as deployed. */
 const EXPIRY_MS = 82_800_000;
 
-/** Seconds to minutes, early on, when most happens, or when files expire. Half of the runs have none. */
+/** Outages early on, when most happens, or when files expire. Half of the runs have none. */
 const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<PlannedOutage[]>([]) },
   {
     weight: 1,
     arbitrary: fc.array(
-      fc.record({
-        service: fc.constantFrom(...SERVICES),
-        mode: fc.constantFrom(...OUTAGE_MODES),
-        startMs: fc.oneof(
-          { weight: 3, arbitrary: fc.nat(500) },
-          { weight: 3, arbitrary: fc.nat(60_000) },
-          { weight: 1, arbitrary: fc.integer({ min: EXPIRY_MS, max: EXPIRY_MS + 120_000 }) },
-        ),
-        lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
-      }),
+      fc.oneof(
+        { weight: 4, arbitrary: outageOf(SERVICES, fc.oneof(fc.nat(500), fc.nat(60_000))) },
+        {
+          weight: 1,
+          arbitrary: outageOf(
+            ['bucket', 'table', 'functions'],
+            fc.integer({ min: EXPIRY_MS, max: EXPIRY_MS + 120_000 }),
+          ),
+        },
+      ),
       { minLength: 1, maxLength: 2 },
     ),
   },

@@ -10,6 +10,9 @@ export interface StoredObject {
   storedAt: Date;
 }
 
+/** The commands that begin to write a file. */
+const UPLOADS = new Set(['PutObjectCommand', 'CreateMultipartUploadCommand']);
+
 /** What the S3 client's `send` does with a command. */
 export const sendToBucket = (
   world: World,
@@ -28,7 +31,13 @@ export const sendToBucket = (
       perform,
       givenUp,
       ...(partly ? { partly } : {}),
+      ...(UPLOADS.has(command) ? { denied } : {}),
     });
+  /** Somebody took the permission to write away, and gave it back. */
+  const denied = (): Error => {
+    world.evidence.denied.add(requestOf(key));
+    return Object.assign(new Error('Access Denied'), { name: 'AccessDenied' });
+  };
   switch (command) {
     case 'PutObjectCommand':
       return call(() => {

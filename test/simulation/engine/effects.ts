@@ -23,6 +23,8 @@ export interface Call<T> {
   errors?: CallErrors;
   /** Makes the error with which a throttled call ends at once; absent for what the SDK tries again. */
   throttled?: () => Error;
+  /** Makes the error of a call that is not allowed; absent for what always is. */
+  denied?: () => Error;
   /** Makes the error of a try that finds an earlier one under way; absent for what is done at once. */
   underWay?: () => Error;
   /** The longest that it can be on its way, 2.5 s unless given. */
@@ -116,6 +118,9 @@ class Tries<T> {
         case 'conflict':
           await this.wait(this.latency());
           throw this.call.conflict?.();
+        case 'denied':
+          await this.wait(this.latency());
+          throw this.call.denied?.();
         case 'throttled-inside':
           await this.wait(this.latency());
           throw this.call.throttled?.();
@@ -227,6 +232,7 @@ class Tries<T> {
     if (fault === 'conflict') return this.call.conflict !== undefined;
     if (fault === 'throttled-inside') return this.call.throttled !== undefined;
     if (fault === 'under-way') return this.call.underWay !== undefined;
+    if (fault === 'denied') return this.call.denied !== undefined;
     if (fault === 'partly') return this.call.partly !== undefined;
     const crash = fault === 'crash-before' || fault === 'crash-after';
     return !crash || this.invocation !== undefined;

@@ -20,6 +20,8 @@ export const CALL_FAULTS = [
   'partly',
   /** Neither done nor answered: as long as the client waits, if it does not wait for ever. */
   'stalled',
+  /** Refused for good: not allowed. Nobody tries again. */
+  'denied',
   /** On its way for long. */
   'slow',
   /** The process dies before the call leaves it. */
