@@ -15,6 +15,8 @@ export interface DeployedFunction {
 /** A process that serves one run of a function after the other. */
 interface Instance {
   skewMilliseconds: number;
+  /** How long it takes until its first run begins. */
+  startMs: number;
   /** The last runs, which may have left something behind. */
   past: Invocation[];
   idleSince: number;
@@ -43,6 +45,8 @@ const DEATH_NOTICE_MS = [1, 2_000] as const;
 const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
 /** After how long the connection breaks on which a function was to answer. */
 const UNHEARD_MS = [5, 200, 2_000];
+/** How long a new process takes to start. Most are warm in a service that is used, and no fault is one that is not. */
+const START_MS = [0, 0, 0, 150, 900];
 /** How far the clocks of two machines can be apart. */
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
@@ -118,9 +122,10 @@ export class Lambda {
     const instance = idle.pop();
     if (instance && scheduler.now - instance.idleSince < KEPT_MS) {
       for (const past of instance.past) past.thaw();
-      return instance;
+      return { ...instance, startMs: 0 };
     }
-    return { skewMilliseconds: faults.enabled ? random.pick(SKEW_MS) : 0, past: [], idleSince: 0 };
+    const skewMilliseconds = faults.enabled ? random.pick(SKEW_MS) : 0;
+    return { skewMilliseconds, startMs: random.pick(START_MS), past: [], idleSince: 0 };
   }
 
   /** Freezes a process until it is used again. */
@@ -149,7 +154,8 @@ export class Lambda {
         scheduler.after(notice, () => reject(new InvocationError(name, 'The process ended.')));
       });
       this.atWork.add(invocation);
-      const limit = scheduler.after(fn.timeoutSeconds * 1000, () => invocation.kill('Sandbox.Timedout'));
+      const limitMs = instance.startMs + fn.timeoutSeconds * 1000;
+      const limit = scheduler.after(limitMs, () => invocation.kill('Sandbox.Timedout'));
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
@@ -157,15 +163,15 @@ export class Lambda {
         this.rest(fn.name, instance, invocation);
         settle();
       };
-      const endsAt = scheduler.now + fn.timeoutSeconds * 1000;
+      const endsAt = scheduler.now + limitMs;
       const remaining = (): number => endsAt - scheduler.now;
       this.world.note(() => `${fn.name} ${JSON.stringify(payload).slice(0, 300)}`);
       const event: unknown = payload === undefined ? undefined : JSON.parse(JSON.stringify(payload));
       const answer = this.world.mutation?.answers?.[fn.name];
-      const started = invocations.run(
-        invocation,
-        async () => answer ?? fn.handler(event, contextOf(fn, remaining)),
-      );
+      const started = invocations.run(invocation, async () => {
+        if (instance.startMs > 0) await scheduler.sleep(instance.startMs);
+        return answer ?? fn.handler(event, contextOf(fn, remaining));
+      });
       started.then(
         (result) =>
           end(() => {
