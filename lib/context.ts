@@ -41,6 +41,10 @@ const domainName = z
 const certificateArn = z
   .string()
   .regex(/^arn:aws:acm:[a-z0-9-]+:\d{12}:certificate\/[0-9a-f-]+$/, 'Expected the ARN of an ACM certificate');
+/** Sent in a header, between brackets. */
+const headerUrl = z
+  .url()
+  .regex(/^https?:\/\/[!-'*-~]{1,200}$/, 'Expected a URL of at most 200 ASCII characters, without brackets');
 const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
@@ -127,6 +131,7 @@ export const StackContext = z
     deliveryBaseUrl: baseUrl.optional(),
     signingKeys: keyNumbers.default([1]),
     allowPrivateTargets: flag.default(false),
+    userAgentUrl: headerUrl.optional(),
     guardrailId: z
       .string()
       .regex(/^[a-z0-9]+$/, 'Expected the id of a guardrail')

@@ -144,6 +144,8 @@ export class GenerationServiceStack extends Stack {
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     const { measureClips } = clipMeasuring;
     settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
+    const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
+    settings.bind([...new Set(outbound)], 'USER_AGENT');
     settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
     settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
 

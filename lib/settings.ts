@@ -1,5 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { StackContext } from './context.ts';
 import type { ServiceFunction } from './service-function.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** How the service names itself to servers of others: its version, and where the operator can be found. */
+const userAgentOf = ({ userAgentUrl }: StackContext): string =>
+  `generation-service/${version}${userAgentUrl === undefined ? '' : ` (+${userAgentUrl})`}`;
 
 const variablesOf = (context: StackContext) => ({
   OUTPUT_TTL_SECONDS: String(context.outputTtlSeconds),
@@ -11,6 +18,7 @@ const variablesOf = (context: StackContext) => ({
   CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
   WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,
   ALLOW_PRIVATE_TARGETS: String(context.allowPrivateTargets),
+  USER_AGENT: userAgentOf(context),
 });
 type Variables = ReturnType<typeof variablesOf>;
 

@@ -1,7 +1,8 @@
 import type { Failure } from '../core/errors.ts';
 import { countMetric, logger, METRIC } from '../core/observability.ts';
-import type { ProviderAnswer, ProviderId } from '../core/provider-calls/providers.ts';
+import type { CancelAnswer, ProviderAnswer, ProviderId, Taken } from '../core/provider-calls/providers.ts';
 import type { HttpAnswer } from './http.ts';
+import { logUnreadable } from './reading.ts';
 
 /** What a provider's error code means to us. */
 export type ErrorClass =
@@ -16,6 +17,12 @@ export type ErrorClass =
   /** Anything else. */
   | 'error';
 
+/** The class of a provider's error by HTTP status, absent for a code inside a result, and error code. */
+export type Classify = (status: number | undefined, code: string) => ErrorClass;
+
+type Answered = Extract<HttpAnswer, { kind: 'answered' }>;
+type Unanswered = Exclude<HttpAnswer, Answered>;
+
 const FAILURES = {
   content: { code: 'content_policy', message: 'The content filter of the provider refused the request.' },
   timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
@@ -29,45 +36,87 @@ const LOST: Failure = { code: 'provider_error', message: 'The answer of the upst
 export const failureOf = (errorClass: ErrorClass): Failure =>
   FAILURES[errorClass === 'busy' ? 'error' : errorClass];
 
-/** The answer for a provider's error. Its code is logged for the operator and never shown to a caller. */
-export const refusal = (
-  provider: ProviderId,
-  errorClass: ErrorClass,
-  detail: { status?: number; upstreamCode: string; retryAfterSeconds?: number | undefined },
-): ProviderAnswer => {
-  logger.warn('provider refused', { provider, errorClass, ...detail });
-  if (errorClass === 'busy') {
-    const { upstreamCode, retryAfterSeconds } = detail;
-    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds };
-  }
-  if (errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
-  return { kind: 'failed', failure: failureOf(errorClass) };
-};
+/** A provider's error as its body tells it: the code is logged for the operator and never shown to a caller. */
+interface Refusal {
+  errorClass: ErrorClass;
+  upstreamCode: string;
+}
 
-/** The answer for a creation call without a response. If the provider may have received it, it is lost. */
-export const unanswered = (
-  provider: ProviderId,
-  answer: Exclude<HttpAnswer, { kind: 'answered' }>,
-): ProviderAnswer => {
-  if (answer.kind === 'unreached')
-    return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.` };
-  if (answer.kind === 'timed-out') return { kind: 'failed', failure: FAILURES.timeout };
-  return lost(provider, answer.reason);
+const noteRefusal = (provider: ProviderId, refusal: Refusal & { status?: number }): void => {
+  logger.warn('provider refused', { provider, ...refusal });
+  if (refusal.errorClass === 'access') countMetric(METRIC.providerAccessRefused, { provider });
 };
 
 /**
- * The answer for a creation call whose response body is unreadable. A 4xx, even from a gateway, means it was
- * refused; with any other status it is lost.
+ * The answer for a creation call that the provider refused, by the code in its body; undefined when it has none. A 4xx,
+ * even from a gateway, was surely not taken. A 5xx may have been.
  */
-export const unreadable = (
+export const refusedCreation = (
   provider: ProviderId,
-  { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
-  classify: (status: number, code: string) => ErrorClass,
+  answer: Answered,
+  code: string | undefined,
+  classify: Classify,
 ): ProviderAnswer => {
+  const { status, retryAfterSeconds } = answer;
   const isRefused = status >= 400 && status < 500;
-  if (!isRefused) return lost(provider, `an answer of status ${status} that cannot be read`);
-  const upstreamCode = `HTTP ${status}`;
-  return refusal(provider, classify(status, upstreamCode), { status, upstreamCode, retryAfterSeconds });
+  if (code === undefined) {
+    logUnreadable(provider, 'creation', status, answer.body);
+    if (!isRefused) return lost(provider, `an answer of status ${status} that cannot be read`);
+  }
+  const upstreamCode = code ?? `HTTP ${status}`;
+  const errorClass = classify(status, upstreamCode);
+  noteRefusal(provider, { errorClass, upstreamCode, status });
+  if (errorClass === 'busy') {
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds };
+  }
+  return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status) };
+};
+
+const takenBy = (status: number): Taken => {
+  if (status < 400) return 'yes';
+  return status < 500 ? 'no' : 'unknown';
+};
+
+/** The answer for a creation call without a response. If the provider may have received it, it is lost. */
+export const unansweredCreation = (provider: ProviderId, answer: Unanswered): ProviderAnswer => {
+  if (answer.kind === 'unreached')
+    return { kind: 'busy', reason: `${provider} was not reached: ${answer.reason}.` };
+  if (answer.kind === 'timed-out') return { kind: 'failed', failure: FAILURES.timeout, taken: 'unknown' };
+  return lost(provider, answer.reason);
+};
+
+/** The answer for a task that ended without a result, by its error code. */
+export const failedTask = (
+  provider: ProviderId,
+  upstreamCode: string,
+  classify: Classify,
+): ProviderAnswer => {
+  const errorClass = classify(undefined, upstreamCode);
+  noteRefusal(provider, { errorClass, upstreamCode });
+  return { kind: 'failed', failure: failureOf(errorClass) };
+};
+
+/**
+ * The answer for a query that did not tell the state of its task: repeat it later, and not before the provider's
+ * `Retry-After`. A refusal of our credential or account is told apart from slowness, and counted for an alarm.
+ */
+export const untoldTask = (
+  provider: ProviderId,
+  answer: HttpAnswer,
+  code: string | undefined,
+  classify: Classify,
+): ProviderAnswer => {
+  if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
+  const { status, retryAfterSeconds, body } = answer;
+  if (code === undefined) logUnreadable(provider, 'query', status, body);
+  if (status === 200 && code === undefined) countMetric(METRIC.unknownProviderState, { provider });
+  const upstreamCode = code ?? `HTTP ${status}`;
+  const errorClass = classify(status, upstreamCode);
+  if (errorClass === 'access' && status !== 429) {
+    noteRefusal(provider, { errorClass, upstreamCode, status });
+    return { kind: 'refused' };
+  }
+  return { kind: 'busy', reason: `the task query was answered with ${upstreamCode}`, retryAfterSeconds };
 };
 
 /** The answer for a task in a state the adapter does not know: keep waiting, and count it for an alarm. */
@@ -81,8 +130,16 @@ export const unknownState = (provider: ProviderId, status: string): ProviderAnsw
 export const unknownTask = (): ProviderAnswer => ({ kind: 'lost', failure: LOST });
 
 /** The answer for a creation call whose outcome cannot be learned. */
-export const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
+const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   logger.error('provider call lost', { provider, reason });
   countMetric(METRIC.providerCallLost, { provider });
   return { kind: 'lost', failure: LOST };
+};
+
+/** What came of a cancelling call, by the code in its body. A provider that has cancelled says nothing else. */
+export const cancelAnswerOf = (answer: HttpAnswer, code: string | undefined): CancelAnswer => {
+  if (answer.kind !== 'answered') return { kind: 'not-cancelled', reason: answer.kind };
+  const isDone = answer.status >= 200 && answer.status < 300 && code === undefined;
+  if (isDone) return { kind: 'cancelled' };
+  return { kind: 'not-cancelled', reason: code ?? `HTTP ${answer.status}` };
 };

@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { userAgent } from '../core/user-agent.ts';
 
 /**
  * No response timeout: a synchronous image call runs for minutes, and the caller's signal limits it. No
@@ -29,14 +30,14 @@ const UNREACHED_CODES = new Set([
 
 /** Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. */
 export const callProvider = async (
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {
   try {
     const { statusCode, headers, body } = await request(url, {
       method,
-      headers: { 'content-type': 'application/json', ...options.headers },
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent(), ...options.headers },
       body: options.body === undefined ? null : JSON.stringify(options.body),
       signal: options.signal,
       dispatcher: agent,
@@ -50,12 +51,21 @@ export const callProvider = async (
   }
 };
 
-/** The seconds of a `Retry-After` header, given as seconds or as a date (RFC 9110, 10.2.3). */
+/** Longest `Retry-After` that is told apart: longer than any deadline, and far from where dates end. */
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+/** The three forms of a date in HTTP begin with the day of the week. `Date.parse` would read `1.5` as a date, too. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
+/**
+ * The seconds of a `Retry-After` header, given as seconds or as a date (RFC 9110, 10.2.3), at most a day. Undefined for
+ * anything else.
+ */
 export const retryAfterOf = (header: string | string[] | undefined, now: Date): number | undefined => {
   if (typeof header !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header);
-  const milliseconds = Date.parse(header) - now.getTime();
-  return Number.isNaN(milliseconds) ? undefined : Math.max(0, Math.ceil(milliseconds / 1000));
+  if (/^\d+$/.test(header)) return Math.min(Number(header), MAX_RETRY_AFTER_SECONDS);
+  const milliseconds = HTTP_DATE.test(header) ? Date.parse(header) - now.getTime() : Number.NaN;
+  if (Number.isNaN(milliseconds)) return undefined;
+  return Math.min(Math.max(0, Math.ceil(milliseconds / 1000)), MAX_RETRY_AFTER_SECONDS);
 };
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */

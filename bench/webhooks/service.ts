@@ -56,6 +56,7 @@ export const startWebhookService = async (): Promise<WebhookService> => {
   await connect({ dataDir });
   Object.assign(process.env, {
     ALLOW_PRIVATE_TARGETS: 'true',
+    USER_AGENT: 'generation-service/bench',
     WEBHOOK_RETRY_SECONDS: StackContext.shape.webhookRetrySeconds.parse(undefined),
     // Failed requests have no files, so any secret will do as the signing key.
     FILE_DELIVERY_BASE_URL: run.baseUrl,

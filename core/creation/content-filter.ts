@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import { requiredEnv } from '../environment.ts';
 import { ServiceError } from '../errors.ts';
 import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
+import { userAgent } from '../user-agent.ts';
 
 /** How many prompts of one account may be judged at once. The filter is one host of ours, which limits itself. */
 export const FILTER_PLACES = 20;
@@ -40,6 +41,7 @@ const loadGuardrail = async () => {
   ]);
   const client = new BedrockRuntimeClient({
     ...clientOptions('contentFilter'),
+    customUserAgent: userAgent(),
     // The client defaults to HTTP/2, which one small request at a time does not need.
     requestHandler: new NodeHttpHandler(clientOptions('contentFilter').requestHandler),
   });

@@ -2,6 +2,7 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { allowPrivateTargets } from '../environment.ts';
+import { userAgent } from '../user-agent.ts';
 import { isAllowedAddress, type RefusalReason, refusalOf } from './target-rules.ts';
 
 /** The URL is refused and no connection was opened. Retrying does not help. */
@@ -131,7 +132,8 @@ const send = async (
   const stop = (): void => stopped.reject(signal.reason);
   signal.addEventListener('abort', stop);
   try {
-    const answer = request(target, { dispatcher, method, headers, body: body ?? null, signal });
+    const named = { 'user-agent': userAgent(), ...headers };
+    const answer = request(target, { dispatcher, method, headers: named, body: body ?? null, signal });
     return await Promise.race([answer, stopped.promise]);
   } finally {
     signal.removeEventListener('abort', stop);

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import { allowPrivateTargets } from '../environment.ts';
 import { guardedRequest, TargetRefusedError } from './guarded-http.ts';
+import { overHttps } from './target-rules.ts';
 
 /** A file could not be fetched or used. `retryable` says whether fetching it again may help. */
 export class FileUnavailableError extends Error {
@@ -13,13 +15,14 @@ export class FileUnavailableError extends Error {
 }
 
 /**
- * Streams a file, without following redirects. Reading fails when the connection ends before the announced
+ * Streams a provider's file, without following redirects. A URL of plain `http:` is fetched by `https:`: Model Studio
+ * documents such URLs, its file server takes both, and a signature covers path and query only. Reading fails when the connection ends before the announced
  * length. Throws `FileUnavailableError` for any status but 200, a refused URL, or no response.
  */
 export const openFile = async (url: string, signal: AbortSignal): Promise<Readable> => {
   let response: Awaited<ReturnType<typeof guardedRequest>>;
   try {
-    response = await guardedRequest(url, { signal });
+    response = await guardedRequest(overHttps(url, allowPrivateTargets()), { signal });
   } catch (error) {
     if (error instanceof TargetRefusedError)
       throw new FileUnavailableError('The file is not fetched from there.', false, error);

@@ -47,6 +47,21 @@ export const refusalOf = (url: URL, allowPrivate: boolean): RefusalReason | unde
   return isBadPort(url) ? 'port' : undefined;
 };
 
+/**
+ * A URL of plain `http:` as one of `https:`. Left as it is: any other protocol, a URL with a port of its own, where no
+ * server would speak TLS, and with `allowPrivate` a host that a local run calls over `http:`.
+ */
+export const overHttps = (url: string, allowPrivate: boolean): string => {
+  const target = URL.parse(url);
+  if (target?.protocol !== 'http:' || target.port !== '') return url;
+  if (allowPrivate && isLoopback(target.hostname)) return url;
+  target.protocol = 'https:';
+  return target.href;
+};
+
+const isLoopback = (hostname: string): boolean =>
+  isLocalhost(hostname) || isAllowedAddress(hostname.replace(/^\[(.*)\]$/, '$1'), 'http:', true);
+
 /** Whether no HTTP client may connect to the port of a URL, which is of another protocol. */
 export const isBadPort = (url: URL): boolean => url.port !== '' && BAD_PORTS.has(Number(url.port));
 

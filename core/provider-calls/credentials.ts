@@ -6,7 +6,7 @@ import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
 /** How long a secret is cached. A changed one takes effect within 5 min. */
-const SECRET_MAX_AGE_SECONDS = 300;
+export const SECRET_MAX_AGE_SECONDS = 300;
 
 /** The variables with each provider's base URL and the ARN of its API key's secret. */
 export const PROVIDER_ENVIRONMENT: Record<

@@ -13,8 +13,8 @@ import {
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
-import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer } from './providers.ts';
+import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -23,7 +23,7 @@ const Outcome = z.discriminatedUnion('kind', [
     kind: z.literal('done'),
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: Failure })])),
   }),
-  z.object({ kind: z.literal('failed'), failure: Failure }),
+  z.object({ kind: z.literal('failed'), failure: Failure, taken: z.optional(z.enum(TAKEN)) }),
   z.object({
     kind: z.literal('busy'),
     reason: z.string(),
@@ -38,7 +38,7 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
  * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
  * they were kept have none. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
- * be, unless it was marked alive since.
+ * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -50,6 +50,7 @@ export const ProviderAttempt = z.object({
   startedAt: z.string(),
   aliveAt: z.string(),
   suspectedAt: z.optional(z.string()),
+  refusedAt: z.optional(z.string()),
   finishedAt: z.optional(z.string()),
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
@@ -186,13 +187,45 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
+ * Access pattern 80: notes since when the provider refuses to tell the state of an open task, or that it tells it
+ * again, unless somebody did meanwhile. Returns the attempt as it is then.
+ */
+export const noteRefusal = async (
+  attempt: ProviderAttempt,
+  refusedAt: Instant | undefined,
+): Promise<ProviderAttempt> => {
+  const { refusedAt: before, ...rest } = attempt;
+  try {
+    await writeItem(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+        UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
+        ConditionExpression: `outcome.kind = :accepted AND ${
+          before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
+        }`,
+        ExpressionAttributeValues: {
+          ':accepted': 'accepted',
+          ...(refusedAt !== undefined && { ':now': refusedAt }),
+          ...(before !== undefined && { ':before': before }),
+        },
+      }),
+    );
+    return { ...rest, ...(refusedAt !== undefined && { refusedAt }) };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return attempt;
+  }
+};
+
+/**
  * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
  * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
-  answer: Exclude<ProviderAnswer, { kind: 'waiting' }>,
+  answer: Exclude<ProviderAnswer, { kind: 'waiting' | 'refused' }>,
   now: Date,
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {

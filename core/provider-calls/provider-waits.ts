@@ -12,6 +12,7 @@ import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
  * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback, `callbackQueryAt` the
  * last query that a callback causes. It is still to be made while `callbackQueryIsPlanned`: the clock of who reads this cannot tell.
+ * `notBefore` is until when the provider asked not to be queried.
  */
 export const ProviderWait = z.object({
   requestId: z.string(),
@@ -22,6 +23,7 @@ export const ProviderWait = z.object({
   calledBackAt: z.optional(z.string()),
   callbackQueryAt: z.optional(z.string()),
   callbackQueryIsPlanned: z.optional(z.boolean()),
+  notBefore: z.optional(z.string()),
 });
 export type ProviderWait = z.infer<typeof ProviderWait>;
 
@@ -109,9 +111,26 @@ export const beginCallbackQuery = (
     values: { ':planned': plannedAt },
   });
 
-/** Access pattern 57: notes a query. Returns the whole item. */
-export const noteQuery = (requestId: string, now: Date): Promise<ProviderWait> =>
-  note(requestId, { queriedAt: toInstant(now) }, now);
+/** Part of a condition: the provider did not ask to be left alone, or for no longer than until now. */
+const NOT_HELD_OFF = '(attribute_not_exists(notBefore) OR notBefore <= :now)';
+
+/**
+ * Access pattern 57: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
+ * the query `mustBeMade`.
+ */
+export const noteQuery = async (
+  requestId: string,
+  now: Date,
+  mustBeMade: boolean,
+): Promise<ProviderWait | undefined> => {
+  const queriedAt = toInstant(now);
+  const guard = { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
+  return noteIf(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
+};
+
+/** Access pattern 81: holds off queries until an instant, because the provider asked for it. */
+export const holdOffQueries = (requestId: string, notBefore: Instant, now: Date): Promise<ProviderWait> =>
+  note(requestId, { notBefore }, now);
 
 /** Whether the provider was queried within the last `seconds`. */
 export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, now: Date): boolean =>
@@ -119,7 +138,7 @@ export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, n
 
 /**
  * Access pattern 58: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
- * was queried within the last `seconds`.
+ * was queried within the last `seconds`, or asked not to be queried before later.
  */
 export const claimQuery = (
   requestId: string,
@@ -127,8 +146,8 @@ export const claimQuery = (
   now: Date,
 ): Promise<ProviderWait | undefined> =>
   noteIf(requestId, { queriedAt: toInstant(now) }, now, {
-    condition: 'attribute_not_exists(queriedAt) OR queriedAt <= :before',
-    values: { ':before': addSeconds(toInstant(now), -seconds) },
+    condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND ${NOT_HELD_OFF}`,
+    values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
   });
 
 /** A condition on the item, with its values. */
@@ -142,7 +161,7 @@ const noteIf = async (
   requestId: string,
   attributes: Record<string, Instant | boolean>,
   now: Date,
-  guard: Guard,
+  guard: Guard | undefined,
 ): Promise<ProviderWait | undefined> => {
   try {
     return await note(requestId, attributes, now, guard);

@@ -9,6 +9,10 @@ export type ProviderId = (typeof PROVIDER_IDS)[number];
 /** One output of a provider call: its temporary URL, or why there is none. */
 export type ProviderOutput = { url: string } | { failure: Failure };
 
+/** Whether a provider took a creation call, so that it may work on it and charge for it. */
+export const TAKEN = ['no', 'unknown', 'yes'] as const;
+export type Taken = (typeof TAKEN)[number];
+
 /** What a provider's answer means for a request, independent of the wire format. */
 export type ProviderAnswer =
   /** Finished; at least one output has a URL. */
@@ -17,15 +21,23 @@ export type ProviderAnswer =
   | { kind: 'accepted'; taskId: string }
   /** The task is unfinished. */
   | { kind: 'waiting' }
-  /** The provider reported a final failure. */
-  | { kind: 'failed'; failure: Failure }
+  /**
+   * The provider reported a final failure. `taken` is of a creation: whether the provider took the call. A task that
+   * failed has none: it was taken.
+   */
+  | { kind: 'failed'; failure: Failure; taken?: Taken | undefined }
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
    * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one.
    */
   | { kind: 'busy'; reason: string; retryAfterSeconds?: number | undefined }
+  /** Of a query: our credential or account was refused, so the task's state is not known. */
+  | { kind: 'refused' }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
+
+/** What came of a call that cancels a task. `reason` is the provider's error code, or why it did not answer. */
+export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
 
 /** One creation call, ready to send. */
 export interface ProviderCall {
@@ -52,10 +64,15 @@ export interface Provider {
    * A provider without callbacks ignores `callbackUrl`.
    */
   plan(request: StoredRequest, upstreamModel: string, callbackUrl: string): ProviderPlan;
-  /** Makes one creation call. Never answers `waiting`. */
+  /** Makes one creation call. Never answers `waiting` or `refused`. */
   submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer>;
   /** Reads the state of a task. `busy` means the provider did not tell it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
+  /**
+   * Cancels a task that nobody waits for any more. The providers cancel a task that is queued; of another one the record
+   * may be deleted, so call it only when the request has ended.
+   */
+  cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer>;
 }
 
 /** Where a model's requests go: deployment configuration, not code. */

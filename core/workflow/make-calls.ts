@@ -142,7 +142,8 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
   }, ALIVE_INTERVAL_MS);
   try {
     const answer = await provider.submit(call, AbortSignal.timeout(callLimitMs(run)));
-    if (answer.kind === 'waiting') throw new Error(`${provider.id} answered a creation with "waiting".`);
+    if (answer.kind === 'waiting' || answer.kind === 'refused')
+      throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();
     return await keepTrying(
       () => recordOutcome(attempt, answer, answeredAt),

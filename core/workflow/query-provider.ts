@@ -35,14 +35,17 @@ export const queryProvider = async (
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return { next: 'stop' };
   const settings = workflowSettings();
-  const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
-  const { firstCallAt, callsBack } = found;
+  const { kind } = request;
+  const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS, (firstCallAt) =>
+    deadlineOf({ kind, firstCallAt }, settings),
+  );
+  const { firstCallAt, callsBack, notBefore } = found;
   if (firstCallAt === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
   const attempts = await Promise.all(found.attempts.map((attempt) => recordIfDead(attempt, clock)));
   const isMade = attempts.every(({ outcome }) => outcome !== undefined);
   if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
-  const firstCall = { kind: request.kind, firstCallAt };
+  const firstCall = { kind, firstCallAt };
   const now = clock.now();
   if (toInstant(now) >= deadlineOf(firstCall, settings)) return stepWhenFinished(attempts);
-  return stepAfterCalls(attempts, () => waitTimeOf(firstCall, isMade && callsBack, settings, now));
+  return stepAfterCalls(attempts, () => waitTimeOf(firstCall, isMade && callsBack, settings, now, notBefore));
 };

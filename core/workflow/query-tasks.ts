@@ -1,19 +1,26 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { SECRET_MAX_AGE_SECONDS } from '../provider-calls/credentials.ts';
 import {
   listAttempts,
+  noteRefusal,
   originOf,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import { noteQuery } from '../provider-calls/provider-waits.ts';
+import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import type { Instant } from '../time.ts';
-import { firstCallAt, latestAttempts } from './workflow-rules.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { firstCallAt, latestAttempts, TASK_REFUSED } from './workflow-rules.ts';
 
 /** A task is new for so long, and a provider may not know it everywhere yet. */
 const UNKNOWN_TASK_MS = 30_000;
+/**
+ * A refusal is final after so long: by then every function has read a key that was changed, so it is no rotation of
+ * the key.
+ */
+const REFUSED_TASK_MS = SECRET_MAX_AGE_SECONDS * 1000;
 
 /** The state of a request's tasks after a query. */
 export interface TaskQueryResult {
@@ -25,32 +32,54 @@ export interface TaskQueryResult {
   answered: boolean;
   /** Whether the provider calls back when an open task changes. */
   callsBack: boolean;
+  /** Until when the provider asked not to be queried. */
+  notBefore?: Instant | undefined;
 }
 
 /**
  * Queries every open task of a request, each where it was created, and records the outcomes. A query that fails
- * changes nothing. That a provider does not know a task counts as a failed query for 30 s after the call began.
+ * changes nothing. That a provider does not know a task counts as a failed query for 30 s after the call began; that it
+ * refuses us, for 5 min after it first did.
  * Concurrent queries are safe: the first final outcome stands.
+ *
+ * While the provider's `Retry-After` has not passed, nothing is queried until `deadlineFrom` the first call, when it is the
+ * last time.
  */
 export const queryTasks = async (
   request: StoredRequest,
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
   timeoutMs: number,
+  deadlineFrom?: (firstCallAt: Instant) => Instant,
 ): Promise<TaskQueryResult> => {
-  const all = await listAttempts(request.requestId);
+  const { requestId } = request;
+  const all = await listAttempts(requestId);
   const latest = [...latestAttempts(all).values()];
-  if (latest.some(({ outcome }) => outcome?.kind === 'accepted'))
-    await noteQuery(request.requestId, clock.now());
+  const from = firstCallAt(all);
+  if (latest.some(isOpen)) {
+    const now = clock.now();
+    const isLast = from !== undefined && deadlineFrom !== undefined && toInstant(now) >= deadlineFrom(from);
+    if (!(await noteQuery(requestId, now, isLast))) {
+      const notBefore = (await findProviderWait(requestId))?.notBefore;
+      return { attempts: latest, firstCallAt: from, answered: false, callsBack: false, notBefore };
+    }
+  }
   const query = { request, providerRouteOf, clock, timeoutMs };
   const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
+  const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
+  const now = clock.now();
+  const notBefore = retryAfterSeconds > 0 ? addSeconds(toInstant(now), retryAfterSeconds) : undefined;
+  if (notBefore !== undefined) await holdOffQueries(requestId, notBefore, now);
   return {
     attempts: results.map(({ attempt }) => attempt),
-    firstCallAt: firstCallAt(all),
+    firstCallAt: from,
     answered: results.every(({ answered }) => answered),
     callsBack: results.every(({ callsBack }) => callsBack),
+    notBefore,
   };
 };
+
+const isOpen = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 interface TaskQuery {
   request: StoredRequest;
@@ -59,25 +88,45 @@ interface TaskQuery {
   timeoutMs: number;
 }
 
+/** What came of the query of one task. */
+interface TaskResult {
+  attempt: ProviderAttempt;
+  answered: boolean;
+  callsBack: boolean;
+  retryAfterSeconds?: number | undefined;
+}
+
 const queryTask = async (
   attempt: ProviderAttempt,
   { request, providerRouteOf, clock, timeoutMs }: TaskQuery,
-): Promise<{ attempt: ProviderAttempt; answered: boolean; callsBack: boolean }> => {
+): Promise<TaskResult> => {
   if (attempt.outcome?.kind !== 'accepted') return { attempt, answered: true, callsBack: true };
   const { provider } = await providerRouteOf(request.model, originOf(attempt));
   const callsBack = provider.callsBack(request.kind);
   const answer = await provider.query(attempt.outcome.taskId, AbortSignal.timeout(timeoutMs));
+  const now = clock.now();
+  const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
   switch (answer.kind) {
     case 'waiting':
-    case 'accepted':
-      return { attempt, answered: true, callsBack };
+    case 'accepted': {
+      const told = attempt.refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined);
+      return { attempt: told, answered: true, callsBack };
+    }
     case 'busy':
-      return { attempt, answered: false, callsBack };
-    case 'lost': {
-      if (clock.now().getTime() - Date.parse(attempt.startedAt) < UNKNOWN_TASK_MS) {
-        return { attempt, answered: false, callsBack };
+      return { attempt, answered: false, callsBack, retryAfterSeconds: answer.retryAfterSeconds };
+    case 'refused': {
+      const { refusedAt } = attempt;
+      if (refusedAt === undefined) {
+        return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false, callsBack };
       }
-      const recorded = await recordOutcome(attempt, answer, clock.now());
+      if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false, callsBack };
+      logger.error('provider refuses to tell the state of a task', { provider: provider.id });
+      const refused = await recordOutcome(attempt, { kind: 'failed', failure: TASK_REFUSED }, now);
+      return { attempt: refused, answered: true, callsBack };
+    }
+    case 'lost': {
+      if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false, callsBack };
+      const recorded = await recordOutcome(attempt, answer, now);
       if (recorded.outcome?.kind === 'lost') {
         logger.error('provider call lost', { provider: provider.id, reason: 'the task is not known' });
         countMetric(METRIC.providerCallLost, { provider: provider.id });
@@ -85,6 +134,6 @@ const queryTask = async (
       return { attempt: recorded, answered: true, callsBack };
     }
     default:
-      return { attempt: await recordOutcome(attempt, answer, clock.now()), answered: true, callsBack };
+      return { attempt: await recordOutcome(attempt, answer, now), answered: true, callsBack };
   }
 };

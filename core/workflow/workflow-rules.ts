@@ -1,6 +1,6 @@
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
-import type { AttemptOutcome, ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderOutput } from '../provider-calls/providers.ts';
 import { addSeconds, type Instant } from '../time.ts';
 
@@ -46,6 +46,12 @@ export const DEADLINE_FAILURE: Failure = {
 export const PROVIDER_BUSY: Failure = {
   code: 'provider_error',
   message: 'The upstream provider did not take the request.',
+};
+
+/** The failure of a task whose state the provider refuses to tell: our credential or account, not slowness. */
+export const TASK_REFUSED: Failure = {
+  code: 'provider_error',
+  message: 'The upstream provider does not tell the state of the request.',
 };
 
 /** The kind of a request's outputs, and when its first provider call began. */
@@ -107,22 +113,27 @@ export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
 
 /**
  * The next step once every task has finished, or the deadline has passed: store if anything was produced, else
- * fail. An open task then counts as timed out, and a busy call as not taken. A content decision takes
- * precedence over any other failure; a timeout yields when the provider was busy, so that nobody is paused for
- * it. Throws when there is no call.
+ * fail. An open task then counts as timed out, or as refused if that is why its state is not known, and a busy call as
+ * not taken. A content decision takes precedence over any other failure; a timeout yields when the provider was busy or
+ * refused us, so that nobody is paused for it. Throws when there is no call.
  */
 export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
-  const failures = attempts.flatMap(({ outcome }) => failuresOf(outcome));
-  const isBusy = attempts.some(isBusyAttempt);
+  const failures = attempts.flatMap(failuresOf);
+  const isNotSlow = attempts.some((attempt) => isBusyAttempt(attempt) || isRefusedTask(attempt));
   const error =
     failures.find(({ code }) => code === 'content_policy') ??
-    failures.find(({ code }) => !isBusy || code !== 'provider_timeout');
+    failures.find(({ code }) => !isNotSlow || code !== 'provider_timeout');
   if (!error) throw new Error('There is no provider call.');
   return { next: 'fail', error };
 };
 
-const failuresOf = (outcome: AttemptOutcome | undefined): Failure[] => {
+/** Whether the provider refused to tell the state of an open task when it was last queried. */
+const isRefusedTask = ({ outcome, refusedAt }: ProviderAttempt): boolean =>
+  outcome?.kind === 'accepted' && refusedAt !== undefined;
+
+const failuresOf = (attempt: ProviderAttempt): Failure[] => {
+  const { outcome } = attempt;
   switch (outcome?.kind) {
     case 'failed':
     case 'lost':
@@ -132,7 +143,7 @@ const failuresOf = (outcome: AttemptOutcome | undefined): Failure[] => {
     case 'busy':
       return [PROVIDER_BUSY];
     default:
-      return [DEADLINE_FAILURE];
+      return [isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE];
   }
 };
 
@@ -187,21 +198,25 @@ const MIN_INTERVALS: Record<RequestKind, number> = { image: 1, video: 3 };
 /**
  * How long to wait before querying a task again. A polled provider: a share of the task's age, between the
  * minimum interval and 5 min, so the number of queries grows with the logarithm of the task's duration. A provider
- * that calls back: until the deadline; the reconciler covers lost callbacks. Never past the deadline.
+ * that calls back: until the deadline; the reconciler covers lost callbacks. Not before the provider wants to be queried
+ * again, but never past the deadline.
  */
 export const waitTimeOf = (
   request: FirstCall,
   callsBack: boolean,
   settings: WorkflowSettings,
   now: Date,
+  notBefore?: Instant,
 ): ProviderWaitTime => {
   const elapsedSeconds = (now.getTime() - Date.parse(request.firstCallAt)) / 1000;
   const leftSeconds = Math.max(0, (Date.parse(deadlineOf(request, settings)) - now.getTime()) / 1000);
   const shareSeconds = elapsedSeconds * PAUSE_SHARE[request.kind];
   const minSeconds = settings.pollIntervalSeconds * MIN_INTERVALS[request.kind];
-  const wantedSeconds = callsBack
+  const heldOffSeconds = notBefore === undefined ? 0 : (Date.parse(notBefore) - now.getTime()) / 1000;
+  const pauseSeconds = callsBack
     ? leftSeconds
     : Math.min(MAX_WAIT_SECONDS, Math.max(minSeconds, shareSeconds));
+  const wantedSeconds = Math.max(pauseSeconds, heldOffSeconds);
   const waitSeconds = Math.max(1, Math.ceil(Math.min(wantedSeconds, leftSeconds)));
   return { waitSeconds, timeoutSeconds: Math.max(waitSeconds, Math.ceil(leftSeconds)) + 1 };
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { RequestKind } from '../../core/ids.ts';
 import type {
+  CancelAnswer,
   Provider,
   ProviderAnswer,
   ProviderCall,
@@ -8,19 +9,20 @@ import type {
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, refusal, unanswered, unreadable } from '../failures.ts';
+import { cancelAnswerOf, failureOf, refusedCreation, unansweredCreation, untoldTask } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
+import { optional, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
 
-const ArkError = z.object({ code: z.string(), message: z.optional(z.string()) });
-const ErrorBody = z.object({ error: ArkError });
+const ErrorBody = z.object({ error: z.object({ code: requiredText() }) });
 const ImagesBody = z.object({
-  data: z.array(z.union([z.object({ url: z.string() }), z.object({ error: ArkError })])),
+  data: z.array(z.object({ url: optionalText(), error: optional(z.object({ code: optionalText() })) })),
 });
+type ImageItem = z.output<typeof ImagesBody>['data'][number];
 
-const CreatedTask = z.object({ id: z.string().check(z.minLength(1)) });
+const CreatedTask = z.object({ id: requiredText() });
 
 /** BytePlus ModelArk. Images are synchronous calls, videos are tasks that call back. */
 export class ModelArk implements Provider {
@@ -47,47 +49,62 @@ export class ModelArk implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
-    if (answer.kind !== 'answered') return unanswered(this.id, answer);
-    if (answer.status !== 200) return this.refused(answer);
-    const task = CreatedTask.safeParse(answer.body);
-    if (task.success) return { kind: 'accepted', taskId: task.data.id };
-    const images = ImagesBody.safeParse(answer.body);
-    if (!images.success) return this.refused(answer);
-    const outputs = images.data.data.map(toOutput);
+    if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
+    const { status, body } = answer;
+    const task = status === 200 ? readBody(CreatedTask, body) : undefined;
+    if (task) return { kind: 'accepted', taskId: task.id };
+    const images = status === 200 ? imagesOf(body) : undefined;
     // Without any item, the error is at the top level.
-    if (outputs.length === 0 && ErrorBody.safeParse(answer.body).success) {
-      return this.refused(answer);
+    if (!images || (images.length === 0 && codeOf(answer) !== undefined)) {
+      return refusedCreation(this.id, answer, codeOf(answer), classifyArkError);
     }
+    const outputs = images.map(toOutput);
     return outputs.some((output) => 'url' in output) ? { kind: 'done', outputs } : noneProduced(outputs);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
-    const url = `${this.baseUrl}${TASKS_PATH}/${encodeURIComponent(taskId)}`;
-    return readArkTask(await callProvider('GET', url, { headers: this.authorization(), signal }));
+    const answer = await callProvider('GET', this.taskUrl(taskId), {
+      headers: this.authorization(),
+      signal,
+    });
+    return readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
+  }
+
+  /** Cancels a queued task. The same call deletes the record of one that has ended, and is refused for a running one. */
+  async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
+    const answer = await callProvider('DELETE', this.taskUrl(taskId), {
+      headers: this.authorization(),
+      signal,
+    });
+    return cancelAnswerOf(answer, codeOf(answer));
+  }
+
+  private taskUrl(taskId: string): string {
+    return `${this.baseUrl}${TASKS_PATH}/${encodeURIComponent(taskId)}`;
   }
 
   private authorization(): Record<string, string> {
     return { authorization: `Bearer ${this.apiKey}` };
   }
-
-  private refused(answer: HttpAnswer & { kind: 'answered' }): ProviderAnswer {
-    const { status, retryAfterSeconds } = answer;
-    const error = ErrorBody.safeParse(answer.body);
-    if (!error.success) return unreadable(this.id, answer, classifyArkError);
-    const upstreamCode = error.data.error.code;
-    return refusal(this.id, classifyArkError(status, upstreamCode), {
-      status,
-      upstreamCode,
-      retryAfterSeconds,
-    });
-  }
 }
 
-const toOutput = (item: { url: string } | { error: { code: string } }): ProviderOutput =>
-  'url' in item ? { url: item.url } : { failure: failureOf(classifyArkError(undefined, item.error.code)) };
+const codeOf = (answer: HttpAnswer): string | undefined =>
+  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.error.code : undefined;
 
+/** The items of an image answer; undefined when none of them is in a form that was asked for. */
+const imagesOf = (body: unknown): ImageItem[] | undefined => {
+  const items = readBody(ImagesBody, body)?.data;
+  return items?.length === 0 || items?.some(({ url, error }) => url ?? error) ? items : undefined;
+};
+
+const toOutput = ({ url, error }: ImageItem): ProviderOutput =>
+  url === undefined
+    ? { failure: failureOf(error?.code === undefined ? 'error' : classifyArkError(undefined, error.code)) }
+    : { url };
+
+/** The provider took the call and made nothing of it. */
 const noneProduced = (outputs: ProviderOutput[]): ProviderAnswer => {
   const failures = outputs.flatMap((output) => ('failure' in output ? [output.failure] : []));
   const decisive = failures.find(({ code }) => code === 'content_policy') ?? failures[0];
-  return { kind: 'failed', failure: decisive ?? failureOf('error') };
+  return { kind: 'failed', failure: decisive ?? failureOf('error'), taken: 'yes' };
 };

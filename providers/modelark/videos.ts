@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, refusal, unknownState, unknownTask } from '../failures.ts';
+import { failedTask, failureOf, unknownState, unknownTask } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
+import { optional, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 
 /** Where tasks are created, and queried by `/<id>`. */
@@ -46,18 +47,18 @@ export const planArkVideo = (
 };
 
 const TaskBody = z.object({
-  status: z.string(),
-  error: z.nullish(z.object({ code: z.string() })),
-  content: z.nullish(z.object({ video_url: z.nullish(z.string()) })),
+  status: requiredText(),
+  error: optional(z.object({ code: optionalText() })),
+  content: optional(z.object({ video_url: optionalText() })),
 });
 
-/** The answer to a task query. */
-export const readArkTask = (answer: HttpAnswer): ProviderAnswer => {
-  if (answer.kind !== 'answered') return { kind: 'busy', reason: 'the task query was not answered' };
+/** What a task query tells of its task; undefined when it tells nothing. */
+export const readArkTask = (answer: HttpAnswer): ProviderAnswer | undefined => {
+  if (answer.kind !== 'answered') return undefined;
   if (answer.status === 404) return unknownTask();
-  const task = answer.status === 200 ? TaskBody.safeParse(answer.body) : undefined;
-  if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
-  const { status, error, content } = task.data;
+  const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
+  if (!task) return undefined;
+  const { status, error, content } = task;
   switch (status) {
     case 'queued':
     case 'running':
@@ -69,10 +70,8 @@ export const readArkTask = (answer: HttpAnswer): ProviderAnswer => {
     case 'expired':
       return { kind: 'failed', failure: failureOf('timeout') };
     case 'failed':
-    case 'cancelled': {
-      const upstreamCode = error?.code ?? status;
-      return refusal('modelark', classifyArkError(undefined, upstreamCode), { upstreamCode });
-    }
+    case 'cancelled':
+      return failedTask('modelark', error?.code ?? status, classifyArkError);
     default:
       return unknownState('modelark', status);
   }

@@ -1,29 +1,42 @@
 import * as z from 'zod/mini';
 import type {
+  CancelAnswer,
   Provider,
   ProviderAnswer,
   ProviderCall,
   ProviderPlan,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
-import { failureOf, refusal, unanswered, unknownState, unknownTask, unreadable } from '../failures.ts';
+import {
+  cancelAnswerOf,
+  failedTask,
+  failureOf,
+  refusedCreation,
+  unansweredCreation,
+  unknownState,
+  unknownTask,
+  untoldTask,
+} from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
+import { optional, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
 
 const Choices = z.array(
-  z.object({ message: z.object({ content: z.array(z.object({ image: z.optional(z.string()) })) }) }),
+  z.object({
+    message: optional(z.object({ content: optional(z.array(z.object({ image: optionalText() }))) })),
+  }),
 );
-const ErrorBody = z.object({ code: z.string() });
-const TaskBody = z.object({ output: z.object({ task_id: z.string(), task_status: z.string() }) });
+const ErrorBody = z.object({ code: requiredText() });
+const CreatedTask = z.object({ output: z.object({ task_id: requiredText() }) });
 const ImagesBody = z.object({ output: z.object({ choices: Choices }) });
-const QueryBody = z.object({
+const TaskBody = z.object({
   output: z.object({
-    task_status: z.string(),
-    code: z.optional(z.string()),
-    choices: z.optional(Choices),
-    video_url: z.optional(z.string()),
+    task_status: requiredText(),
+    code: optionalText(),
+    choices: optional(Choices),
+    video_url: optionalText(),
   }),
 });
 
@@ -52,31 +65,29 @@ export class ModelStudio implements Provider {
   async submit(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
     const headers = { ...this.authorization(), ...call.headers };
     const answer = await callProvider('POST', this.baseUrl + call.path, { headers, body: call.body, signal });
-    if (answer.kind !== 'answered') return unanswered(this.id, answer);
-    const task = TaskBody.safeParse(answer.body);
-    if (task.success) return { kind: 'accepted', taskId: task.data.output.task_id };
-    const images = ImagesBody.safeParse(answer.body);
-    if (images.success) return produced(images.data.output.choices);
-    const error = ErrorBody.safeParse(answer.body);
-    if (!error.success) return unreadable(this.id, answer, classifyModelStudioError);
-    return this.refused(answer, error.data.code);
+    if (answer.kind !== 'answered') return unansweredCreation(this.id, answer);
+    const task = readBody(CreatedTask, answer.body);
+    if (task) return { kind: 'accepted', taskId: task.output.task_id };
+    const images = readBody(ImagesBody, answer.body);
+    if (images) return produced(images.output.choices, 'yes');
+    return refusedCreation(this.id, answer, codeOf(answer), classifyModelStudioError);
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {
-    const url = `${this.baseUrl}/api/v1/tasks/${encodeURIComponent(taskId)}`;
-    const answer = await callProvider('GET', url, { headers: this.authorization(), signal });
-    const task =
-      answer.kind === 'answered' && answer.status === 200 ? QueryBody.safeParse(answer.body) : undefined;
-    if (!task?.success) return { kind: 'busy', reason: 'the task query was not answered' };
-    const { task_status: status, code = status, choices = [], video_url: video } = task.data.output;
+    const answer = await callProvider('GET', this.taskUrl(taskId), {
+      headers: this.authorization(),
+      signal,
+    });
+    const isTold = answer.kind === 'answered' && answer.status === 200;
+    const output = isTold ? readBody(TaskBody, answer.body)?.output : undefined;
+    if (!output) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
+    const { task_status: status, code = status, choices = [], video_url: video } = output;
     switch (status) {
       case 'SUCCEEDED':
-        return video ? { kind: 'done', outputs: [{ url: video }] } : produced(choices);
+        return video === undefined ? produced(choices) : { kind: 'done', outputs: [{ url: video }] };
       case 'FAILED':
-      case 'CANCELED': {
-        const errorClass = classifyModelStudioError(undefined, code);
-        return refusal(this.id, errorClass, { upstreamCode: code });
-      }
+      case 'CANCELED':
+        return failedTask(this.id, code, classifyModelStudioError);
       case 'UNKNOWN':
         return unknownTask();
       case 'PENDING':
@@ -87,26 +98,31 @@ export class ModelStudio implements Provider {
     }
   }
 
+  async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
+    const answer = await callProvider('POST', `${this.taskUrl(taskId)}/cancel`, {
+      headers: this.authorization(),
+      signal,
+    });
+    return cancelAnswerOf(answer, codeOf(answer));
+  }
+
+  private taskUrl(taskId: string): string {
+    return `${this.baseUrl}/api/v1/tasks/${encodeURIComponent(taskId)}`;
+  }
+
   private authorization(): Record<string, string> {
     return { authorization: `Bearer ${this.apiKey}` };
   }
-
-  private refused(
-    { status, retryAfterSeconds }: HttpAnswer & { kind: 'answered' },
-    upstreamCode: string,
-  ): ProviderAnswer {
-    return refusal(this.id, classifyModelStudioError(status, upstreamCode), {
-      status,
-      upstreamCode,
-      retryAfterSeconds,
-    });
-  }
 }
 
+const codeOf = (answer: HttpAnswer): string | undefined =>
+  answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.code : undefined;
+
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
-const produced = (choices: z.infer<typeof Choices>): ProviderAnswer => {
+const produced = (choices: z.output<typeof Choices>, taken?: 'yes'): ProviderAnswer => {
   const outputs = choices.flatMap(({ message }) =>
-    message.content.flatMap(({ image }) => (image === undefined ? [] : [{ url: image }])),
+    (message?.content ?? []).flatMap(({ image }) => (image === undefined ? [] : [{ url: image }])),
   );
-  return outputs.length > 0 ? { kind: 'done', outputs } : { kind: 'failed', failure: failureOf('error') };
+  if (outputs.length > 0) return { kind: 'done', outputs };
+  return { kind: 'failed', failure: failureOf('error'), ...(taken && { taken }) };
 };

@@ -37,6 +37,7 @@ export const stubProvider = (
         queries.push((Date.now() - NOW.getTime()) / 1000);
         return queried();
       },
+      cancel: async () => ({ kind: 'cancelled' }),
     },
   });
   return Object.assign(providerRouteOf, { queries });

@@ -28,6 +28,7 @@ Object.assign(process.env, {
   CALLBACK_WAIT_SECONDS: '300',
   CALLBACK_SECRET_ARN: 'arn:callback-secret',
   ALLOW_PRIVATE_TARGETS: 'false',
+  USER_AGENT: 'generation-service/1.2.3 (+https://operator.example)',
   MODEL_ROUTES: JSON.stringify({
     'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream' },
     xSD5Pro: { provider: 'modelark', upstreamModel: 'seedream-pro' },

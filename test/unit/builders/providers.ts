@@ -31,6 +31,7 @@ export const aProvider = (
     plan: jest.fn<Provider['plan']>(() => plan),
     submit: jest.fn<Provider['submit']>(submit),
     query: jest.fn<Provider['query']>(query),
+    cancel: jest.fn<Provider['cancel']>(async () => ({ kind: 'cancelled' })),
   } satisfies Provider;
 };
 

@@ -6,7 +6,6 @@ process.env.POWERTOOLS_METRICS_DISABLED = 'false';
 process.env.POWERTOOLS_DEV = 'true';
 process.env.STACK_NAME = 'SecondStack';
 const { countMetric, METRIC, measure } = await import('../../../core/observability.ts');
-const { lost, refusal } = await import('../../../providers/failures.ts');
 
 const written = jest.spyOn(console, 'log').mockReturnValue(undefined);
 beforeEach(() => {
@@ -48,21 +47,5 @@ describe('a metric', () => {
     expect(counted()).toMatchObject([
       { _aws: { CloudWatchMetrics: [{ Metrics: [{ Name: name, Unit: unit }] }] }, [name]: value },
     ]);
-  });
-
-  test('counts every refusal that the operator has to act on, and no other', () => {
-    for (const errorClass of ['content', 'busy', 'timeout', 'error'] as const) {
-      refusal('modelark', errorClass, { upstreamCode: 'x' });
-    }
-    expect(counted()).toEqual([]);
-
-    refusal('modelark', 'access', { upstreamCode: 'x' });
-    expect(counted()).toMatchObject([{ provider: 'modelark', ProviderAccessRefused: 1 }]);
-  });
-
-  test('counts every call whose outcome nobody can know', () => {
-    lost('modelstudio', 'reset');
-
-    expect(counted()).toMatchObject([{ provider: 'modelstudio', ProviderCallLost: 1 }]);
   });
 });

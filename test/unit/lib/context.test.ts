@@ -34,6 +34,7 @@ describe('the context', () => {
       deliveryBaseUrl: undefined,
       signingKeys: [1],
       allowPrivateTargets: false,
+      userAgentUrl: undefined,
       guardrailId: undefined,
       guardrailVersion: 'DRAFT',
       alarmEmail: undefined,
@@ -133,6 +134,17 @@ describe('the context', () => {
     ['publicBaseUrl', ['api.example.com', '', 7]],
     ['deliveryBaseUrl', ['/files']],
     ['allowPrivateTargets', ['yes', 1, 'TRUE', '']],
+    [
+      'userAgentUrl',
+      [
+        '',
+        'me',
+        'mailto:me@example.com',
+        'https://a.example/ b',
+        'https://a.example/ü',
+        'https://a.example/(b)',
+      ],
+    ],
     ['modelArkBaseUrl', [null, 'none']],
     ['modelStudioBaseUrl', [null, '']],
     [

@@ -5,18 +5,21 @@ import { ModelArk } from '../../../providers/modelark/modelark.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
 import { aClosedUrl } from '../servers/loopback-server.ts';
-import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from './provider-suite.ts';
+import { describeConformance } from './conformance/kit.ts';
+import { MODELARK_WIRE } from './conformance/modelark.ts';
+import { A_CALL, FAILURE, patient, server } from './conformance/server.ts';
 
 const error = (code: string) => ({
   error: { code, message: 'In detail. Request id: 02', type: 'BadRequest', param: '' },
 });
-describeUnansweredCreations(ModelArk, error);
+describeConformance(MODELARK_WIRE);
 
 const ark = () => new ModelArk({ baseUrl: server.url, apiKey: 'secret-key' });
 const submit = () => ark().submit(A_CALL, patient());
 const CALLBACK_URL = 'https://api.example.com/callbacks/modelark/vid_1/token';
 const url = (name: string) => `https://ark.example.com/${name}.jpeg`;
 const blocked = { error: { code: 'OutputImageSensitiveContentDetected', message: 'blocked' } };
+const NONE: ProviderAnswer = { kind: 'failed', failure: FAILURE.error, taken: 'yes' };
 const broken = { error: { code: 'InternalServiceError', message: 'broke' } };
 
 describe('images of ModelArk', () => {
@@ -49,10 +52,20 @@ describe('images of ModelArk', () => {
     [
       'none, for a content decision among others',
       [broken, blocked],
-      { kind: 'failed', failure: FAILURE.content },
+      { kind: 'failed', failure: FAILURE.content, taken: 'yes' },
     ],
-    ['none, for an error', [broken], { kind: 'failed', failure: FAILURE.error }],
-    ['none, for no reason', [], { kind: 'failed', failure: FAILURE.error }],
+    ['none, for an error', [broken], { kind: 'failed', failure: FAILURE.error, taken: 'yes' }],
+    ['none, for an error without a code', [{ error: { code: null } }], NONE],
+    ['none, for no reason', [], NONE],
+    [
+      'some, with null for what there is not',
+      [
+        { url: url('a'), error: null },
+        { url: null, error: { code: 'InternalServiceError', message: null } },
+        { url: '', error: null },
+      ],
+      { kind: 'done', outputs: [{ url: url('a') }, { failure: FAILURE.error }, { failure: FAILURE.error }] },
+    ],
   ])('come as %s', async (_, data, answer) => {
     server.answer(200, {
       model: 'seedream',
@@ -70,23 +83,23 @@ describe('images of ModelArk', () => {
   ])('fail with the error of the whole call, %s', async (_, rest) => {
     server.answer(200, { model: 'seedream', ...rest, ...blocked });
 
-    expect(await submit()).toEqual({ kind: 'failed', failure: FAILURE.content });
+    expect(await submit()).toEqual({ kind: 'failed', failure: FAILURE.content, taken: 'yes' });
   });
 
   test('in another form than requested are lost', async () => {
-    server.answer(200, { data: [{ b64_json: 'AAAA' }] });
+    server.answer(200, { data: [{ b64_json: 'AAAA' }, { url: null, error: null }] });
 
     expect(await submit()).toEqual({ kind: 'lost', failure: FAILURE.lost });
   });
 
   test.each<[number, string, ProviderAnswer]>([
-    [400, 'InputTextSensitiveContentDetected', { kind: 'failed', failure: FAILURE.content }],
-    [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error }],
-    [401, 'AuthenticationError', { kind: 'failed', failure: FAILURE.access }],
-    [404, 'ModelNotOpen', { kind: 'failed', failure: FAILURE.access }],
-    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access }],
+    [400, 'InputTextSensitiveContentDetected', { kind: 'failed', failure: FAILURE.content, taken: 'no' }],
+    [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
+    [401, 'AuthenticationError', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [404, 'ModelNotOpen', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
     [429, 'ServerOverloaded', { kind: 'busy', reason: 'modelark answered ServerOverloaded.' }],
-    [500, 'InternalServiceError', { kind: 'failed', failure: FAILURE.error }],
+    [500, 'InternalServiceError', { kind: 'failed', failure: FAILURE.error, taken: 'unknown' }],
   ])('are refused with %p %s', async (status, code, answer) => {
     server.answer(status, error(code));
 
@@ -136,11 +149,11 @@ describe('videos of ModelArk', () => {
     [
       400,
       'InputVideoSensitiveContentDetected.PrivacyInformation',
-      { kind: 'failed', failure: FAILURE.content },
+      { kind: 'failed', failure: FAILURE.content, taken: 'no' },
     ],
-    [400, 'InvalidParameter.duration', { kind: 'failed', failure: FAILURE.error }],
-    [403, 'AccountOverdueError', { kind: 'failed', failure: FAILURE.access }],
-    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access }],
+    [400, 'InvalidParameter.duration', { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
+    [403, 'AccountOverdueError', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
     [429, 'RateLimitExceeded.EndpointRPMExceeded', { kind: 'busy', reason: expect.any(String) as never }],
   ])('are refused with %p %s', async (status, code, answer) => {
     server.answer(status, error(code));
@@ -189,6 +202,9 @@ describe('a task of ModelArk', () => {
     ['expired', {}, { kind: 'failed', failure: FAILURE.timeout }],
     ['cancelled', {}, { kind: 'failed', failure: FAILURE.error }],
     ['failed', {}, { kind: 'failed', failure: FAILURE.error }],
+    ['failed', { error: null }, { kind: 'failed', failure: FAILURE.error }],
+    ['failed', { error: { code: null } }, { kind: 'failed', failure: FAILURE.error }],
+    ['succeeded', { content: { video_url: null } }, { kind: 'failed', failure: FAILURE.error }],
     [
       'failed',
       { error: { code: 'OutputVideoSensitiveContentDetected', message: 'blocked' } },
@@ -223,7 +239,6 @@ describe('a task of ModelArk', () => {
     [200, '{}'],
     [200, '{"status":7}'],
     [400, JSON.stringify(error('InvalidParameter'))],
-    [401, JSON.stringify(error('AuthenticationError'))],
     [429, JSON.stringify(error('RequestBurstTooFast'))],
     [500, JSON.stringify(error('InternalServiceError'))],
     [502, '<html></html>'],

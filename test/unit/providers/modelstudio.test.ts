@@ -5,10 +5,12 @@ import { ModelStudio } from '../../../providers/modelstudio/modelstudio.ts';
 import { anImageRequest, aVideoRequest } from '../builders/entities.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
 import { aClosedUrl } from '../servers/loopback-server.ts';
-import { A_CALL, describeUnansweredCreations, FAILURE, patient, server } from './provider-suite.ts';
+import { describeConformance } from './conformance/kit.ts';
+import { MODELSTUDIO_WIRE } from './conformance/modelstudio.ts';
+import { A_CALL, FAILURE, patient, server } from './conformance/server.ts';
 
 const error = (code: string) => ({ request_id: 'r-1', code, message: 'In detail.' });
-describeUnansweredCreations(ModelStudio, error);
+describeConformance(MODELSTUDIO_WIRE);
 
 const studio = () => new ModelStudio({ baseUrl: server.url, apiKey: 'secret-key' });
 const submit = () => studio().submit(A_CALL, patient());
@@ -22,7 +24,7 @@ const choice = (...names: string[]) => ({
     content: [...names.map((name) => ({ image: url(name) })), { text: 'a lighthouse' }],
   },
 });
-const NONE: ProviderAnswer = { kind: 'failed', failure: FAILURE.error };
+const NONE: ProviderAnswer & { kind: 'failed' } = { kind: 'failed', failure: FAILURE.error };
 
 describe('images of Model Studio', () => {
   test('are planned in its wire format', () => {
@@ -42,8 +44,18 @@ describe('images of Model Studio', () => {
       [choice('a'), choice('b')],
       { kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] },
     ],
-    ['none in any choice', [choice(), choice()], NONE],
-    ['no choice', [], NONE],
+    ['none in any choice', [choice(), choice()], { ...NONE, taken: 'yes' }],
+    ['no choice', [], { ...NONE, taken: 'yes' }],
+    [
+      'null for what there is not',
+      [
+        choice('a'),
+        { finish_reason: null, message: null },
+        { message: { content: null } },
+        { message: { content: [{ image: null, text: null }, { image: '' }] } },
+      ],
+      { kind: 'done', outputs: [{ url: url('a') }] },
+    ],
   ])('are returned by the call as %s', async (_, choices, answer) => {
     server.answer(200, { request_id: 'r-1', output: { choices }, usage: { image_count: 1 } });
 
@@ -57,14 +69,14 @@ describe('images of Model Studio', () => {
   });
 
   test.each<[number, string, ProviderAnswer]>([
-    [400, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content }],
-    [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error }],
-    [401, 'InvalidApiKey', { kind: 'failed', failure: FAILURE.access }],
-    [429, 'Throttling.AllocationQuota', { kind: 'failed', failure: FAILURE.access }],
+    [400, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content, taken: 'no' }],
+    [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
+    [401, 'InvalidApiKey', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [429, 'Throttling.AllocationQuota', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
     [429, 'Throttling.RateQuota', { kind: 'busy', reason: 'modelstudio answered Throttling.RateQuota.' }],
-    [500, 'InternalError', { kind: 'failed', failure: FAILURE.error }],
-    [504, 'RequestTimeOut', { kind: 'failed', failure: FAILURE.timeout }],
-    [200, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content }],
+    [500, 'InternalError', { kind: 'failed', failure: FAILURE.error, taken: 'unknown' }],
+    [504, 'RequestTimeOut', { kind: 'failed', failure: FAILURE.timeout, taken: 'unknown' }],
+    [200, 'DataInspectionFailed', { kind: 'failed', failure: FAILURE.content, taken: 'yes' }],
   ])('are refused with %p %s', async (status, code, answer) => {
     server.answer(status, error(code));
 
@@ -122,6 +134,10 @@ describe('a task of Model Studio', () => {
     ],
     ['SUCCEEDED', { choices: [] }, NONE],
     ['SUCCEEDED', {}, NONE],
+    ['SUCCEEDED', { choices: null, video_url: null, code: null }, NONE],
+    ['FAILED', { code: null }, { kind: 'failed', failure: FAILURE.error }],
+    ['FAILED', { code: '' }, { kind: 'failed', failure: FAILURE.error }],
+    ['RUNNING', { choices: null, video_url: null, code: '' }, { kind: 'waiting' }],
     [
       'FAILED',
       { code: 'DataInspectionFailed', message: 'blocked' },
@@ -169,8 +185,6 @@ describe('a task of Model Studio', () => {
     [200, '{}'],
     [200, '{"output":{"task_id":"task-1"}}'],
     [400, JSON.stringify(error('InvalidParameter'))],
-    [401, JSON.stringify(error('InvalidApiKey'))],
-    [404, JSON.stringify(error('NotFound'))],
     [429, JSON.stringify(error('Throttling'))],
     [500, JSON.stringify(error('InternalError'))],
     [502, '<html></html>'],

@@ -135,6 +135,14 @@ describe('the content filter', () => {
     await expect(screen()).resolves.toBeUndefined();
   });
 
+  test('is told who calls, besides the SDK', async () => {
+    answering({ action: 'NONE', assessments: [] });
+    await screen();
+
+    const [client] = bedrock.send.thisValues as BedrockRuntimeClient[];
+    expect(JSON.stringify(client?.config.customUserAgent)).toContain('generation-service/1.2.3');
+  });
+
   test('that fails frees its place', async () => {
     bedrock.on(ApplyGuardrailCommand).rejects(new Error('no guardrail'));
     for (let call = 0; call < FILTER_PLACES + 5; call++) {

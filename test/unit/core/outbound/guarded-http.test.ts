@@ -198,7 +198,11 @@ describe('a guarded request', () => {
         {
           method: 'POST',
           path: '/hook?a=b',
-          headers: { host: `name.example:${port}`, 'content-type': 'application/json' },
+          headers: {
+            host: `name.example:${port}`,
+            'content-type': 'application/json',
+            'user-agent': 'generation-service/1.2.3 (+https://operator.example)',
+          },
           body: { n: 1 },
         },
       ]);

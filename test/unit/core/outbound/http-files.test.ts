@@ -25,11 +25,21 @@ describe('opening a file', () => {
     'https://169.254.169.254/a',
     'https://[::ffff:127.0.0.1]/a',
     'https://user@127.0.0.1/a',
-    'http://192.168.1.1/a',
+    'http://192.168.1.1:8080/a',
+    'http://169.254.169.254/a',
     'ftp://127.0.0.1/a',
     'no url',
   ])('at %s, which is not called, need not be tried again', async (url) => {
     await expect(open(url)).rejects.toMatchObject(unavailable(false));
+  });
+
+  test('says who calls', async () => {
+    server.respond = (_, response) => response.end('the file');
+    await open(server.url);
+
+    expect(server.requests[0]?.headers['user-agent']).toBe(
+      'generation-service/1.2.3 (+https://operator.example)',
+    );
   });
 
   test('where nobody listens may be tried again', async () => {

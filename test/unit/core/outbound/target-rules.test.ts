@@ -1,7 +1,12 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { hostProblem, isAllowedAddress, refusalOf } from '../../../../core/outbound/target-rules.ts';
+import {
+  hostProblem,
+  isAllowedAddress,
+  overHttps,
+  refusalOf,
+} from '../../../../core/outbound/target-rules.ts';
 import { LOCAL_ADDRESSES, PUBLIC_ADDRESSES, REFUSED_ADDRESSES } from '../../builders/hostile-targets.ts';
 
 const asHost = (address: string) => (address.includes(':') ? `[${address}]` : address);
@@ -110,6 +115,32 @@ describe('a URL', () => {
     expect(refusalOf(new URL('http://localhost:3000/'), true)).toBeUndefined();
     expect(refusalOf(url, false)).toBe('protocol');
   });
+});
+
+describe('a result URL of a provider', () => {
+  test.each([
+    [
+      'http://files.example.com/a.mp4?Signature=b%2F+c#d',
+      'https://files.example.com/a.mp4?Signature=b%2F+c#d',
+    ],
+    ['http://files.example.com:80/a', 'https://files.example.com/a'],
+    ['HTTP://files.example.com/a', 'https://files.example.com/a'],
+    ['http://127.0.0.1/a', 'https://127.0.0.1/a'],
+    ['https://files.example.com/a', 'https://files.example.com/a'],
+    ['http://files.example.com:8080/a', 'http://files.example.com:8080/a'],
+    ['ftp://files.example.com/a', 'ftp://files.example.com/a'],
+    ['no url', 'no url'],
+  ])('%s is fetched as %s', (url, fetched) => {
+    expect(overHttps(url, false)).toBe(fetched);
+  });
+
+  test.each(['http://127.0.0.1/a', 'http://[::1]/a', 'http://localhost/a', 'http://127.0.0.1:4000/a'])(
+    'of the own machine is fetched as it is in a local run: %s',
+    (url) => {
+      expect(overHttps(url, true)).toBe(url);
+      expect(overHttps('http://files.example.com/a', true)).toBe('https://files.example.com/a');
+    },
+  );
 });
 
 describe('the host of a URL given by a caller', () => {

@@ -6,6 +6,7 @@ import {
   claimCallbackQuery,
   claimQuery,
   findProviderWait,
+  holdOffQueries,
   keepTaskToken,
   noteQuery,
   queriedWithin,
@@ -55,7 +56,7 @@ describe('the wait of a request', () => {
       callbackQueryIsPlanned: false,
     };
     expect(await claimCallbackQuery(VIDEO_ID, 2, atSeconds(1))).toEqual(noted);
-    await noteQuery(VIDEO_ID, atSeconds(2));
+    await noteQuery(VIDEO_ID, atSeconds(2), false);
     const all = await keepTaskToken(VIDEO_ID, 'token-1', entered(3), atSeconds(3));
 
     expect(all).toEqual({
@@ -97,7 +98,7 @@ describe('claiming the query of a callback', () => {
     (await claimCallbackQuery(VIDEO_ID, 2, atSeconds(seconds)))?.callbackQueryAt;
 
   test('is for now when no callback caused one lately, whatever else was queried', async () => {
-    await noteQuery(VIDEO_ID, atSeconds(0));
+    await noteQuery(VIDEO_ID, atSeconds(0), false);
 
     expect(await claim(0)).toBe(at(0));
     expect(await claim(2)).toBe(at(2));
@@ -144,10 +145,21 @@ describe('claiming a query', () => {
     [10, true],
     [600, true],
   ])('succeeds %p s after the last query: %p', async (seconds, given) => {
-    await noteQuery(VIDEO_ID, NOW);
+    await noteQuery(VIDEO_ID, NOW, false);
 
     expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
     expect(stored()).toMatchObject({ queriedAt: at(given ? seconds : 0) });
+  });
+
+  test.each([
+    [29.999, false],
+    [30, true],
+  ])('is refused until the provider wants to be queried again: after %p s %p', async (seconds, given) => {
+    await holdOffQueries(VIDEO_ID, at(30), NOW);
+
+    expect((await claimQuery(VIDEO_ID, 10, atSeconds(seconds))) !== undefined).toBe(given);
+    expect((await noteQuery(VIDEO_ID, atSeconds(seconds), false)) !== undefined).toBe(given);
+    expect(await noteQuery(VIDEO_ID, atSeconds(seconds), true)).toMatchObject({ queriedAt: at(seconds) });
   });
 
   test('succeeds for one of many at once', async () => {

@@ -148,11 +148,13 @@ describe('what a receiver gets', () => {
     ]);
   });
 
-  test('has no other headers about the sender', async () => {
+  test('names the service, and has no other headers about the sender', async () => {
     await deliver();
 
-    const names = Object.keys(receiver.received[0]?.headers ?? {});
-    const transport = ['host', 'connection', 'content-length', 'content-type'];
+    const headers = receiver.received[0]?.headers ?? {};
+    expect(headers['user-agent']).toBe('generation-service/1.2.3 (+https://operator.example)');
+    const names = Object.keys(headers);
+    const transport = ['host', 'connection', 'content-length', 'content-type', 'user-agent'];
     expect(names.toSorted()).toEqual(
       [...transport, 'webhook-id', 'webhook-signature', 'webhook-timestamp'].toSorted(),
     );

@@ -6,6 +6,7 @@ import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { queryProvider } from '../../../../core/workflow/query-provider.ts';
+import { TASK_REFUSED } from '../../../../core/workflow/workflow-rules.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
@@ -66,6 +67,24 @@ describe('querying the tasks of a request', () => {
     expect(await run(answering(answer), 40)).toEqual({ next: 'wait', waitSeconds: 10, timeoutSeconds: 561 });
     expect(attempt()).toMatchObject(open('task-1'));
     expect(attempt()).not.toHaveProperty('finishedAt');
+  });
+
+  test('pauses nobody when the provider refuses us until the deadline: that is not slowness', async () => {
+    expect(await run(answering({ kind: 'refused' }), 590)).toMatchObject({ next: 'wait' });
+
+    expect(await run(answering({ kind: 'refused' }), 600)).toEqual({ next: 'fail', error: TASK_REFUSED });
+  });
+
+  test('waits for as long as the provider asks, but not beyond the deadline', async () => {
+    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 120 };
+    expect(await run(answering(throttled), 40)).toMatchObject({ next: 'wait', waitSeconds: 120 });
+    expect(await run(answering(aDone('a')), 100)).toMatchObject({ next: 'wait', waitSeconds: 60 });
+
+    expect(await run(answering(throttled), 160)).toMatchObject({ next: 'wait', waitSeconds: 120 });
+    expect(await run(answering({ ...throttled, retryAfterSeconds: 86_400 }), 590)).toMatchObject({
+      waitSeconds: 10,
+    });
+    expect(await run(answering(aDone('a')), 600)).toEqual({ next: 'store' });
   });
 
   test('queries open tasks only, and waits until the last has finished', async () => {

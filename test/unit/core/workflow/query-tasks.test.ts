@@ -2,7 +2,9 @@ import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
+import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/workflow/query-tasks.ts';
+import { TASK_REFUSED } from '../../../../core/workflow/workflow-rules.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
@@ -138,6 +140,100 @@ describe('querying the tasks of a request', () => {
 
     expect(await look(provider)).toMatchObject({ attempts: [{ outcome: aDone('first') }] });
     expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
+  });
+
+  describe('that the provider refuses to tell', () => {
+    const REFUSED: ProviderAnswer = { kind: 'refused' };
+    const at = (seconds: number) => atSeconds(seconds).toISOString();
+    const lookAt = (seconds: number, answer: ProviderAnswer) =>
+      queryTasks(aVideoRequest(), leadingTo(answering(answer)), new StoppedClock(atSeconds(seconds)), 1000);
+
+    test('changes nothing at the first look, which may be a rotation of the key', async () => {
+      expect(await lookAt(20, REFUSED)).toMatchObject({ answered: false, attempts: [{ refusedAt: at(20) }] });
+      expect(await lookAt(319, REFUSED)).toMatchObject({
+        answered: false,
+        attempts: [{ refusedAt: at(20) }],
+      });
+      expect(request.attempt()).toMatchObject({ ...accepted(), refusedAt: at(20) });
+    });
+
+    test('fails the task at a look that every function makes with the key of today', async () => {
+      await lookAt(20, REFUSED);
+      const failed = { kind: 'failed', failure: TASK_REFUSED };
+
+      expect(await lookAt(320, REFUSED)).toMatchObject({ answered: true, attempts: [{ outcome: failed }] });
+      expect(request.attempt()).toMatchObject({ outcome: failed, finishedAt: at(320) });
+      expect(TASK_REFUSED.code).toBe('provider_error');
+    });
+
+    test('is forgotten when the provider tells it again', async () => {
+      await lookAt(20, REFUSED);
+      expect((await lookAt(40, { kind: 'waiting' })).attempts[0]).not.toHaveProperty('refusedAt');
+      expect(request.attempt()).not.toHaveProperty('refusedAt');
+
+      await lookAt(310, REFUSED);
+      expect(await lookAt(330, REFUSED)).toMatchObject({ attempts: [{ ...accepted(), refusedAt: at(310) }] });
+    });
+
+    test('is still so after a look without an answer', async () => {
+      await lookAt(20, REFUSED);
+      await lookAt(200, { kind: 'busy', reason: 'down' });
+
+      expect(await lookAt(320, REFUSED)).toMatchObject({ attempts: [{ outcome: { kind: 'failed' } }] });
+    });
+
+    test('does not take back an outcome that was recorded meanwhile', async () => {
+      const provider = answering(async () => {
+        request.withAttempt({ ...accepted(), outcome: aDone('first') });
+        return REFUSED;
+      });
+      await look(provider);
+
+      expect(request.attempt()).toMatchObject({ outcome: aDone('first') });
+      expect(request.attempt()).not.toHaveProperty('refusedAt');
+    });
+  });
+
+  describe('whose provider asks to be queried later', () => {
+    const DEADLINE = (from: string) => addSeconds(from, 60);
+    const lookAt = (seconds: number, provider: Provider, deadline?: typeof DEADLINE) =>
+      queryTasks(aVideoRequest(), leadingTo(provider), new StoppedClock(atSeconds(seconds)), 1000, deadline);
+    const throttled: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 90 };
+
+    test('makes no query until then, whoever wants one', async () => {
+      const notBefore = atSeconds(110).toISOString();
+      expect(await lookAt(20, answering(throttled))).toMatchObject({ answered: false, notBefore });
+      const provider = answering(aDone('a'));
+
+      expect(await lookAt(109.999, provider)).toMatchObject({
+        answered: false,
+        notBefore,
+        attempts: [accepted()],
+      });
+      expect(provider.query).not.toHaveBeenCalled();
+      expect(request.wait()).toMatchObject({ queriedAt: atSeconds(20).toISOString(), notBefore });
+
+      expect(await lookAt(110, provider)).toMatchObject({
+        answered: true,
+        attempts: [{ outcome: aDone('a') }],
+      });
+    });
+
+    test('is queried a last time at the deadline: what it produced is delivered', async () => {
+      await lookAt(20, answering(throttled), DEADLINE);
+      const provider = answering(aDone('a'));
+
+      expect(await lookAt(59, provider, DEADLINE)).toMatchObject({ answered: false });
+      expect(await lookAt(60, provider, DEADLINE)).toMatchObject({ attempts: [{ outcome: aDone('a') }] });
+    });
+
+    test('waits for the longest of several', async () => {
+      request.withAttempt({ call: 1, attempt: 0, ...accepted('task-2') });
+      const provider = answering(throttled);
+      provider.query.mockResolvedValueOnce({ ...throttled, retryAfterSeconds: 30 } as ProviderAnswer);
+
+      expect(await lookAt(0, provider)).toMatchObject({ notBefore: atSeconds(90).toISOString() });
+    });
   });
 
   test('gives up after the given time', async () => {

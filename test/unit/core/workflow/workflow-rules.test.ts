@@ -192,6 +192,30 @@ test('outputs are listed in plan order, without those that have no file', () => 
   ]);
 });
 
+describe('the next step at the deadline of a task whose state the provider refused to tell', () => {
+  const refused = anAttempt({ taskId: 'task', outcome: accepted, refusedAt: NOW.toISOString() });
+  const REFUSED = {
+    code: 'provider_error',
+    message: 'The upstream provider does not tell the state of the request.',
+  };
+
+  test.each<[string, AttemptOutcome[], object]>([
+    ['alone', [], REFUSED],
+    ['beside a task that is slow', [accepted], REFUSED],
+    ['beside a call that timed out', [failed(TIMEOUT)], REFUSED],
+    ['beside another failure', [failed(ERROR)], ERROR],
+    ['beside a content decision', [failed(CONTENT)], CONTENT],
+  ])('pauses nobody: %s', (_, outcomes, error) => {
+    const all = [...attempts(...outcomes), { ...refused, call: outcomes.length }];
+
+    expect(stepWhenFinished(all)).toEqual({ next: 'fail', error });
+  });
+
+  test('is to store what others produced', () => {
+    expect(stepWhenFinished([refused, ...attempts(done('a'))])).toEqual({ next: 'store' });
+  });
+});
+
 test('only the latest attempt of each call counts', () => {
   const [first, second, other] = [
     anAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: '' } }),
@@ -211,14 +235,33 @@ describe('the wait for a provider', () => {
   const wait = (
     kind: RequestKind,
     elapsedSeconds: number,
-    { callsBack = false, interval = 5, deadlineSeconds = 3600 } = {},
+    {
+      callsBack = false,
+      interval = 5,
+      deadlineSeconds = 3600,
+      notBefore,
+    }: { callsBack?: boolean; interval?: number; deadlineSeconds?: number; notBefore?: number } = {},
   ) =>
     waitTimeOf(
       { kind, firstCallAt: NOW.toISOString() },
       callsBack,
       { pollIntervalSeconds: interval, deadlineSeconds: { image: 0, video: 0, [kind]: deadlineSeconds } },
       atSeconds(elapsedSeconds),
+      notBefore === undefined ? undefined : atSeconds(notBefore).toISOString(),
     );
+
+  test.each([
+    [10, 70, 60],
+    [10, 12, 15],
+    [10, 5, 15],
+    [3000, 3400, 400],
+    [3500, 9_000, 100],
+  ])('that asked after %p s not to be queried before second %p lasts %p s', (elapsed, notBefore, seconds) => {
+    expect(wait('video', elapsed, { notBefore })).toEqual({
+      waitSeconds: seconds,
+      timeoutSeconds: 3601 - elapsed,
+    });
+  });
 
   test.each<[RequestKind, number, number]>([
     // A quarter of the task's age.

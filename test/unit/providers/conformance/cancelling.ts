@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import { aClosedUrl } from '../../servers/loopback-server.ts';
+import { adapterOf, answerWith, patient, server } from './server.ts';
+import type { Wire } from './wire.ts';
+
+/** What comes of cancelling a task that nobody waits for any more. */
+export const describeCancelling = ({ Adapter, cancel: wire, errors }: Wire): void => {
+  const cancel = (taskId = 'task-1') => adapterOf(Adapter).cancel(taskId, patient());
+
+  describe('cancelling a task', () => {
+    test('is one call with the API key', async () => {
+      answerWith(wire.done);
+
+      expect(await cancel('a/b c')).toEqual({ kind: 'cancelled' });
+      expect(server.requests).toMatchObject([
+        {
+          method: wire.method,
+          path: wire.path('a%2Fb%20c'),
+          headers: { authorization: expect.stringContaining('secret-key') },
+        },
+      ]);
+    });
+
+    test('may be refused, which is told by the provider’s code', async () => {
+      answerWith(wire.refused);
+
+      expect(await cancel()).toEqual({ kind: 'not-cancelled', reason: wire.code });
+    });
+
+    test.each([...errors.access, errors.throttled, errors.broken])('is not done by %j', async (answer) => {
+      answerWith(answer);
+
+      expect(await cancel()).toEqual({ kind: 'not-cancelled', reason: expect.any(String) });
+    });
+
+    test('never rejects', async () => {
+      const closed = adapterOf(Adapter, await aClosedUrl());
+      server.respond = (_, response) => response.socket?.destroy();
+
+      expect(await closed.cancel('task-1', patient())).toEqual({
+        kind: 'not-cancelled',
+        reason: 'unreached',
+      });
+      expect(await cancel()).toEqual({ kind: 'not-cancelled', reason: 'broken' });
+      expect(await adapterOf(Adapter).cancel('task-1', AbortSignal.abort())).toEqual({
+        kind: 'not-cancelled',
+        reason: 'timed-out',
+      });
+      server.answer(502, '<html></html>');
+      expect(await cancel()).toEqual({ kind: 'not-cancelled', reason: 'HTTP 502' });
+    });
+  });
+};

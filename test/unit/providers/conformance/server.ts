@@ -1,0 +1,34 @@
+import type { Provider, ProviderCall } from '../../../../core/provider-calls/providers.ts';
+import { LoopbackServer } from '../../servers/loopback-server.ts';
+import type { Adapter, WireAnswer } from './wire.ts';
+
+/** The provider's server in every adapter test. */
+export const server = await new LoopbackServer().start();
+
+/** Lets the server answer all that comes as a provider's wire format says. */
+export const answerWith = ({ status, body, headers }: WireAnswer): void => {
+  server.answer(status, body, headers);
+};
+
+/** The failures a request may be recorded with, by the meaning of the provider's error. */
+export const FAILURE = {
+  content: { code: 'content_policy', message: 'The content filter of the provider refused the request.' },
+  timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
+  access: { code: 'provider_error', message: 'The upstream provider could not process the request.' },
+  error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
+  lost: { code: 'provider_error', message: 'The answer of the upstream provider was lost.' },
+} as const;
+
+/** A provider call with a header of its own and a body that is not ASCII. */
+export const A_CALL: ProviderCall = {
+  path: '/create',
+  headers: { 'x-own': 'own' },
+  body: { prompt: 'ünïcode' },
+};
+
+/** A signal that is never aborted. */
+export const patient = (): AbortSignal => new AbortController().signal;
+
+/** An adapter that calls this server, or another one. */
+export const adapterOf = (adapter: Adapter, baseUrl = server.url): Provider =>
+  new adapter({ baseUrl, apiKey: 'secret-key' });

@@ -1,0 +1,73 @@
+import type { Provider } from '../../../../core/provider-calls/providers.ts';
+import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
+
+/** An adapter's class. */
+export type Adapter = new (connection: { baseUrl: string; apiKey: string }) => Provider;
+
+/** A response of the provider. A body is sent as JSON, text as it is. */
+export interface WireAnswer {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Errors of the provider, by what they mean. */
+export interface WireErrors {
+  /** The content filter refused the input. */
+  content: WireAnswer;
+  /** The input is not valid. */
+  invalid: WireAnswer;
+  /** The key is wrong, or may not do this. */
+  access: WireAnswer[];
+  /** The provider is too busy: the call may be made again. */
+  throttled: WireAnswer;
+  /** The provider itself is broken. */
+  broken: WireAnswer;
+}
+
+/** How a provider speaks, for the conformance kit. Fields that a body needs but the adapter does not read may be left out. */
+export interface Wire {
+  name: string;
+  Adapter: Adapter;
+  /** A request that the provider serves by a task, and one that it answers at once; undefined when it has none such. */
+  requests: { task: StoredRequest; synchronous?: StoredRequest };
+  errors: WireErrors;
+  /** Answers to a creation by which a task of this id exists. */
+  created: (taskId: string) => WireAnswer;
+  /** The answer to a synchronous creation, with each output's URL; undefined when the provider has none such. */
+  images?: (...urls: string[]) => WireAnswer;
+  /** A synchronous answer with an output that the content filter refused, one at this URL, and one that broke. */
+  partial?: (url: string) => WireAnswer;
+  /** The path of a task, which is queried by GET. */
+  taskPath: (taskId: string) => string;
+  /** The state of a task. */
+  tasks: {
+    /** Every state of a task that is unfinished. */
+    waiting: WireAnswer[];
+    /** The task's outputs, in order. */
+    done: (...urls: string[]) => WireAnswer;
+    /** Finished without any output. */
+    empty: WireAnswer;
+    failed: Record<'content' | 'broken', WireAnswer>;
+    /** Ended because the provider ran out of time, or somebody cancelled it. */
+    timedOut: WireAnswer;
+    cancelled: WireAnswer;
+    /** In a state that the adapter does not know. */
+    unheardOf: WireAnswer;
+    /** The provider does not know the task. */
+    unknown: WireAnswer;
+  };
+  cancel: {
+    method: string;
+    path: (taskId: string) => string;
+    done: WireAnswer;
+    /** The task runs already, or has ended. */
+    refused: WireAnswer;
+    /** The code that the adapter tells of the refusal. */
+    code: string;
+  };
+  /** Answers that differ only in what is absent or null, for each operation. */
+  same: { creation: [WireAnswer, WireAnswer][]; query: [WireAnswer, WireAnswer][] };
+  /** What the provider would post to a callback URL for a task that is done; undefined when it does not call back. */
+  callback?: (taskId: string) => unknown;
+}
