@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
+import { possibleFilesOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-files.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
@@ -36,13 +37,15 @@ export class OutputsPendingError extends Error {
  * does not have, or that is not a file we deliver, is recorded without a file and does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
- * keys. If the request was failed or deleted while this ran, the files are removed again.
+ * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
  *
  * Throws `OutputsPendingError` when the bucket, the network or the file's server failed. The outputs stored by
  * then are kept for the next run. When the time for storing is over, they are recorded without the others.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
   const request = await findRequest(requestId);
+  // A run that died after the request had failed may have left files.
+  if (request?.status === 'failed') await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
   const attempts = await listAttempts(requestId);
   const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));

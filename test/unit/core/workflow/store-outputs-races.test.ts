@@ -82,6 +82,16 @@ describe('storing the outputs of a request', () => {
     expect(keys()).toEqual(['outputs/another']);
   });
 
+  test('that failed and was left with files by a run that died removes them', async () => {
+    memory.patch(requestKey(REQUEST_ID), { status: 'failed' });
+    bucket.put(keyOf('1.png'));
+
+    await store();
+
+    expect(produced.requestedPaths()).toEqual([]);
+    expect(keys()).toEqual(['outputs/another']);
+  });
+
   test('that are recorded already fetches nothing', async () => {
     memory.patch(requestKey(REQUEST_ID), { outputs: [aStoredOutput(0)] });
 
