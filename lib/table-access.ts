@@ -52,7 +52,7 @@ const DELETE: ItemAccess = {
 const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
 /** What ends a request refunds it. */
 const END: ItemAccess = {
-  reads: [['requests', 'accounts'], 'GetItem'],
+  reads: [['requests', 'accounts'], 'GetItem', 'Query'],
   writes: [['requests', 'accounts', 'ledgers'], 'PutItem', 'UpdateItem'],
 };
 

@@ -1,6 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
 import { renderLedgerEntry } from '../core/ledger/ledger.ts';
 import { toXTokens } from '../core/money.ts';
+import { takenOf } from '../core/provider-calls/taken.ts';
 import { renderRecord } from '../core/requests/render-record.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
@@ -39,7 +40,10 @@ export const renderReport = (report: RequestReport, now: Date) => {
     account: { accountId, name, xTokens: toXTokens(balanceThousandths), blockedAt },
     ledgerEntries: entries.map(renderLedgerEntry),
     executions,
-    providerAttempts: attempts.map(({ requestId: _, ...attempt }) => attempt),
+    providerAttempts: attempts.map(({ requestId: _, ...attempt }) => ({
+      ...attempt,
+      taken: takenOf(attempt),
+    })),
     wait: wait ? { waitingSince, queriedAt, calledBackAt } : null,
     webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),

@@ -56,7 +56,8 @@ const tellExecutions = ({ executions }: RequestReport): StoryLine[] =>
   ]);
 
 const tellProvider = ({ attempts, wait }: RequestReport): StoryLine[] => {
-  const lines = attempts.flatMap(({ call, attempt, startedAt, finishedAt, taskId, outcome }) => {
+  const lines = attempts.flatMap((made) => {
+    const { call, attempt, startedAt, finishedAt, taskId, outcome, cancellation } = made;
     const name = `call ${call}, try ${attempt}`;
     const task = taskId === undefined ? '' : `, task ${taskId}`;
     return [
@@ -64,6 +65,15 @@ const tellProvider = ({ attempts, wait }: RequestReport): StoryLine[] => {
       ...(finishedAt === undefined
         ? []
         : [{ at: finishedAt, what: 'provider answered', detail: `${name}: ${describeOutcome(outcome)}` }]),
+      ...(cancellation === undefined
+        ? []
+        : [
+            {
+              at: cancellation.at,
+              what: cancellation.reason === undefined ? 'task cancelled' : 'task not cancelled',
+              detail: cancellation.reason === undefined ? name : `${name}: ${cancellation.reason}`,
+            },
+          ]),
     ];
   });
   const waits: [Instant | undefined, string][] = [

@@ -14,7 +14,7 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import { type CallOrigin, PROVIDER_IDS, type ProviderAnswer, TAKEN } from './providers.ts';
+import { type CallOrigin, type CancelAnswer, PROVIDER_IDS, type ProviderAnswer, TAKEN } from './providers.ts';
 
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -39,6 +39,7 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
  * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
  * they were kept have none. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
  * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
+ * `cancellation` tells when its task was cancelled after the request had ended, or with `reason`, why it could not be.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -54,6 +55,7 @@ export const ProviderAttempt = z.object({
   finishedAt: z.optional(z.string()),
   taskId: z.optional(z.string()),
   outcome: z.optional(Outcome),
+  cancellation: z.optional(z.object({ at: z.string(), reason: z.optional(z.string()) })),
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
@@ -215,6 +217,31 @@ export const noteRefusal = async (
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     return attempt;
+  }
+};
+
+/**
+ * Access pattern 82: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
+ * deleted with its request.
+ */
+export const recordCancellation = async (
+  attempt: ProviderAttempt,
+  answer: CancelAnswer,
+  now: Date,
+): Promise<void> => {
+  const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
+  try {
+    await writeItem(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+        UpdateExpression: 'SET cancellation = :cancellation',
+        ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
+        ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
 };
 

@@ -1,8 +1,13 @@
 import { removeFilesOf } from '../files/remove-files.ts';
-import { closeRequest } from './close-request.ts';
+import { closeRequest, type Settling } from './close-request.ts';
 
 /** Closes a terminal request that may have files. Those of a failed request are removed first. */
-export const closeStoredRequest = (requestId: string): Promise<void> =>
-  closeRequest(requestId, async (request) =>
-    request.status === 'failed' ? (await removeFilesOf(request, [])).complete : true,
-  );
+export const closeStoredRequest = (
+  requestId: string,
+  settling: Omit<Settling, 'files'> = {},
+): Promise<void> =>
+  closeRequest(requestId, {
+    ...settling,
+    files: async (request) =>
+      request.status === 'failed' ? (await removeFilesOf(request, [])).complete : true,
+  });

@@ -11,8 +11,17 @@ import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
-/** What follows an end is started right after it. */
+/** What follows an end is started right after it, but for what only the reconciler does: cancelling tasks. */
 const CLOSE_WITHIN_SECONDS = 60;
+
+/** What is known of a request that ends. */
+export interface EndOptions {
+  /** An operator's reason. */
+  operatorNote?: string | undefined;
+  mayHaveFiles?: boolean;
+  /** Whether its provider may still work on it. */
+  mayHaveTasks?: boolean;
+}
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
@@ -20,21 +29,23 @@ const CLOSE_WITHIN_SECONDS = 60;
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
  * What follows it is due: work to be started or done until it is closed (a webhook, files of a failed request to
- * remove), or the expiry of its files alone.
+ * remove, tasks of the provider to cancel), or the expiry of its files alone.
  */
 export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, mayHaveFiles = true }: { operatorNote?: string | undefined; mayHaveFiles?: boolean } = {},
+  { operatorNote, mayHaveFiles = true, mayHaveTasks = false }: EndOptions = {},
 ): Promise<void> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
   const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
-  const isToBeClosed = request.webhookUrl !== undefined || (state.status === 'failed' && mayHaveFiles);
+  const isToBeClosed =
+    request.webhookUrl !== undefined || (state.status === 'failed' && mayHaveFiles) || mayHaveTasks;
+  const closeWithinSeconds = mayHaveTasks ? 0 : CLOSE_WITHIN_SECONDS;
   const follows = isToBeClosed
-    ? { list: 'LOOK' as const, dueAt: addSeconds(finishedAt, CLOSE_WITHIN_SECONDS) }
+    ? { list: 'LOOK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }
     : state.status === 'succeeded'
       ? { list: 'EXPIRE' as const, dueAt: state.expiresAt }
       : undefined;

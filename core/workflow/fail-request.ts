@@ -1,20 +1,25 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
+import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
-import { endRequest } from './end-request.ts';
+import { type EndOptions, endRequest } from './end-request.ts';
 import { settleRequest } from './settle-request.ts';
+import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
 
-/** Fails a request that has no files, refunds it in full and closes it. A terminal request is only closed. */
+/**
+ * Fails a request that has no files, refunds it in full and closes it, unless its provider may still work on it: the
+ * reconciler then cancels that first. A terminal request is only closed.
+ */
 export const failRequest = async (
   requestId: string,
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
   await endAsFailed(requestId, error, clock, { mayHaveFiles: false });
-  await closeRequest(requestId);
+  await closeRequest(requestId, { clock });
 };
 
 /**
@@ -45,16 +50,20 @@ export const failStoredRequest = async (
   operatorNote?: string,
 ): Promise<void> => {
   await endAsFailed(requestId, error, clock, { operatorNote });
-  await closeStoredRequest(requestId);
+  await closeStoredRequest(requestId, { clock });
 };
 
 const endAsFailed = async (
   requestId: string,
   error: Failure,
   clock: Clock,
-  options: Parameters<typeof endRequest>[3],
+  options: EndOptions,
 ): Promise<void> => {
   const request = await findRequest(requestId);
   if (!request || isTerminal(request)) return;
-  await endRequest(request, { status: 'failed', error }, clock.now(), options);
+  const attempts = [...latestAttempts(await listAttempts(requestId)).values()];
+  await endRequest(request, { status: 'failed', error }, clock.now(), {
+    ...options,
+    mayHaveTasks: hasOpenTask(attempts),
+  });
 };

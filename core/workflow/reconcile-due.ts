@@ -9,10 +9,11 @@ import { findProviderWait, type ProviderWait } from '../provider-calls/provider-
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
 import { type DueItem, listDue, relist } from '../requests/due-items.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, toRequest } from '../requests/requests.ts';
 import type { StoredItem } from '../table/table.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { abandonedTasks, cancelTasks } from './cancel-tasks.ts';
 import { catchUp, wakeWhenFinished } from './catch-up.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { QueryBudget } from './query-budget.ts';
@@ -137,7 +138,7 @@ const lookAtRequest = async ({ due, item }: Claimed, run: Run): Promise<void> =>
   const request = toRequest(item);
   const { requestId } = request;
   const now = toInstant(run.clock.now());
-  if (isTerminal(request)) return closeStoredRequest(requestId);
+  if (isTerminal(request)) return closeStoredRequest(requestId, { clock: run.clock });
   // It was dispatched, so it had an execution.
   if (due.list === 'START' && request.status === 'processing') return lookLater(due, request.createdAt);
   let newsAt = now;
@@ -169,10 +170,17 @@ const lookOrQuery = async (due: DueItem, run: Run): Promise<void> => {
   run.queries.add(providerId, () => logged(due, () => claimAndLook(due, run, query)));
 };
 
-/** The provider of a request with an open task that had no news for `CALLBACK_WAIT_SECONDS`; else undefined. */
+/**
+ * The provider of a request with an open task that had no news for `CALLBACK_WAIT_SECONDS`, or whose task is to be cancelled
+ * because the request has ended; else undefined.
+ */
 const providerToQuery = async ({ work }: DueItem, run: Run): Promise<string | undefined> => {
   if (work.kind !== 'request') return undefined;
   const request = await findRequest(work.requestId);
+  if (request && isTerminal(request)) {
+    const [abandoned] = await abandonedTasks(request);
+    return abandoned && (abandoned.provider ?? 'unknown');
+  }
   if (request?.status !== 'processing') return undefined;
   const { attempts, wait } = await readProgress(work.requestId);
   const newsAt = lastNewsAt(wait) ?? '';
@@ -182,10 +190,13 @@ const providerToQuery = async ({ work }: DueItem, run: Run): Promise<string | un
   return (await run.providerRouteOf(request.model, originOf(open))).provider.id;
 };
 
-/** Queries the provider of a request whose callback may have been lost. */
+/** Queries the provider of a request whose callback may have been lost, or cancels the tasks of one that has ended. */
 const query = async ({ due, item }: Claimed, run: Run): Promise<void> => {
   const request = toRequest(item);
-  if (isTerminal(request)) return closeStoredRequest(request.requestId);
+  if (isTerminal(request)) {
+    const tasks = (ended: StoredRequest) => cancelTasks(ended, run.providerRouteOf, run.clock);
+    return closeStoredRequest(request.requestId, { tasks });
+  }
   const wait = (await findProviderWait(request.requestId)) ?? { requestId: request.requestId };
   const { attended } = await catchUp(request, wait, run.providerRouteOf, run.clock, QUERY_TIMEOUT_MS);
   if (!attended && !(await reconcileRequest(request.requestId, run.clock))) return;

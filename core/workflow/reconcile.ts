@@ -28,7 +28,7 @@ export const reconcileRequest = async (
   const request = await findRequest(requestId);
   if (!request) return false;
   if (isTerminal(request)) {
-    await closeStoredRequest(requestId);
+    await closeStoredRequest(requestId, { clock });
     return false;
   }
   const status = await findWorkflowStatus(requestId, reportedEnd);

@@ -68,7 +68,7 @@ const BLOCK = { ...READS_ACCOUNT, [itemsOf(KEYS, ACCOUNTS)]: onTable('UpdateItem
 /** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
 const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
 const END = {
-  [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem'),
+  [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
   [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
 };
 /** The function that parses what strangers' servers send for a creation. */

@@ -15,6 +15,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...traceProblems(simulation),
   ...retentionProblems(simulation),
   ...providerProblems(simulation),
+  ...cancelProblems(simulation),
   ...changeProblems(simulation),
   ...webhookProblems(simulation),
 ];
@@ -107,6 +108,16 @@ const providerProblems = ({ world, witness, creations }: Simulation): string[] =
     const led = [...witness.lives.values()].filter((life) => life.prompt === prompt).length;
     const due = led * plannedCalls;
     return accepted > due ? [`the provider accepted ${accepted} calls of ${marker}, not ${due}`] : [];
+  });
+
+/** Whether a task was cancelled whose request could still get what it makes. */
+const cancelProblems = ({ world, witness }: Simulation): string[] =>
+  world.providers.cancels.flatMap(({ marker, at }) => {
+    const hasEnded = [...witness.lives.values()].some(
+      ({ prompt, last }) =>
+        prompt.startsWith(`${marker} `) && isTerminal(last) && Date.parse(String(last.finishedAt)) <= at,
+    );
+    return hasEnded ? [] : [`a task of ${marker} was cancelled before its request had ended`];
   });
 
 /** An operator's change happens once, whatever became of its answer. */

@@ -57,6 +57,30 @@ export const RETRIES = bugs('retries', [
     '0',
   ],
   [
+    "a provider's Retry-After on a query is ignored",
+    'core/workflow/query-tasks.ts',
+    'if (notBefore !== undefined) await holdOffQueries(requestId, notBefore, now);',
+    '',
+  ],
+  [
+    'a provider that refuses us is taken for a slow one',
+    'core/workflow/workflow-rules.ts',
+    'isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE',
+    'DEADLINE_FAILURE',
+  ],
+  [
+    'a refusal that a rotated key causes fails the task',
+    'core/workflow/query-tasks.ts',
+    'if (!isSince(refusedAt, REFUSED_TASK_MS)) return',
+    'if (!isSince(refusedAt, 1_000)) return',
+  ],
+  [
+    'the task of a request that failed is left to run',
+    'core/workflow/end-request.ts',
+    ' || mayHaveTasks;',
+    ';',
+  ],
+  [
     'a throttled service fails a workflow step for good',
     'core/transient-errors.ts',
     'isThrottlingError(sdkError) ||',
@@ -107,7 +131,7 @@ export const RETRIES = bugs('retries', [
   [
     'the reconciler skips requests that have ended',
     'core/workflow/reconcile.ts',
-    'closeStoredRequest(requestId);',
+    'closeStoredRequest(requestId, { clock });',
     'undefined;',
   ],
 ]);

@@ -60,6 +60,8 @@ const LATE_CALLBACK_MS = 3 * 3_600_000;
 export class Providers {
   /** How many creations were accepted, by the marker in their prompt. */
   readonly accepted = new Map<string, number>();
+  /** Every attempt to cancel a task, by the marker in its prompt and when, in epoch milliseconds. */
+  readonly cancels: { marker: string; at: number }[] = [];
   /** Where they were asked to call back. */
   readonly callbackUrls: string[] = [];
   /** Told of each creation call that arrives. */
@@ -77,8 +79,9 @@ export class Providers {
     const { hostname, pathname } = new URL(request.url);
     if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
-    if (request.method === 'GET')
-      return this.query(wire, decodeURIComponent(pathname.split('/').at(-1) ?? ''));
+    const [, id = ''] = /\/tasks\/([^/]+)/.exec(pathname) ?? [];
+    if (request.method === 'GET') return this.query(wire, decodeURIComponent(id));
+    if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
     return this.create(wire, pathname, request);
   }
 
@@ -154,6 +157,22 @@ export class Providers {
     const isFailed = task.behaviour === 'refused' || task.behaviour === 'broken';
     if (wire === 'ark') return jsonAnswer(200, arkTask(task, isDone, isFailed));
     return jsonAnswer(200, { output: { task_id: id, ...studioTask(task, isDone, isFailed) } });
+  }
+
+  /** Cancels a task, deletes the record of one that is done, or refuses: a task does not stay queued for long. */
+  private cancel(wire: Task['wire'], id: string): HttpAnswer {
+    const task = this.tasks.get(id);
+    const { scheduler, random } = this.world;
+    if (task) this.cancels.push({ marker: task.marker, at: scheduler.now });
+    if (!task || random.next() < 0.5) {
+      return error(
+        wire,
+        wire === 'ark' ? 409 : 400,
+        wire === 'ark' ? 'InvalidAction' : 'UnsupportedOperation',
+      );
+    }
+    this.tasks.delete(id);
+    return jsonAnswer(200, {});
   }
 
   private callBack(url: string, task: Task, mode: CallbackMode): void {

@@ -53,6 +53,23 @@ describe('the story of a request', () => {
     ]);
   });
 
+  test.each([
+    [{ at: at(3) }, 'task cancelled: call 0, try 0'],
+    [
+      { at: at(3), reason: 'UnsupportedOperation' },
+      'task not cancelled: call 0, try 0: UnsupportedOperation',
+    ],
+  ])('says what came of cancelling a task after the end: %j', (cancellation, line) => {
+    const request = anImageRequest({
+      ...{ status: 'failed', finishedAt: at(2) },
+      error: { code: 'provider_timeout', message: 'Late.' },
+    });
+
+    expect(linesOf({ request, attempts: [anAttempt({ taskId: 'task-1', cancellation })] }).slice(-2)).toEqual(
+      ['failed: provider_timeout: Late.', line],
+    );
+  });
+
   test('continues to the expiry and the removal of the files', () => {
     const request = anImageRequest({
       status: 'succeeded',

@@ -96,21 +96,23 @@ describe('a request whose execution stopped, unreported', () => {
     dueAt(0);
   });
 
-  test.each<[string, () => void]>([
+  const toCancel = () => listed('LOOK', 300);
+  test.each<[string, () => void, () => object]>([
     [
       'its provider works, and callers keep it queried',
       () => request.waiting({ taskToken: 'gone', waitingSince: at(0), queriedAt: at(299) }),
+      toCancel,
     ],
-    ['its task is found to have finished', () => undefined],
-    ['its task had finished', () => request.withAttempt({ outcome: aDone('a') })],
-    ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0)],
-  ])('is ended when %s', async (_, change) => {
+    ['its task is found to have finished', () => undefined, () => ({})],
+    ['its task had finished', () => request.withAttempt({ outcome: aDone('a') }), () => ({})],
+    ['it is still queued', () => request.given({ status: 'queued' }) && dueAt(0), toCancel],
+  ])('is ended when %s, and a task that is left is then cancelled', async (_, change, place) => {
     change();
 
     await reconcileAt(300, aDone('a'));
 
     expect(request.record()).toMatchObject({ status: 'failed', refundThousandths: 50_000 });
-    expect(placeOf(VIDEO_ID)).toEqual({});
+    expect(placeOf(VIDEO_ID)).toEqual(place());
   });
 
   test.each([[{ kind: 'waiting' }], [{ kind: 'busy', reason: 'down' }]] as const)(

@@ -66,7 +66,8 @@ describe.each(OVER)('an unfinished request whose execution stopped (%s)', (statu
     });
     expect(account()).toMatchObject({ balanceThousandths: 150_000 });
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 50_000, reference: VIDEO_ID }]);
-    expect(request.record()?.GSI1PK).toBeUndefined();
+    // Its task is then cancelled.
+    expect(request.record()).toMatchObject(dueListing('LOOK', VIDEO_ID, at(100)));
     expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
   });
 
