@@ -46,7 +46,12 @@ const measure = async (way: string, filmsUrl: string, bucket: DiscardingBucket):
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, way, ...urls], {
     env: {
       ...process.env,
-      ...{ BUCKET_NAME: BUCKET, ALLOW_PRIVATE_TARGETS: 'true', USER_AGENT: 'generation-service/bench', AWS_ENDPOINT_URL: bucket.url },
+      ...{
+        BUCKET_NAME: BUCKET,
+        ALLOW_PRIVATE_TARGETS: 'true',
+        USER_AGENT: 'generation-service/bench',
+        AWS_ENDPOINT_URL: bucket.url,
+      },
       ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'AKIABENCH', AWS_SECRET_ACCESS_KEY: 'bench' },
       ...{ AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required' },
     },

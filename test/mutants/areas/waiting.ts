@@ -51,9 +51,9 @@ export const WAITING = bugs('waiting', [
     'Math.ceil(wantedSeconds)',
   ],
   [
-    'a wait that reaches its limit fails the request',
+    'a request whose task is unfinished fails',
     'statemachines/generation.asl.json',
-    '"ResultPath": "$.silence",\n          "Next": "Query provider"',
-    '"ResultPath": "$.silence",\n          "Next": "Fail request"',
+    '"Next": "Wait for provider"',
+    '"Next": "Fail request"',
   ],
 ]);
