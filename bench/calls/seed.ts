@@ -52,7 +52,15 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
   const expiresAt = addSeconds(finishedAt, OUTPUT_TTL_SECONDS);
   const base = {
     kind: 'image' as const,
-    ...{ requestId, accountId, endUserEmail, model: 'xSD4.5', prompt: PROMPT, size: '2K' },
+    ...{
+      requestId,
+      accountId,
+      endUserEmail,
+      endUserId: endUserEmail,
+      model: 'xSD4.5',
+      prompt: PROMPT,
+      size: '2K',
+    },
     ...{ aspectRatio: 'auto' as const, images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: PRICE_THOUSANDTHS, debitThousandths: PRICE_THOUSANDTHS },
     createdAt: toInstant(createdAt),
@@ -120,7 +128,13 @@ export const putEndUsers = (
     Array.from({ length: count }, (_, number) => {
       const createdAt = toInstant(new Date(now.getTime() - (count - number) * 1000));
       return endUserItem({
-        ...{ accountId, email: endUserEmail(number), createdAt, lastActiveAt: createdAt },
+        ...{
+          accountId,
+          email: endUserEmail(number),
+          endUserId: endUserEmail(number),
+          createdAt,
+          lastActiveAt: createdAt,
+        },
         ...{ totalRequests: 1, activeRequests: 0, spentThousandths: PRICE_THOUSANDTHS },
         ...(number % 2 === 0 ? {} : { blockedAt: createdAt }),
       });
@@ -138,7 +152,7 @@ export const putEndUserWithRequests = async (
   const createdAt = toInstant(now);
   const { accountId } = caller.account;
   const endUser = {
-    ...{ accountId, email, createdAt, lastActiveAt: createdAt, totalRequests: count },
+    ...{ accountId, email, endUserId: email, createdAt, lastActiveAt: createdAt, totalRequests: count },
     ...{ activeRequests: 0, spentThousandths: count * PRICE_THOUSANDTHS },
   };
   await putItems([endUserItem(endUser)]);

@@ -64,7 +64,13 @@ const aFailedRequest = (accountId: string, webhookUrl: string): ImageRequest => 
   const instant = toInstant(now);
   return {
     ...{ kind: 'image', requestId: newRequestId('image', now), accountId, webhookUrl },
-    ...{ endUserEmail: 'bench@customer.example.com', model: 'xSD4.5', prompt: 'a lighthouse', size: '2K' },
+    ...{
+      endUserEmail: 'bench@customer.example.com',
+      endUserId: 'bench',
+      model: 'xSD4.5',
+      prompt: 'a lighthouse',
+      size: '2K',
+    },
     ...{ aspectRatio: 'auto', images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: 4_000, debitThousandths: 4_000, refundThousandths: 4_000 },
     ...{ createdAt: instant, finishedAt: instant, status: 'failed' },

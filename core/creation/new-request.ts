@@ -21,9 +21,12 @@ export const newRequest = (
 ): StoredRequest => {
   const { model, prompt, endUserEmail, webhookUrl } = creation;
   const priced = isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate);
+  const requestId = newRequestId(priced.kind, now);
   return {
-    requestId: newRequestId(priced.kind, now),
+    requestId,
     accountId,
+    // It creates its end-user, unless there is one when it is written.
+    endUserId: requestId,
     model: model.id,
     prompt,
     endUserEmail,

@@ -19,9 +19,9 @@ export const EndUser = z.object({
   email: z.string(),
   /**
    * Tells this end-user from others that had the address before or get it later. It is the id of the request that
-   * created them; absent until their next request in end-users from before there were such ids.
+   * created them.
    */
-  endUserId: z.optional(z.string()),
+  endUserId: z.string(),
   createdAt: z.string(),
   lastActiveAt: z.string(),
   totalRequests: z.number(),
@@ -119,7 +119,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
   const { accountId, endUserEmail: email, debitThousandths, createdAt } = request;
   const listing = endUserListing(accountId, createdAt);
   const lastActiveAt = found && found.lastActiveAt > createdAt ? found.lastActiveAt : createdAt;
-  const isSame = found?.endUserId === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
+  const isSame = found === undefined ? 'attribute_not_exists(endUserId)' : 'endUserId = :id';
   return {
     Update: {
       TableName: tableName(),

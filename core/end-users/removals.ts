@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { creationTimeOf, newRemovalId } from '../ids.ts';
+import { newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { setAll } from '../table/expressions.ts';
 import { accountPartition, dueListing, endUserKey, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
@@ -17,10 +17,8 @@ export const EndUserRemoval = z.object({
   accountId: z.string(),
   email: z.string(),
   removalId: z.string(),
-  /** The end-user's own id; absent when they were created before end-users had one. */
-  endUserId: z.optional(z.string()),
-  /** The end-user created nothing after this instant. */
-  createdUntil: z.string(),
+  /** The end-user's own id. */
+  endUserId: z.string(),
   /** When the end-user was removed: the first pass is complete. */
   removedAt: z.optional(z.string()),
   /** Who removed the end-user: an id of the call, or `RECONCILER`. */
@@ -34,17 +32,11 @@ export const RECONCILER = 'reconciler';
 /** A removal from a stored item. Throws when the item is malformed. */
 export const toEndUserRemoval = (item: StoredItem): EndUserRemoval => EndUserRemoval.parse(item);
 
-/**
- * Whether a request is of the removed end-user, not of a later one with the same address. A request without an
- * `endUserId`, from before there were any, is judged by its creation time.
- */
+/** Whether a request is of the removed end-user, not of a later one with the same address. */
 export const isOfRemoved = (
-  { endUserId, createdUntil }: Pick<EndUserRemoval, 'endUserId' | 'createdUntil'>,
-  request: Pick<StoredRequest, 'requestId' | 'endUserId'>,
-): boolean =>
-  request.endUserId === undefined
-    ? creationTimeOf(request.requestId) <= createdUntil
-    : request.endUserId === endUserId;
+  { endUserId }: Pick<EndUserRemoval, 'endUserId'>,
+  request: Pick<StoredRequest, 'endUserId'>,
+): boolean => request.endUserId === endUserId;
 
 /** The API gives a call up after 29 s. Then the reconciler goes on. */
 const CALL_SECONDS = 30;
@@ -73,23 +65,17 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
       return [];
     }
     if (endUser.activeRequests > 0) return [];
-    const { accountId, email, endUserId, lastActiveAt } = endUser;
-    const deletingAt = endUser.deletingAt ?? toInstant(now);
-    const createdUntil = deletingAt > lastActiveAt ? deletingAt : lastActiveAt;
-    removal = { accountId, email, removalId, createdUntil, ...(endUserId ? { endUserId } : {}) };
+    const { accountId, email, endUserId } = endUser;
+    removal = { accountId, email, removalId, endUserId };
     const due = dueListing('LOOK', removalId, addSeconds(toInstant(now), CALL_SECONDS));
     return [
       {
         Update: {
           TableName: tableName(),
           Key: endUserKey(accountId, email),
-          ...setAll(
-            { deletingAt, removalId },
-            { ':none': 0, ':last': lastActiveAt, ...(endUserId ? { ':endUser': endUserId } : {}) },
-          ),
+          ...setAll({ deletingAt: toInstant(now), removalId }, { ':none': 0, ':endUser': endUserId }),
           ConditionExpression:
-            'attribute_not_exists(removalId) AND activeRequests = :none AND lastActiveAt = :last AND ' +
-            (endUserId ? 'endUserId = :endUser' : 'attribute_not_exists(endUserId)'),
+            'attribute_not_exists(removalId) AND activeRequests = :none AND endUserId = :endUser',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
       },

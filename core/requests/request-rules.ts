@@ -31,8 +31,8 @@ const common = {
   requestId: z.string(),
   accountId: z.string(),
   endUserEmail: z.string(),
-  /** The end-user's own id, which another with the same address does not have; absent in older requests. */
-  endUserId: z.optional(z.string()),
+  /** The end-user's own id, which another with the same address does not have. */
+  endUserId: z.string(),
   model: z.string(),
   prompt: z.string(),
   webhookUrl: z.optional(z.string()),

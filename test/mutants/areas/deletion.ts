@@ -41,8 +41,8 @@ export const DELETION = bugs('deletion', [
   [
     'a removal takes the requests of a later end-user with the address',
     'core/end-users/removals.ts',
-    ': request.endUserId === endUserId',
-    ': request.endUserId !== undefined',
+    'request.endUserId === endUserId',
+    "request.endUserId !== ''",
   ],
   [
     'a removal ends before the index shows every request',

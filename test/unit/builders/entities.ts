@@ -39,10 +39,14 @@ export const anAccount = (overrides: Partial<Account> = {}): Account => ({
   ...overrides,
 });
 
+/** The end-user's own id: that of the request that created them. */
+export const END_USER_ID = 'img_01JCA3FXM00000000000000001';
+
 /** An end-user with two requests, last active a day before `NOW`. */
 export const anEndUser = (overrides: Partial<EndUser> = {}): EndUser => ({
   accountId: ACCOUNT_ID,
   email: EMAIL,
+  endUserId: END_USER_ID,
   createdAt: '2026-11-10T09:00:00.000Z',
   lastActiveAt: '2026-11-19T09:00:00.000Z',
   totalRequests: 2,
@@ -60,6 +64,7 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
     requestId: REQUEST_ID,
     accountId: ACCOUNT_ID,
     endUserEmail: EMAIL,
+    endUserId: END_USER_ID,
     model: 'xQI3Pro',
     prompt: 'a lighthouse',
     size: '1K',
@@ -85,6 +90,7 @@ export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoReque
     requestId: VIDEO_ID,
     accountId: ACCOUNT_ID,
     endUserEmail: EMAIL,
+    endUserId: END_USER_ID,
     model: 'xW3.0s',
     prompt: 'waves',
     resolution: '1080p',

@@ -110,16 +110,6 @@ describe('a creation that races another process', () => {
       expect(request).toMatchObject({ endUserId: request?.requestId });
       expect(endUser()).toMatchObject({ endUserId: request?.requestId, totalRequests: 1 });
     });
-
-    test('gives an end-user from before there were ids one', async () => {
-      putEndUser(memory, anEndUser());
-
-      const request = await requestOf(anEndUser());
-
-      expect(request).toMatchObject({ endUserId: request?.requestId });
-      expect(endUser()).toMatchObject({ endUserId: request?.requestId, totalRequests: 3 });
-      expect(memory.transactions).toHaveLength(1);
-    });
   });
 
   test('is refused when its account was blocked', async () => {

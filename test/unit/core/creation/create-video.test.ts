@@ -70,6 +70,7 @@ describe('an accepted video', () => {
       kind: 'video',
       requestId: expect.stringMatching(/^vid_[0-9A-Z]{26}$/),
       accountId: ACCOUNT_ID,
+      endUserId: request.requestId,
       model: 'xW3.0s',
       prompt: 'waves',
       endUserEmail: EMAIL,
