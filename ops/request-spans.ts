@@ -1,9 +1,5 @@
 import { toXTokens } from '../core/money.ts';
-import {
-  type AttemptOutcome,
-  originOf,
-  type ProviderAttempt,
-} from '../core/provider-calls/provider-attempts.ts';
+import type { AttemptOutcome, ProviderAttempt } from '../core/provider-calls/provider-attempts.ts';
 import type { ProviderId } from '../core/provider-calls/providers.ts';
 import {
   isTerminal,
