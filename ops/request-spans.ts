@@ -148,13 +148,16 @@ export const CALLS_BACK: Readonly<Record<ProviderId, readonly StoredRequest['kin
   modelstudio: [],
 };
 
+const callsBack = (provider: string, kind: StoredRequest['kind']): boolean =>
+  Object.entries(CALLS_BACK).some(([id, kinds]) => id === provider && kinds.includes(kind));
+
 const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport): StorySpan[] => {
   const latest = [...latestAttempts(attempts).values()];
   const from = enteredFirst(executions, 'Wait for provider') ?? wait?.waitingSince;
   if (from === undefined) return [];
   const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
   const until = hasOpenTask(latest) ? (request.finishedAt ?? null) : (finished.at(-1) ?? null);
-  const isCalledBack = latest.some(({ provider }) => provider && CALLS_BACK[provider].includes(request.kind));
+  const isCalledBack = latest.some(({ provider = '' }) => callsBack(provider, request.kind));
   const news = [
     ...(wait?.calledBackAt === undefined ? [] : [`called back ${wait.calledBackAt}`]),
     ...(wait?.queriedAt === undefined ? [] : [`queried last ${wait.queriedAt}`]),

@@ -1,6 +1,7 @@
 import { requiredEnv } from '../core/environment.ts';
-import { PROVIDER_ENVIRONMENT, readSecret } from '../core/provider-calls/credentials.ts';
+import { readSecret } from '../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
+import { PROVIDER_ENVIRONMENT } from '../core/provider-calls/provider-environment.ts';
 import type { CallOrigin, Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
@@ -17,6 +18,7 @@ const ADAPTERS: Record<ProviderId, new (connection: { baseUrl: string; apiKey: s
 export const providerRouteOf = async (model: string, origin?: CallOrigin): Promise<ProviderRoute> => {
   const route = origin ?? findModelRoute(model);
   if (!route) throw new Error(`No upstream is configured for ${model}.`);
+  if (!Object.hasOwn(ADAPTERS, route.provider)) throw new Error(`There is no adapter for ${route.provider}.`);
   const { baseUrl, secretArn } = PROVIDER_ENVIRONMENT[route.provider];
   const apiKey = await readSecret(requiredEnv(secretArn));
   const provider = new ADAPTERS[route.provider]({ baseUrl: origin?.baseUrl ?? requiredEnv(baseUrl), apiKey });

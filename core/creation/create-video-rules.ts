@@ -148,10 +148,14 @@ const withDefaults = (
   };
 };
 
-/** Messages for reference videos that are too long, alone or together with the output. Compares milliseconds. */
+/**
+ * Messages for reference videos that are too long: alone, together with the output, or for a route that takes so many
+ * seconds of them. Compares milliseconds.
+ */
 export const clipProblems = (
   { model, durationSec }: Pick<NewVideoRequest, 'model' | 'durationSec'>,
   measures: readonly ClipMeasure[],
+  routeSeconds?: number,
 ): FieldErrors => {
   const fields: FieldErrors = {};
   const { referenceVideoMaxSeconds: longest, maxCombinedSeconds: together } = model;
@@ -162,6 +166,9 @@ export const clipProblems = (
       fields[name] = `must be at most ${longest} s long`;
     }
   });
+  if (routeSeconds !== undefined && totalMs(measures) > routeSeconds * 1000) {
+    fields.referenceVideos = `must be at most ${routeSeconds} s long together`;
+  }
   const combinedMs = durationSec * 1000 + totalMs(measures);
   if (together !== undefined && combinedMs > together * 1000) {
     fields.referenceVideos = `must be at most ${together} s long together with the output`;

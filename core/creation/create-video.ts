@@ -2,6 +2,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ValidationError } from '../errors.ts';
 import { accountLimit, hostDigest, hostLimit, withinLimits } from '../outbound/in-flight.ts';
+import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import { type MeasureClips, tooManyClips } from './clip-measuring.ts';
 import { type Creation, createRequest } from './create-request.ts';
 import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
@@ -47,7 +48,8 @@ const withMeasuredClips = async (
   const measured = await withinLimits(limitsOf(accountId, urls), clock, () => measure(urls));
   if (!measured.ran) throw tooManyClips();
   const measures = measured.result;
-  const fields = clipProblems(creation, measures);
+  const { referenceVideosSeconds } = earlyLimitsOf(creation.model.id);
+  const fields = clipProblems(creation, measures, referenceVideosSeconds);
   if (Object.keys(fields).length > 0) throw new ValidationError(fields);
   return { ...creation, billedSeconds: billedSeconds(creation.durationSec, measures) };
 };

@@ -1,10 +1,10 @@
 import type { EndUser } from '../end-users/end-users.ts';
 import { ConflictError, ForbiddenError, ServiceError, ValidationError } from '../errors.ts';
 import { findModel } from '../models/catalog.ts';
-import { dispatchProblem } from '../provider-calls/model-routes.ts';
+import { dispatchProblem, earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import type { NewCreation } from './creation-fields.ts';
-import type { Submission } from './submission.ts';
+import { routeProblems } from './route-rules.ts';
+import type { NewRequest, Submission } from './submission.ts';
 
 /**
  * The creation that a new submission may have, price, content filter and reference videos aside. Refuses, in this order: fields
@@ -12,7 +12,7 @@ import type { Submission } from './submission.ts';
  * (`ForbiddenError` when blocked, `ConflictError` while being removed) and a pause (`ServiceError` with
  * `temporarily_unavailable`).
  */
-export const judgeCreation = <New extends NewCreation>(
+export const judgeCreation = <New extends NewRequest>(
   { parsed }: Submission<New>,
   facts: CreationFacts,
 ): New => {
@@ -21,6 +21,8 @@ export const judgeCreation = <New extends NewCreation>(
   const fields = parsed.ok ? {} : parsed.error.fields;
   if (problem) throw new ValidationError({ model: 'cannot be dispatched now', ...fields });
   if (!parsed.ok) throw parsed.error;
+  const unfit = routeProblems(parsed.creation, earlyLimitsOf(parsed.creation.model.id));
+  if (Object.keys(unfit).length > 0) throw new ValidationError(unfit);
   if (facts.idempotencyRecord) throw keyConflict();
   if (facts.endUser) checkEndUser(facts.endUser);
   if (facts.pausedSeconds !== undefined) throw paused(facts.pausedSeconds);

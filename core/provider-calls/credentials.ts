@@ -2,20 +2,12 @@ import { DEFAULT_PROVIDERS } from '@aws-lambda-powertools/parameters/base';
 import { getSecret, SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { clientOptions } from '../aws-clients.ts';
-import { type EnvironmentName, requiredEnv } from '../environment.ts';
+import { requiredEnv } from '../environment.ts';
+import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
 /** How long a secret is cached. A changed one takes effect within 5 min. */
 export const SECRET_MAX_AGE_SECONDS = 300;
-
-/** The variables with each provider's base URL and the ARN of its API key's secret. */
-export const PROVIDER_ENVIRONMENT: Record<
-  ProviderId,
-  { baseUrl: EnvironmentName; secretArn: EnvironmentName }
-> = {
-  modelark: { baseUrl: 'MODELARK_BASE_URL', secretArn: 'MODELARK_SECRET_ARN' },
-  modelstudio: { baseUrl: 'MODELSTUDIO_BASE_URL', secretArn: 'MODELSTUDIO_SECRET_ARN' },
-};
 
 const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
 // `getSecret` would make a client without limits.

@@ -3,24 +3,41 @@ import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { type ModelRoute, PROVIDER_IDS, type ProviderId } from './providers.ts';
+import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
+import { PROVIDER_IDS, type ProviderId } from './providers.ts';
+import { limitsOf, UpstreamLimits, unservable } from './upstream-limits.ts';
 
-/** The provider of each model, by model id: deployment configuration. A model without an entry has none. */
+/**
+ * The provider of each model, by model id: deployment configuration. A model without an entry has none. `limits` are
+ * what its upstream takes, instead of those we know; `refusesEarly`: what it does not take is 400 at the creation, although
+ * the catalog allows it.
+ */
 export const ModelRoutes = z.record(
   z.string(),
-  z.strictObject({ provider: z.enum(PROVIDER_IDS), upstreamModel: z.string().check(z.minLength(1)) }),
+  z.strictObject({
+    provider: z.enum(PROVIDER_IDS),
+    upstreamModel: z.string().check(z.minLength(1)),
+    limits: z.optional(UpstreamLimits),
+    refusesEarly: z.optional(z.boolean()),
+  }),
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
 /** A model's route; undefined when the deployment configures none. */
-export const findModelRoute = (modelId: string): ModelRoute | undefined => {
+export const findModelRoute = (modelId: string): ModelRoutes[string] | undefined => {
   const routes = ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
   return Object.hasOwn(routes, modelId) ? routes[modelId] : undefined;
 };
 
+/** The limits by which a creation of this model is refused before it is debited; none unless its route refuses early. */
+export const earlyLimitsOf = (modelId: string): UpstreamLimits => {
+  const route = findModelRoute(modelId);
+  return route?.refusesEarly ? limitsOf(route) : {};
+};
+
 /**
  * Why a model cannot be dispatched now, in words for an operator. Undefined when it can: it has a provider with a
- * credential, it is not switched off, and it has a rate.
+ * credential that can serve all that the catalog names, it is not switched off, and it has a rate.
  */
 export const dispatchProblem = (
   model: CatalogModel,
@@ -30,6 +47,8 @@ export const dispatchProblem = (
   const route = findModelRoute(model.id);
   if (!route) return 'no upstream model is configured';
   if (!credentials.has(route.provider)) return `no credential for ${route.provider}`;
+  const problem = unservable(model, route, requiredEnv(PROVIDER_ENVIRONMENT[route.provider].baseUrl));
+  if (problem) return problem;
   if (settings?.enabled === false) return 'switched off by the operator';
   if (!rateOf(model.id, settings)) return 'no rate';
   return undefined;

@@ -14,7 +14,13 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import { type CallOrigin, type CancelAnswer, PROVIDER_IDS, type ProviderAnswer, TAKEN } from './providers.ts';
+import {
+  type CallOrigin,
+  type CancelAnswer,
+  type ProviderAnswer,
+  type ProviderId,
+  TAKEN,
+} from './providers.ts';
 
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -45,7 +51,7 @@ export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
-  provider: z.optional(z.enum(PROVIDER_IDS)),
+  provider: z.optional(z.string()),
   upstreamModel: z.optional(z.string()),
   baseUrl: z.optional(z.string()),
   startedAt: z.string(),
@@ -59,9 +65,14 @@ export const ProviderAttempt = z.object({
 });
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
-/** Where an attempt was made; undefined when it does not tell. */
+/**
+ * Where an attempt was made; undefined when it does not tell. Its provider may be one that this version no longer has an
+ * adapter for: attempts are kept for longer.
+ */
 export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin | undefined =>
-  provider && upstreamModel && baseUrl ? { provider, upstreamModel, baseUrl } : undefined;
+  provider && upstreamModel && baseUrl
+    ? { provider: provider as ProviderId, upstreamModel, baseUrl }
+    : undefined;
 
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;

@@ -11,6 +11,7 @@ import { createModelArk } from './modelark/modelark.ts';
 import { createModelStudio } from './modelstudio/modelstudio.ts';
 import { createOutputs, type Outputs } from './outputs.ts';
 import { createTaskJournal, type TaskJournal } from './task-journal.ts';
+import type { CreateUpstream } from './upstream.ts';
 
 const OUTPUTS_PATH = '/outputs';
 const JOURNAL_PATH = '/sandbox/tasks';
@@ -115,6 +116,8 @@ export type SandboxOptions = {
   apiKey?: string;
   /** Draw images without writing, which takes a tenth of the time. Default false. */
   plainImages?: boolean;
+  /** Upstreams besides the two; default none. */
+  upstreams?: readonly CreateUpstream[];
   /** Defaults: 5 s to acknowledge a callback, 8 s for a late one. */
   callbackTiming?: Partial<CallbackTiming>;
 };
@@ -136,6 +139,7 @@ export const startSandbox = async ({
   host = '127.0.0.1',
   apiKey = 'sandbox-key',
   plainImages = false,
+  upstreams = [],
   callbackTiming = {},
 }: SandboxOptions = {}): Promise<Sandbox> => {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
@@ -155,6 +159,7 @@ export const startSandbox = async ({
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
   const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now });
   const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now });
+  const others = upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now }));
 
   server.on('request', (request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
@@ -163,8 +168,8 @@ export const startSandbox = async ({
       return sendJournal(journal, request, response);
     }
     if (path === WEBHOOKS_PATH) return takeWebhook(request, response);
-    // ModelArk answers paths that belong to neither upstream.
-    const upstream = path.startsWith(modelStudio.prefix) ? modelStudio : modelArk;
+    // ModelArk answers paths that belong to no other upstream.
+    const upstream = [modelStudio, ...others].find(({ prefix }) => path.startsWith(prefix)) ?? modelArk;
     void callUpstream(upstream, request, response, path);
   });
 

@@ -1,7 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { MAX_PROMPT_CHARACTERS } from '../../../core/creation/creation-fields.ts';
+import { findImageModel, findVideoModel } from '../../../core/models/catalog.ts';
 import { METRIC } from '../../../core/observability.ts';
+import { type LimitedRoute, limitsOf } from '../../../core/provider-calls/upstream-limits.ts';
 import { StackContext } from '../../../lib/context.ts';
 import { run } from '../../../ops/program.ts';
 import { codeIn, PROJECT_ROOT, readDocument, tableRows } from './documents.ts';
@@ -42,6 +45,47 @@ describe('the operating guide', () => {
     });
 
     expect(documented).toEqual(Object.fromEntries(defaults));
+  });
+
+  test('has what each route takes, where that is not what the catalog offers', () => {
+    const { context } = JSON.parse(readDocument('cdk.json')) as {
+      context: { modelRoutes: Record<string, LimitedRoute> };
+    };
+    const declared = Object.entries(context.modelRoutes).flatMap(([model, route]) =>
+      Object.entries(limitsOf(route)).map(([limit, value]) => [
+        model,
+        route.upstreamModel,
+        limit,
+        limit === 'workspaceHost' ? "a workspace's host" : [value].flat().join(', '),
+      ]),
+    );
+    const rows = tableRows(document, 'model', 'upstream', 'limit', 'upstream takes', 'catalog offers');
+    const documented = rows
+      .filter(([, , limit]) => limit?.startsWith('`'))
+      .map(([model, upstream, limit, takes]) => [codeIn(model), codeIn(upstream), codeIn(limit), takes]);
+    const routes = rows.flatMap(([models = '', upstreams = '']) => {
+      const ids = models.split(', ').map(codeIn);
+      return upstreams.split(', ').map((upstream, index) => [ids[index], codeIn(upstream)]);
+    });
+
+    expect(documented.toSorted()).toEqual(declared.toSorted());
+    for (const [model = '', upstream] of routes)
+      expect(context.modelRoutes[model]?.upstreamModel).toBe(upstream);
+  });
+
+  test('says what the catalog offers beside it', () => {
+    const rows = tableRows(document, 'model', 'upstream', 'limit', 'upstream takes', 'catalog offers');
+    const offered = Object.fromEntries(rows.map(([, , limit, , offers]) => [codeIn(limit), offers]));
+    const { minTotalPixels, maxTotalPixels } = findImageModel('xZI1.0Pro')?.explicitSize ?? {};
+    const { resolutions, maxCombinedSeconds = 0, durationSec } = findVideoModel('xW3.0s') ?? {};
+
+    expect(offered).toMatchObject({
+      minPixels: String(minTotalPixels),
+      maxPixels: String(maxTotalPixels),
+      promptCharacters: String(MAX_PROMPT_CHARACTERS),
+      resolutions: resolutions?.join(', '),
+      referenceVideosSeconds: String(maxCombinedSeconds - (durationSec?.min ?? 0)),
+    });
   });
 
   test('has every metric', () => {

@@ -159,6 +159,24 @@ describe('a video from reference videos', () => {
     expect(await create(body, measuring(3, 3))).toMatchObject({ request: { billedSeconds: 11 } });
   });
 
+  test('is refused before any debit by a route that takes less and refuses early', async () => {
+    const referenceVideos = ['https://a.example/1.mp4', 'https://a.example/2.mp4'];
+    const body = { referenceVideos, durationSec: 2, resolution: '480p' };
+    const route = { provider: 'modelstudio', upstreamModel: 'wan3.0-video', refusesEarly: true };
+    const variables = { MODEL_ROUTES: JSON.stringify({ 'xW3.0s': route }) };
+
+    await withEnvironment(variables, () =>
+      expect(create(body, measuring(8, 7.001))).rejects.toMatchObject({
+        code: 'validation_error',
+        fields: { referenceVideos: 'must be at most 15 s long together' },
+      }),
+    );
+    nothingWritten();
+    await withEnvironment(variables, () =>
+      expect(create(body, measuring(8, 7))).resolves.toMatchObject({ request: { billedSeconds: 17 } }),
+    );
+  });
+
   test('is refused when they are too long, alone and together', async () => {
     await expect(create(body, measuring(15.001, 15))).rejects.toMatchObject({
       fields: {

@@ -1,0 +1,76 @@
+import '../../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { parseImageRequest } from '../../../../core/creation/create-image-rules.ts';
+import { clipProblems } from '../../../../core/creation/create-video-rules.ts';
+import { judgeCreation } from '../../../../core/creation/judge-creation.ts';
+import { routeProblems } from '../../../../core/creation/route-rules.ts';
+import { findVideoModel } from '../../../../core/models/catalog.ts';
+import { KNOWN_LIMITS, type UpstreamLimits } from '../../../../core/provider-calls/upstream-limits.ts';
+import { NOW } from '../../builders/clocks.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+
+const Z_IMAGE = KNOWN_LIMITS['z-image-turbo'] as UpstreamLimits;
+const creation = (body: object) => {
+  const parsed = parseImageRequest(
+    { model: 'xZI1.0Pro', prompt: 'a fox', endUserEmail: 'ada@example.com', ...body },
+    false,
+  );
+  if (!parsed.ok) throw parsed.error;
+  return parsed.creation;
+};
+
+describe('a creation within the catalog’s limits', () => {
+  test.each([
+    [{ size: '512x512' }, {}],
+    [{ size: '2048x2048' }, {}],
+    [{ size: '2K', aspectRatio: 'landscape' }, {}],
+    [{ prompt: '🦊'.repeat(800) }, {}],
+    [{ prompt: 'a'.repeat(801) }, { prompt: 'must be at most 800 characters long' }],
+    [{ size: '256x256' }, { size: 'has 65536 pixels; the provider takes 262144 to 4194304' }],
+    [{ size: '2560x2560' }, { size: 'has 6553600 pixels; the provider takes 262144 to 4194304' }],
+  ])('that a route does not take is refused on its field: %j', (body, fields) => {
+    expect(routeProblems(creation(body), Z_IMAGE)).toEqual(fields);
+    expect(routeProblems(creation(body), {})).toEqual({});
+  });
+
+  test('is judged by a route that refuses early, and by no other', async () => {
+    const facts = {
+      ...{ endUser: undefined, settings: undefined, pausedSeconds: undefined, idempotencyRecord: undefined },
+      credentials: new Set(['modelstudio'] as const),
+    };
+    const submission = {
+      parsed: { ok: true, creation: creation({ prompt: 'a'.repeat(801) }) } as const,
+      ...{ idempotency: undefined, now: NOW },
+    };
+    const judgeWith = (more: object) =>
+      withEnvironment(
+        {
+          MODEL_ROUTES: JSON.stringify({
+            'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', ...more },
+          }),
+        },
+        async () => judgeCreation(submission, facts),
+      );
+
+    await expect(judgeWith({ refusesEarly: true })).rejects.toMatchObject({
+      code: 'validation_error',
+      fields: { prompt: 'must be at most 800 characters long' },
+    });
+    await expect(judgeWith({})).resolves.toMatchObject({ prompt: 'a'.repeat(801) });
+  });
+
+  test('with reference videos that are longer together than the route takes is refused on them', () => {
+    const model = findVideoModel('xW3.0s');
+    if (!model) throw new Error('There is no such model.');
+    const clips = [{ durationMs: 10_000 }, { durationMs: 5_001 }];
+
+    expect(clipProblems({ model, durationSec: 2 }, clips)).toEqual({});
+    expect(clipProblems({ model, durationSec: 2 }, clips, 15)).toEqual({
+      referenceVideos: 'must be at most 15 s long together',
+    });
+    expect(clipProblems({ model, durationSec: 2 }, clips, 16)).toEqual({});
+    expect(clipProblems({ model, durationSec: 20 }, clips, 15)).toEqual({
+      referenceVideos: 'must be at most 30 s long together with the output',
+    });
+  });
+});
