@@ -98,6 +98,7 @@ export class Run {
   async end(): Promise<Outcome> {
     const { world, simulation } = this;
     world.faults.enabled = false;
+    world.stepFunctions.forgetEntries();
     const problems = this.problemsSoFar();
     if (this.judged(problems).length === 0) problems.push(...(await this.rest()));
     return {

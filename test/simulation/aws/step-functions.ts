@@ -70,6 +70,11 @@ export class StepFunctions {
     this.awaited.set(`${machine} ${state}`, act);
   }
 
+  /** Does nothing more when executions enter states. */
+  forgetEntries(): void {
+    this.awaited.clear();
+  }
+
   /** Stops an execution, as an operator does in the console. */
   abort(execution: Execution): void {
     execution.end('ABORTED');
