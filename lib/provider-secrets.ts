@@ -17,6 +17,9 @@ export class ProviderSecrets extends Construct {
   /** Holds the key that ModelArk is called with. */
   readonly modelArk: Secret;
   readonly modelStudio: Secret;
+  /** Where each provider is called. */
+  readonly modelArkBaseUrl: string;
+  readonly modelStudioBaseUrl: string;
   /** The model routes as JSON. */
   readonly modelRoutes: string;
   private readonly callbacks: Secret;
@@ -34,11 +37,13 @@ export class ProviderSecrets extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.modelRoutes = Stack.of(this).toJsonString({ ...sandbox?.modelRoutes, ...settings.modelRoutes });
+    this.modelArkBaseUrl = sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl;
+    this.modelStudioBaseUrl = sandbox?.url ?? settings.modelStudioBaseUrl;
     this.environment = {
       MODEL_ROUTES: this.modelRoutes,
-      MODELARK_BASE_URL: sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl,
+      MODELARK_BASE_URL: this.modelArkBaseUrl,
       MODELARK_SECRET_ARN: this.modelArk.secretArn,
-      MODELSTUDIO_BASE_URL: sandbox?.url ?? settings.modelStudioBaseUrl,
+      MODELSTUDIO_BASE_URL: this.modelStudioBaseUrl,
       MODELSTUDIO_SECRET_ARN: this.modelStudio.secretArn,
     };
   }

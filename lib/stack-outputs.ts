@@ -41,6 +41,8 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ExpiryStateMachineArn', expiry.stateMachine.stateMachineArn);
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
+  output('ModelArkBaseUrl', secrets.modelArkBaseUrl);
+  output('ModelStudioBaseUrl', secrets.modelStudioBaseUrl);
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
   const { variables } = settings;

@@ -59,7 +59,9 @@ const OUTPUT_OF = {
   WEBHOOK_RETRY_SECONDS: 'WebhookRetrySeconds',
   PUBLIC_BASE_URL: 'BaseUrl',
   MODEL_ROUTES: 'ModelRoutes',
+  MODELARK_BASE_URL: 'ModelArkBaseUrl',
   MODELARK_SECRET_ARN: 'ModelArkSecretName',
+  MODELSTUDIO_BASE_URL: 'ModelStudioBaseUrl',
   MODELSTUDIO_SECRET_ARN: 'ModelStudioSecretName',
 } satisfies Partial<Record<EnvironmentName, string>>;
 

@@ -253,6 +253,8 @@ describe('the outputs of the stack', () => {
     ['GenerationStateMachineArn', 'GenerationWorkflowMachineStateMachine'],
     ['ExpiryStateMachineArn', 'ExpiryWorkflowMachineStateMachine'],
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
+    ['ModelArkBaseUrl', 'https://ark.ap-southeast.bytepluses.com/api/v3'],
+    ['ModelStudioBaseUrl', 'https://dashscope-intl.aliyuncs.com'],
     ['RetentionDays', '90'],
     ['ImageDeadlineSeconds', '600'],
     ['VideoDeadlineSeconds', '3600'],

@@ -81,6 +81,8 @@ const outputsOf = (): Record<string, string> => ({
   TableName: TABLE_NAME,
   BucketName: 'the-bucket',
   ModelRoutes: JSON.stringify(ROUTES),
+  ModelArkBaseUrl: 'https://ark.example.com/api/v3',
+  ModelStudioBaseUrl: 'https://studio.example.com',
   ModelArkSecretName: 'ark-key',
   ModelStudioSecretName: 'studio-key',
 });

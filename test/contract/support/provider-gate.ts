@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { LoopbackServer, type ReceivedRequest } from '../../unit/servers/loopback-server.ts';
 
-/** Stands between a local run and the sandbox' ModelArk. The test decides which calls pass. */
+/** Stands between a local run and the sandbox. The test decides which calls pass. */
 export interface ProviderGate {
-  /** CDK context that sends the calls of a local run here. */
-  context: Record<string, string>;
+  /** CDK context that sends the calls of a local run to ModelArk here, and to Model Studio. */
+  context: Record<'modelArkBaseUrl', string>;
+  studioContext: Record<'modelStudioBaseUrl', string>;
   /** Every call so far. */
   requests: readonly ReceivedRequest[];
   /** Called for each call: true when it has answered the call, or leaves it without an answer. At first, all pass. */
@@ -17,6 +18,7 @@ export const openProviderGate = async (sandboxUrl: () => string): Promise<Provid
   const server = await new LoopbackServer().start();
   const gate: ProviderGate = {
     context: { modelArkBaseUrl: `${server.url}/api/v3` },
+    studioContext: { modelStudioBaseUrl: server.url },
     requests: server.requests,
     stop: () => false,
     close: () => server.close(),
@@ -36,7 +38,11 @@ const forward = async (
   try {
     const answer = await fetch(url, {
       method,
-      headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+      headers: {
+        authorization: headers.authorization ?? '',
+        'content-type': 'application/json',
+        ...(headers['x-dashscope-async'] === undefined ? {} : { 'x-dashscope-async': 'enable' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const bytes = Buffer.from(await answer.arrayBuffer());

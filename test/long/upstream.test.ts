@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { refusal, wrongFields } from '../contract/support/answers.ts';
+import { aGeneration, type Caller, eventually, newCaller, unique } from '../contract/support/client.ts';
+import { fetchFile } from '../contract/support/files.ts';
+import { balance, entriesOf } from '../contract/support/ledger.ts';
+import {
+  discard,
+  newDataDir,
+  ops,
+  type RunningService,
+  startLocalService,
+} from '../contract/support/local-service.ts';
+import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { uniqueEmail } from '../contract/support/resources.ts';
+import { acceptedVideo, createVideo, settledVideo, upstreamTask } from '../contract/support/videos.ts';
+
+const DEADLINE_SECONDS = 12;
+const TASK = /^\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/;
+
+let service: RunningService;
+let gate: ProviderGate;
+let caller: Caller;
+/** Every call about a task, in order. */
+let seen: { id: string; method: string; isCancel: boolean; atMs: number }[] = [];
+/** What the gate answers instead of the sandbox. */
+let answer: (
+  id: string,
+  isCancel: boolean,
+) => { status: number; body: unknown; retryAfter?: string } | undefined;
+beforeAll(async () => {
+  gate = await openProviderGate(() => service.sandboxUrl);
+  gate.stop = ({ method, path }, response) => {
+    const [, id, cancel] = TASK.exec(path) ?? [];
+    if (id === undefined) return false;
+    seen.push({ id, method, isCancel: cancel !== undefined, atMs: Date.now() });
+    const given = answer(id, cancel !== undefined);
+    if (!given) return false;
+    const { status, body, retryAfter } = given;
+    response
+      .writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter })
+      .end(JSON.stringify(body));
+    return true;
+  };
+  service = await startLocalService(await newDataDir(), {
+    context: {
+      ...{ ...gate.context, ...gate.studioContext },
+      ...{ videoDeadlineSeconds: DEADLINE_SECONDS, pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
+      userAgentUrl: 'https://operator.example/',
+      modelRoutes: JSON.stringify({
+        'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image-turbo', refusesEarly: true },
+        'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan3.0-video' },
+        'xW3.0sPro': { provider: 'modelstudio', upstreamModel: 'wan3.0-video-prime' },
+      }),
+    },
+  });
+  caller = await newCaller(service);
+});
+beforeEach(() => {
+  seen = [];
+  answer = () => undefined;
+});
+afterAll(async () => {
+  await discard(service);
+  await gate.close();
+});
+
+const video = (prompt: string, endUserEmail = uniqueEmail()) =>
+  acceptedVideo(caller, { model: 'xW3.0s', resolution: '480p', durationSec: 2, prompt, endUserEmail });
+const story = async (requestId: string): Promise<string[]> =>
+  (
+    await ops<{ story: { what: string; detail: string }[] }>(service, 'requests', 'show', '--id', requestId)
+  ).story.map(({ what, detail }) => `${what}: ${detail}`);
+const cancelsOf = (id: string) => seen.filter((call) => call.id === id && call.isCancel);
+
+test('A provider that refuses our key when it is queried fails the request with provider_error, and pauses nobody', async () => {
+  const endUserEmail = uniqueEmail();
+  answer = (_, isCancel) =>
+    isCancel ? undefined : { status: 401, body: { code: 'InvalidApiKey', message: 'No.' } };
+
+  const { requestId } = await video(unique('[delay=1]'), endUserEmail);
+  const record = await settledVideo(caller, requestId);
+
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+  expect(await entriesOf(caller, requestId)).toEqual([
+    ['refund', 6],
+    ['generation', 6],
+  ]);
+  answer = () => undefined;
+  expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
+    status: 'succeeded',
+  });
+});
+
+test('A provider that asks to be queried later is left alone until then, whatever the caller reads', async () => {
+  let throttledAtMs: number | undefined;
+  answer = () => {
+    if (throttledAtMs !== undefined) return undefined;
+    throttledAtMs = Date.now();
+    return { status: 429, body: { code: 'Throttling.RateQuota', message: 'Later.' }, retryAfter: '5' };
+  };
+
+  const { requestId } = await video(unique('[delay=1]'));
+  const record = await settledVideo(caller, requestId);
+
+  expect(record).toMatchObject({ status: 'succeeded' });
+  const [first, second] = seen;
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
+});
+
+test('A result that comes with null for what there is not is delivered', async () => {
+  const created = await video(unique('[delay=1]'));
+  const { id } = await upstreamTask(caller, created);
+  answer = () => {
+    answer = () => undefined;
+    const output = { task_id: id, task_status: 'RUNNING', code: null, choices: null, video_url: null };
+    return { status: 200, body: { request_id: null, code: '', output, usage: null } };
+  };
+  const { videos } = await settledVideo(caller, created.requestId);
+
+  expect((await fetchFile(videos?.[0]?.url)).status).toBe(200);
+});
+
+test('What a failed request leaves at its provider is cancelled, at the deadline and by an operator, and never before', async () => {
+  const [late, ended, spared] = await Promise.all([
+    video(unique('[fail=timeout]')),
+    video(unique('[fail=timeout]')),
+    video(unique('[delay=2]')),
+  ]);
+  const [lateTask, endedTask, sparedTask] = await Promise.all(
+    [late, ended, spared].map((record) => upstreamTask(caller, record)),
+  );
+  answer = (id, isCancel) =>
+    isCancel && id === endedTask?.id ? { status: 200, body: { request_id: 'r' } } : undefined;
+
+  await ops(service, 'requests', 'fail', '--id', ended.requestId);
+  await eventually(
+    async () => cancelsOf(endedTask?.id ?? ''),
+    (calls) => calls.length > 0,
+  );
+  expect(cancelsOf(lateTask?.id ?? '')).toEqual([]);
+  const record = await settledVideo(caller, late.requestId);
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
+  await eventually(
+    async () => cancelsOf(lateTask?.id ?? ''),
+    (calls) => calls.length > 0,
+  );
+
+  expect(cancelsOf(lateTask?.id ?? '')[0]?.atMs).toBeGreaterThanOrEqual(Date.parse(record.finishedAt ?? ''));
+  expect((await settledVideo(caller, spared.requestId)).status).toBe('succeeded');
+  await eventually(
+    () => story(late.requestId),
+    (lines) => lines.includes('task not cancelled: call 0, try 0: UnsupportedOperation'),
+  );
+  await eventually(
+    () => story(ended.requestId),
+    (lines) => lines.includes('task cancelled: call 0, try 0'),
+  );
+  expect([endedTask, lateTask, sparedTask].map((task) => cancelsOf(task?.id ?? '').length)).toEqual([
+    1, 1, 0,
+  ]);
+});
+
+test('Every call to a provider says who calls', () => {
+  expect(gate.requests.length).toBeGreaterThan(10);
+  expect(new Set(gate.requests.map(({ headers }) => headers['user-agent']))).toEqual(
+    new Set(['generation-service/0.1.0 (+https://operator.example/)']),
+  );
+});
+
+test('A model that its route cannot serve is neither listed nor taken', async () => {
+  const { body } = await caller.get<{ data: { id: string }[] }>('/v1/models');
+  expect(body.data.map(({ id }) => id)).toEqual(['xZI1.0Pro', 'xW3.0s']);
+
+  expect(
+    wrongFields(await createVideo(caller, { model: 'xW3.0sPro', prompt: 'a', endUserEmail: uniqueEmail() })),
+  ).toEqual(['model']);
+  const models = await ops<{ id: string; reason: string | null }[]>(service, 'models', 'list');
+  expect(models.find(({ id }) => id === 'xW3.0sPro')?.reason).toBe(
+    'wan3.0-video-prime makes no videos of 2k, 4k',
+  );
+});
+
+test.each([
+  ['size', { size: '256x256' }],
+  ['prompt', { prompt: 'a'.repeat(801) }],
+])(
+  'A route that refuses early refuses what its upstream does not take on %s, before any debit',
+  async (field, body) => {
+    const before = await balance(caller);
+    const answered = await caller.post('/v1/generations', aGeneration({ model: 'xZI1.0Pro', ...body }));
+
+    expect(refusal(answered)).toEqual([400, 'validation_error']);
+    expect(wrongFields(answered)).toEqual([field]);
+    expect(await balance(caller)).toBe(before);
+  },
+);
