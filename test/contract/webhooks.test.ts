@@ -139,6 +139,12 @@ describe.each([
   });
 });
 
+test('A webhook names its sender', async () => {
+  const [webhook] = await arrived('busy-once', 1);
+
+  expect(webhook?.headers['user-agent']).toMatch(/^generation-service\/\d+\.\d+\.\d+$/);
+});
+
 describe('A failed attempt', () => {
   test('is repeated with the same id, signed afresh', async () => {
     const webhooks = await arrived('busy-once', 2);

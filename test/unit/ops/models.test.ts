@@ -17,7 +17,7 @@ beforeEach(() => memory.reset());
 const MODEL_ROUTES = JSON.stringify({ xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' } });
 /** Why xQI3Pro cannot be dispatched; undefined when it can. */
 const problem = () =>
-  withEnvironment({ MODEL_ROUTES }, async () => {
+  withEnvironment({ MODEL_ROUTES, MODELSTUDIO_BASE_URL: 'https://studio.example.com' }, async () => {
     const model = findModel('xQI3Pro');
     const settings = await listModelSettings();
     return model && dispatchProblem(model, settings.get('xQI3Pro'), new Set(['modelstudio']));
