@@ -55,12 +55,13 @@ export class ProblemsError extends Error {
   }
 }
 
-const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.array(
-  fc.record({
-    gap: fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(60) }),
-    fault: fc.constantFrom(...FAULTS),
-  }),
-  { maxLength: 12 },
+const faultsWith = (gap: fc.Arbitrary<number>): fc.Arbitrary<PlannedFault[]> =>
+  fc.array(fc.record({ gap, fault: fc.constantFrom(...FAULTS) }), { maxLength: 12 });
+
+/** Many at once in the first requests, or some all the way: a run makes a few thousand calls. */
+const faultPlan: fc.Arbitrary<PlannedFault[]> = fc.oneof(
+  faultsWith(fc.oneof({ weight: 3, arbitrary: fc.nat(12) }, { weight: 1, arbitrary: fc.nat(60) })),
+  faultsWith(fc.nat(400)),
 );
 
 /** Seconds to minutes of a service out of order. */

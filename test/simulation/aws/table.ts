@@ -35,8 +35,10 @@ export type Witness = (key: string, before: Item | undefined, after: Item | unde
  * transaction of a few items within one region. DynamoDB publishes no figure.
  */
 export const TRANSACTION_MS = 8;
-/** How far an index may be behind. */
+/** How far an index is behind, and how far now and then: DynamoDB says "a fraction of a second" under normal conditions. */
 const INDEX_DELAY_MS = [1, 300] as const;
+const LONG_INDEX_DELAY_MS = [1_000, 15_000] as const;
+const LONG_INDEX_DELAY_SHARE = 0.04;
 /** How many items fit into one answer of a query; small, so that pages of more than one are met. */
 const ITEMS_PER_QUERY = 100;
 
@@ -184,9 +186,13 @@ export class Table {
     this.indexes.write(
       key,
       after,
-      this.scheduler.now + this.random.whole(...INDEX_DELAY_MS) + this.indexLagMs(),
+      this.scheduler.now + this.random.whole(...this.indexDelayMs()) + this.indexLagMs(),
     );
     for (const witness of this.witnesses) witness(key, before, after);
+  }
+
+  private indexDelayMs(): readonly [number, number] {
+    return this.random.next() < LONG_INDEX_DELAY_SHARE ? LONG_INDEX_DELAY_MS : INDEX_DELAY_MS;
   }
 }
 
