@@ -132,9 +132,12 @@ export const noteQuery = async (
 export const holdOffQueries = (requestId: string, notBefore: Instant, now: Date): Promise<ProviderWait> =>
   note(requestId, { notBefore }, now);
 
-/** Whether the provider was queried within the last `seconds`. */
-export const queriedWithin = (wait: ProviderWait | undefined, seconds: number, now: Date): boolean =>
-  wait?.queriedAt !== undefined && wait.queriedAt > addSeconds(toInstant(now), -seconds);
+/** Whether `claimQuery` would be refused: the provider was queried within the last `seconds`, or asked to be queried later. */
+export const queriedWithin = (
+  { queriedAt = '', notBefore = '' }: Partial<ProviderWait> = {},
+  seconds: number,
+  now: Date,
+): boolean => queriedAt > addSeconds(toInstant(now), -seconds) || notBefore > toInstant(now);
 
 /**
  * Access pattern 58: claims a query and notes it. Returns the whole item; undefined, refused, if the provider

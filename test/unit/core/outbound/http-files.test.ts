@@ -33,6 +33,18 @@ describe('opening a file', () => {
     await expect(open(url)).rejects.toMatchObject(unavailable(false));
   });
 
+  test('of plain http: is fetched by https:, so its address decides, and not its protocol', async () => {
+    for (const [url, reason] of [
+      ['http://127.0.0.1/a', 'address'],
+      ['http://127.0.0.1:8080/a', 'protocol'],
+    ] as const) {
+      await expect(openFile(url, AbortSignal.timeout(20_000))).rejects.toMatchObject({
+        ...unavailable(false),
+        cause: { name: 'TargetRefusedError', reason },
+      });
+    }
+  });
+
   test('says who calls', async () => {
     server.respond = (_, response) => response.end('the file');
     await open(server.url);

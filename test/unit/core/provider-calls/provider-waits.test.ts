@@ -183,7 +183,9 @@ test.each([
   [{ queriedAt: at(0) }, 9.999, true],
   [{ queriedAt: at(0) }, 10, false],
   [{ queriedAt: at(0), calledBackAt: at(9) }, 10, false],
-])('for %j, %p s later, the provider was queried within 10 s: %p', (wait, seconds, expected) => {
+  [{ queriedAt: at(0), notBefore: at(60) }, 59.999, true],
+  [{ queriedAt: at(0), notBefore: at(60) }, 60, false],
+])('for %j, %p s later, no query may be claimed within 10 s of the last: %p', (wait, seconds, expected) => {
   const known = wait && { requestId: VIDEO_ID, ...wait };
 
   expect(queriedWithin(known, 10, atSeconds(seconds))).toBe(expected);
