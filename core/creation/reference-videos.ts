@@ -1,4 +1,4 @@
-import { measureVideo } from '../media/measure-video.ts';
+import { measureClip } from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
 import { logger } from '../observability.ts';
 import { rangedHttpFile, UnreadableFileError } from '../outbound/ranged-http-file.ts';
@@ -20,7 +20,7 @@ export const measureReferenceVideos = async (
 const measureReference = async (url: string, signal: AbortSignal): Promise<ClipMeasure> => {
   const file = rangedHttpFile(url, signal);
   try {
-    const { durationSec } = await measureVideo(file);
+    const { durationSec } = await measureClip(file);
     return { durationMs: Math.round(durationSec * 1_000) };
   } catch (error) {
     logger.info('a reference video could not be measured', { error: error as Error });
