@@ -2,6 +2,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { requiredEnv } from '../environment.ts';
 import { logger } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { CLIP_PREFIX } from '../table/keys.ts';
 import { bucket } from './bucket.ts';
 import { listStoredFiles } from './stored-files.ts';
 
@@ -38,7 +39,8 @@ export const removeObjects = async (objectKeys: readonly string[]): Promise<stri
 
 /**
  * Removes every file of a request: the recorded ones, and any stored but not recorded because storing was
- * interrupted. `complete` is false when some may be left. Never rejects.
+ * interrupted. `removed` counts its outputs, not the copies of its reference videos. `complete` is false when some may be
+ * left. Never rejects.
  */
 export const removeFilesOf = async (
   request: Pick<StoredRequest, 'requestId'>,
@@ -53,5 +55,7 @@ export const removeFilesOf = async (
     logger.warn('files could not be listed', { requestId: request.requestId, error: error as Error });
   }
   const left = await removeObjects([...files]);
-  return { removed: files.size - left.length, complete: listed && left.length === 0 };
+  const outputsIn = (keys: Iterable<string>) =>
+    [...keys].filter((key) => !key.startsWith(CLIP_PREFIX)).length;
+  return { removed: outputsIn(files) - outputsIn(left), complete: listed && left.length === 0 };
 };

@@ -23,12 +23,14 @@ export interface FileKind<FileType extends { contentType: string }> {
 /**
  * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
  * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file of another kind, or one that is too large.
+ * `FileUnavailableError` for a file of another kind, or one that is too large. Once `signal` aborts, it fails and leaves no
+ * object.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
+  signal?: AbortSignal,
 ): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
@@ -42,7 +44,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         yield chunk;
       }
     };
-    await new Upload({
+    const upload = new Upload({
       client: uploads,
       params: {
         Bucket: requiredEnv('BUCKET_NAME'),
@@ -52,7 +54,9 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         ContentDisposition: `inline; filename="${outputFileName(objectKey)}"`,
       },
       queueSize: 2,
-    }).done();
+    });
+    signal?.addEventListener('abort', () => void upload.abort(), { once: true });
+    await upload.done();
     return { fileType, objectKey, sizeBytes };
   } finally {
     // An unread rest would keep the connection open until the server times out.

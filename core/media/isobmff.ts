@@ -32,10 +32,13 @@ interface TopBox {
 /**
  * Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12), wherever it is, fragmented or not, without
  * media data. Tables are summed in place and never expanded: a few bytes can claim billions of samples. Reads on to the
- * last box, so that nothing behind the media goes unseen.
+ * last box, so that nothing behind the media goes unseen, unless the video is longer than `enoughSeconds` already.
  * Throws `UnreadableVideoError`, and Node's range error for a truncated table.
  */
-export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
+export const readIsobmffIndex = async (
+  file: RandomAccessFile,
+  enoughSeconds: number,
+): Promise<VideoIndex> => {
   let movie: Movie | undefined;
   let hasMedia = false;
   let position = 0;
@@ -52,10 +55,15 @@ export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoInd
       hasMedia = true;
       if (Number.isFinite(box.end)) requireWithin(file, box.end);
     }
+    if (movie && secondsOf(movie) > enoughSeconds) return indexOf(movie);
     if (!Number.isFinite(box.end)) break;
     position = box.end;
   }
   if (!movie || !hasMedia) throw new UnreadableVideoError('is cut off');
+  return indexOf(movie);
+};
+
+const indexOf = (movie: Movie): VideoIndex => {
   const picture = pictureOf(movie);
   if (!picture) throw new UnreadableVideoError('holds no video');
   const [seconds, mediaSeconds] = [secondsOf(movie), mediaSecondsOf(movie)];

@@ -47,8 +47,8 @@ const DEFAULT_UNIT_NANOSECONDS = 1_000_000;
 const MAX_HEADER_BYTES = 12;
 /** Most elements of a segment read, those in its clusters aside. */
 const MAX_ELEMENTS = 1_000;
-/** Most elements of its clusters: an hour of 30 pictures and 50 sounds a second. */
-const MAX_CLUSTER_ELEMENTS = 300_000;
+/** Most elements of its clusters: two minutes of 60 pictures and 100 sounds a second, which is four times the longest video. */
+const MAX_CLUSTER_ELEMENTS = 20_000;
 /** A block's track number of up to 8 bytes, time, flags, and number of frames (RFC 9559, 10). */
 const MAX_BLOCK_HEADER_BYTES = 12;
 /** A time or duration of 8 bytes. */
@@ -130,10 +130,13 @@ interface Segment {
 
 /**
  * Measures a Matroska or WebM file (RFC 9559) by the blocks of its clusters, whose headers are all read: its `Duration` is a
- * number that eight patched bytes change, and counts only where it is longer. Info and tracks precede the clusters. Throws
- * `UnreadableVideoError`.
+ * number that eight patched bytes change, and counts only where it is longer. Info and tracks precede the clusters. Reads no
+ * further once the video is longer than `enoughSeconds`. Throws `UnreadableVideoError`.
  */
-export const readMatroskaIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
+export const readMatroskaIndex = async (
+  file: RandomAccessFile,
+  enoughSeconds: number,
+): Promise<VideoIndex> => {
   const ebml = headerOf(await bytesAfter(file, 0, MAX_HEADER_BYTES));
   const ebmlEnd = ebml ? ebml.headerBytes + ebml.size : 0;
   const segment = await headerAt(file, ebmlEnd);
@@ -155,13 +158,18 @@ export const readMatroskaIndex = async (file: RandomAccessFile): Promise<VideoIn
     if (isOfCluster(header.id)) {
       if (++inClusters > MAX_CLUSTER_ELEMENTS) throw new UnreadableVideoError('has too large an index');
       await readOfCluster(file, header, start, timeline);
+      if (header.id !== ID.clusterTimestamp) continue;
+      const beginSeconds = (timeline.clusterTime * unitNanoseconds(found.info)) / 1e9;
+      if (beginSeconds > enoughSeconds) {
+        return { seconds: beginSeconds, mediaSeconds: beginSeconds, frames: 0 };
+      }
     } else {
       if (++elements > MAX_ELEMENTS) throw new UnreadableVideoError('is cut off');
       await readOfSegment(file, header.id, start, position, found);
     }
   }
   if (found.clusters === 0 || position < segmentEnd) throw new UnreadableVideoError('is cut off');
-  const { info = Buffer.alloc(0), tracks = Buffer.alloc(0) } = found;
+  const { info, tracks = Buffer.alloc(0) } = found;
   const picture = pictureOf(tracks);
   if (!picture) throw new UnreadableVideoError('holds no video');
   const { seconds, frames } = secondsOfTimeline(timeline, tracksOf(tracks), unitNanoseconds(info));
@@ -231,14 +239,14 @@ const blockOf = (bytes: Buffer): Block => {
   };
 };
 
-const unitNanoseconds = (info: Buffer): number => {
-  const unit = findElement(info, ID.timestampScale);
+const unitNanoseconds = (info: Buffer | undefined): number => {
+  const unit = info && findElement(info, ID.timestampScale);
   return unit ? readUnsigned(unit) : DEFAULT_UNIT_NANOSECONDS;
 };
 
 /** The `Duration` in seconds; 0 when there is none that is a length. */
-const durationOf = (info: Buffer): number => {
-  const duration = findElement(info, ID.duration);
+const durationOf = (info: Buffer | undefined): number => {
+  const duration = info && findElement(info, ID.duration);
   const seconds = duration ? (readFloat(duration) * unitNanoseconds(info)) / 1e9 : 0;
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
 };

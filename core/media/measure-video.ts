@@ -66,22 +66,29 @@ const MAX_FRAMES_PER_SECOND = 300;
 
 /**
  * Measures a video as `measureVideo` does, by the longest that a player may take it for: whoever sends it pays by its length,
- * and its provider may read it in another way. Throws `UnreadableVideoError`, also for one of more than 300 pictures a second.
+ * and its provider may read it in another way. Of one that is longer than `enoughSeconds` it reads no more than it takes to know
+ * that. Throws `UnreadableVideoError`, also for one of more than 300 pictures a second.
  */
-export const measureClip = async (file: RandomAccessFile): Promise<ClipMeasurement> => {
-  const { type, seconds, mediaSeconds, frames } = await readVideo(file);
+export const measureClip = async (
+  file: RandomAccessFile,
+  enoughSeconds = Number.POSITIVE_INFINITY,
+): Promise<ClipMeasurement> => {
+  const { type, seconds, mediaSeconds, frames } = await readVideo(file, enoughSeconds);
   const longest = mediaSeconds > seconds + EDIT_SLACK_SECONDS ? mediaSeconds : seconds;
   if (frames - 1 > longest * MAX_FRAMES_PER_SECOND)
     throw new UnreadableVideoError('has too many pictures a second');
   return { ...type, durationSec: durationOf(longest) };
 };
 
-const readVideo = async (file: RandomAccessFile): Promise<VideoIndex & { type: VideoType }> => {
+const readVideo = async (
+  file: RandomAccessFile,
+  enoughSeconds = Number.POSITIVE_INFINITY,
+): Promise<VideoIndex & { type: VideoType }> => {
   const windows = inWindows(file);
   const head = await windows.read(0, VIDEO_HEAD_BYTES);
   const type = videoTypeOf(head);
   if (!type) throw new UnreadableVideoError('is not an MP4, QuickTime or WebM video');
-  return { type, ...(await readIndexOf(type, windows)) };
+  return { type, ...(await readIndexOf(type, windows, enoughSeconds)) };
 };
 
 const durationOf = (seconds: number): number => {
@@ -90,9 +97,11 @@ const durationOf = (seconds: number): number => {
   return durationSec;
 };
 
-const readIndexOf = async (type: VideoType, file: RandomAccessFile) => {
+const readIndexOf = async (type: VideoType, file: RandomAccessFile, enoughSeconds: number) => {
   try {
-    return await (type === WEBM || type === MATROSKA ? readMatroskaIndex(file) : readIsobmffIndex(file));
+    return await (type === WEBM || type === MATROSKA
+      ? readMatroskaIndex(file, enoughSeconds)
+      : readIsobmffIndex(file, enoughSeconds));
   } catch (error) {
     if (!BEYOND_BYTES.has((error as { code?: unknown }).code)) throw error;
     throw new UnreadableVideoError('is damaged', { cause: error });

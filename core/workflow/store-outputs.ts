@@ -6,7 +6,13 @@ import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
+import {
+  clipsOf,
+  isTerminal,
+  maxOutputs,
+  type StoredOutput,
+  type StoredRequest,
+} from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
@@ -33,7 +39,7 @@ export class OutputsPendingError extends Error {
 }
 
 /**
- * Copies every output the provider produced to the bucket and records them. An output whose file the provider
+ * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference videos. An output whose file the provider
  * does not have, or that is not a file we deliver, is recorded without a file and does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
@@ -68,7 +74,11 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     }
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, { model: request.model });
-    if (await recordOutputs(requestId, outputs)) return;
+    if (await recordOutputs(requestId, outputs)) {
+      // The provider has made all that it will, and needs them no more.
+      await removeObjects(clipsOf(request));
+      return;
+    }
   }
   // Nothing was written. If the request failed or was deleted, nothing refers to these files.
   const ended = await findRequest(requestId);

@@ -221,7 +221,7 @@ describe('a clip that players take differently is refused:', () => {
 
   test('a WebM of endless blocks', async () => {
     const file = await aVideo({ container: 'webm', seconds: 1 });
-    const blocks = Buffer.from('a38481000000'.repeat(300_001), 'hex');
+    const blocks = Buffer.from('a38481000000'.repeat(20_001), 'hex');
     await refused(Buffer.concat([opened(file), blocks])).toThrow('has too large an index');
   });
 });
