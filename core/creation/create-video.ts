@@ -28,7 +28,7 @@ const invokeLater: MeasureClips = async (clips) => {
 
 /** Loads the S3 client only for copies that no request was written for. */
 const removeLater: DiscardClips = async ({ requestId, urls }) => {
-  const { removeObjects } = await import('../files/remove-files.ts');
+  const { removeObjects } = await import('../files/remove-objects.ts');
   await removeObjects(possibleClips(requestId, urls.length));
 };
 

@@ -1,3 +1,5 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { clientOptions } from '../aws-clients.ts';
 import {
   type ClipMeasurement,
   measureClip,
@@ -11,6 +13,9 @@ import { type FileKind, uploadFile } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
 export const MAX_CLIP_BYTES = 100 * 1024 * 1024;
+
+/** The S3 client of copies, which have less time than other uploads. */
+const client = new S3Client(clientOptions('copy'));
 
 const CLIPS: FileKind<VideoType> = {
   recognize: videoTypeOf,
@@ -68,7 +73,7 @@ export const copyClip = async ({
     .finally(() => file.release());
   const [measured, uploaded] = await Promise.allSettled([
     measuring,
-    uploadFile(passing(body, file, measuring), CLIPS, keyOf, signal),
+    uploadFile(passing(body, file, measuring), CLIPS, keyOf, { client, signal }),
   ]);
   // A clip that is refused ends its upload too, which then says less; an upload that fails ends the measuring.
   if (measured.status === 'rejected' && !(measured.reason instanceof UploadEndedError)) throw measured.reason;

@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream';
-import { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
 import { outputFileName } from '../table/keys.ts';
 
-/** The S3 client of uploads, which take longer. Here, so that only functions that upload make it. */
-export const uploads = new S3Client(clientOptions('upload'));
+/** With what a file is uploaded, and until when. */
+export interface UploadWay {
+  client: S3Client;
+  signal?: AbortSignal;
+}
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
@@ -30,7 +32,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
-  signal?: AbortSignal,
+  { client, signal }: UploadWay,
 ): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
@@ -45,7 +47,7 @@ export const uploadFile = async <FileType extends { contentType: string }>(
       }
     };
     const upload = new Upload({
-      client: uploads,
+      client,
       params: {
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,

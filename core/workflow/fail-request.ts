@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
-import { removeObjects } from '../files/remove-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { clipsOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';

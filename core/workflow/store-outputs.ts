@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
@@ -39,8 +39,9 @@ export class OutputsPendingError extends Error {
 }
 
 /**
- * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference videos. An output whose file the provider
- * does not have, or that is not a file we deliver, is recorded without a file and does not affect the others.
+ * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
+ * videos. An output whose file the provider does not have, or that is not a file we deliver, is recorded without a file and
+ * does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
  * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
