@@ -5,7 +5,7 @@ import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
-import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
   clipsOf,
   isTerminal,
@@ -16,6 +16,7 @@ import {
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
+import { usageDifference } from './usage-rules.ts';
 import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
@@ -76,6 +77,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, { model: request.model });
     if (await recordOutputs(requestId, outputs)) {
+      reportUsage(request, latestAttempts(attempts).values());
       // The provider has made all that it will, and needs them no more.
       await removeObjects(clipsOf(request));
       return;
@@ -85,6 +87,20 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   const ended = await findRequest(requestId);
   if (!ended || ended.status === 'failed')
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
+};
+
+/** Counts the calls whose provider says that it used something else than what is billed. */
+const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>): void => {
+  for (const attempt of attempts) {
+    const direction = usageDifference(request, attempt);
+    if (direction === undefined) continue;
+    const { provider = 'unknown', call, outcome } = attempt;
+    countMetric(METRIC.providerUsageDiffers, { provider, direction });
+    const { requestId } = request;
+    const billedSeconds = request.kind === 'video' ? request.billedSeconds : undefined;
+    const usage = outcome?.kind === 'done' ? outcome.usage : undefined;
+    logger.warn('provider usage differs', { requestId, provider, call, direction, billedSeconds, usage });
+  }
 };
 
 const STORE = { image: storeImage, video: storeVideo };

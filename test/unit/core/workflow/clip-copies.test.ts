@@ -3,6 +3,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
+import { METRIC } from '../../../../core/observability.ts';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import {
   accountKey,
@@ -37,6 +38,7 @@ import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 
 const memory = new MemoryTable(table);
@@ -108,13 +110,17 @@ describe('the copies of reference videos', () => {
   });
 
   test('are removed once the outputs are recorded', async () => {
+    const counted = metricsCounted();
     const server = await new LoopbackServer().start();
     const file = await aVideo({ seconds: 1 });
     server.respond = (_, response) => response.writeHead(200).end(file);
     given({ status: 'processing' });
     memory.put(
       providerAttemptKey(VIDEO_ID, 0, 0),
-      anAttempt({ requestId: VIDEO_ID, outcome: aDone(`${server.url}/0.mp4`) }),
+      anAttempt({
+        requestId: VIDEO_ID,
+        outcome: { ...aDone(`${server.url}/0.mp4`), usage: { outputSeconds: 5, inputSeconds: 14 } },
+      }),
     );
 
     await withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () => storeOutputs(VIDEO_ID, clock));
@@ -122,6 +128,10 @@ describe('the copies of reference videos', () => {
 
     expect(memory.get(requestKey(VIDEO_ID))?.outputs).toMatchObject([{ objectKey: OUTPUT }]);
     expect(keys()).toEqual([OUTPUT]);
+    expect(counted()).toContainEqual([
+      METRIC.providerUsageDiffers,
+      { provider: expect.any(String), direction: 'more' },
+    ]);
   });
 
   test.each([
