@@ -14,7 +14,7 @@ export interface CallLimits {
 
 /**
  * The limits of every AWS client, by kind of call. Calls that an API function makes end within its 27 s, attempts
- * and back-off included; `upload` is for `store-outputs` alone. A test holds the sums, and `docs/reliability.md`
+ * and back-off included; `upload` is for `store-outputs` alone, `copy` for `measure-clips`. A test holds the sums, and `docs/reliability.md`
  * shows the same table.
  */
 export const CALL_LIMITS = {
@@ -26,8 +26,10 @@ export const CALL_LIMITS = {
   files: { maxAttempts: 3, connectMs: 1_000, answerMs: 3_000, silenceMs: 3_000 },
   // Parts of 5 MiB, eight at a time: 23 Mbit/s suffice.
   upload: { maxAttempts: 3, connectMs: 1_000, answerMs: 15_000, silenceMs: 5_000 },
+  // Parts of 5 MiB while their clip is fetched; all of it is aborted after 8 s.
+  copy: { maxAttempts: 2, connectMs: 1_000, answerMs: 4_000, silenceMs: 3_000, totalMs: 8_000 },
   contentFilter: { maxAttempts: 3, connectMs: 1_000, answerMs: 5_000, silenceMs: 2_500 },
-  // The function measures for up to 8 s, answers nothing before, and ends itself after 9 s.
+  // The function copies for up to 8 s, answers nothing before, and ends itself after 9 s.
   measuring: { maxAttempts: 2, connectMs: 1_000, answerMs: 11_000, silenceMs: 11_000, totalMs: 24_000 },
   // The operators' command line only.
   stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },

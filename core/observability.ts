@@ -40,6 +40,8 @@ export const METRIC = {
   filesNotRemoved: 'FilesNotRemoved',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
+  /** A provider call whose reported usage is not what was billed; by provider and direction, `more` or `less`. */
+  providerUsageDiffers: 'ProviderUsageDiffers',
   /** A provider's output that could not be stored. */
   outputStorageFailed: 'OutputStorageFailed',
   /** A problem found in a ledger. */

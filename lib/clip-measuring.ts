@@ -2,12 +2,12 @@ import { Duration } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { ServiceFunction } from './service-function.ts';
 
-/** Measuring takes at most 8 s; the rest is for its answer. */
+/** Copying takes at most 8 s; the rest is for its answer. */
 const TIMEOUT_SECONDS = 10;
 
 /**
- * Measures reference videos. What strangers' servers send is parsed in a function of its own, whose role may do nothing but
- * write its log, so that the one that debits accounts never sees it.
+ * Copies and measures reference videos. What strangers' servers send is parsed in a function of its own, whose role may do nothing
+ * but write its log and put copies under their prefix, so that the one that debits accounts never sees it.
  */
 export class ClipMeasuring extends Construct {
   readonly measureClips: ServiceFunction;
@@ -16,10 +16,10 @@ export class ClipMeasuring extends Construct {
     super(scope, id);
     this.measureClips = new ServiceFunction(this, 'MeasureClips', {
       bundle: bundleOf('media/measure-clips'),
-      description: 'Measures reference videos',
+      description: 'Copies and measures reference videos',
       timeout: Duration.seconds(TIMEOUT_SECONDS),
-      // A caller waits for it, and a cold start is mostly module loading.
-      memorySize: 1024,
+      // One processor: a caller waits while up to 500 MB pass through it.
+      memorySize: 1769,
     });
   }
 

@@ -131,6 +131,11 @@ export class Dashboard extends Construct {
             [ofLambda('ConcurrentExecutions', 'Maximum')],
             [ofLambda('Throttles', 'Sum')],
           ),
+          graph('Usage that providers report and we did not bill, or billed and they did not use', [
+            each(METRIC.providerUsageDiffers, ['direction', 'provider'], 'Sum'),
+          ]),
+        ],
+        [
           graph('Webhooks given up, executions lost, ledger problems', [
             own(METRIC.webhookGivenUp),
             own(METRIC.executionLost),

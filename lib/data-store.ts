@@ -4,6 +4,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs';
 import { ACCOUNT_ID_PREFIX } from '../core/ids.ts';
 import {
+  CLIP_PREFIX,
   LISTING_ATTRIBUTES,
   LISTING_INDEX,
   OUTPUT_PREFIX,
@@ -27,6 +28,8 @@ const FILE_ACCESS = {
     onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject', 's3:DeleteObject'],
     onBucket: [],
   },
+  // To write and nothing else: this is for the function that parses what strangers send.
+  copy: { onFiles: ['s3:PutObject', 's3:AbortMultipartUpload'], onBucket: [] },
   remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
   delete: { onFiles: ['s3:DeleteObject'], onBucket: [] },
 } as const;
@@ -83,6 +86,12 @@ export class DataStore extends Construct {
           prefix: OUTPUT_PREFIX,
           expiration: Duration.days(Math.ceil(props.outputTtlSeconds / SECONDS_PER_DAY) + 1),
         },
+        {
+          // A backstop too, and for a creation that died between a copy and its record. Far longer than any request waits.
+          id: 'expire-clips',
+          prefix: CLIP_PREFIX,
+          expiration: Duration.days(2),
+        },
         { id: 'abort-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });
@@ -122,12 +131,20 @@ export class DataStore extends Construct {
     return `${this.table.tableArn}/index/${name}`;
   }
 
-  /** Lets functions store files (write, read back and delete), remove them (list and delete), or delete them by name. */
-  bindFiles(functions: readonly ServiceFunction[], access: keyof typeof FILE_ACCESS): void {
+  /**
+   * Lets functions store files (write, read back and delete), copy them (write), remove them (list and delete), or delete them by
+   * name: outputs, copies of reference clips, or both.
+   */
+  bindFiles(
+    functions: readonly ServiceFunction[],
+    access: keyof typeof FILE_ACCESS,
+    prefixes: readonly string[] = [OUTPUT_PREFIX, CLIP_PREFIX],
+  ): void {
     const { onFiles, onBucket } = FILE_ACCESS[access];
+    const files = prefixes.map((prefix) => this.bucket.arnForObjects(`${prefix}*`));
     for (const to of functions) {
       to.addEnvironment({ BUCKET_NAME: this.bucket.bucketName });
-      to.allow(onFiles, [this.bucket.arnForObjects(`${OUTPUT_PREFIX}*`)]);
+      to.allow(onFiles, files);
       if (onBucket.length > 0) to.allow(onBucket, [this.bucket.bucketArn]);
     }
   }

@@ -1,7 +1,7 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { REQUEST_INDEXES } from '../core/table/keys.ts';
+import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES } from '../core/table/keys.ts';
 import { ApiEndpoints } from './api-endpoints.ts';
 import { ClipMeasuring } from './clip-measuring.ts';
 import { bindGuardrail } from './content-filter.ts';
@@ -118,14 +118,16 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
     dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
-    dataStore.bindFiles([task['store-outputs']], 'store');
+    dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
+    dataStore.bindFiles([task['store-outputs'], api['create-video']], 'delete', [CLIP_PREFIX]);
+    dataStore.bindFiles([clipMeasuring.measureClips], 'copy', [CLIP_PREFIX]);
     dataStore.bindFiles([task['expire-requests']], 'delete');
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
     secrets.bindProviderStatus([...creators, api['list-models']]);
     secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
-    fileDelivery.bindSigning([...readers, webhook]);
+    fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
     httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
     bindGuardrail(creators, context);
     clipMeasuring.bindInvoke([api['create-video']]);

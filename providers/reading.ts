@@ -19,6 +19,13 @@ export const optionalText = () =>
     z.transform((value) => value || undefined),
   );
 
+/** A number that says something; anything else counts as absent, because no answer may fail for it. */
+export const optionalNumber = () =>
+  z.pipe(
+    z.optional(z.unknown()),
+    z.transform((value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)),
+  );
+
 /** Text that is needed. */
 export const requiredText = () => z.string().check(z.minLength(1));
 

@@ -2,10 +2,10 @@
  * A child process of `bench:memory`: stores a small video, so that all code is loaded, then the large one, and prints its
  * memory use as JSON. Arguments: the way (`streamed` or `buffered`), the URL of the small video, the URL of the large one.
  */
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { clientOptions } from '../../core/aws-clients.ts';
 import { requiredEnv } from '../../core/environment.ts';
 import { storeVideo } from '../../core/files/store-files.ts';
-import { uploads } from '../../core/files/upload.ts';
 import { openFile } from '../../core/outbound/http-files.ts';
 import type { WayFigures } from './report.ts';
 
@@ -21,7 +21,9 @@ const WAYS: Record<string, (url: string, key: string) => Promise<number>> = {
     const chunks: Uint8Array[] = [];
     for await (const chunk of await openFile(url, AbortSignal.timeout(TIMEOUT_MS))) chunks.push(chunk);
     const Body = Buffer.concat(chunks);
-    await uploads.send(new PutObjectCommand({ Bucket: requiredEnv('BUCKET_NAME'), Key: key, Body }));
+    await new S3Client(clientOptions('upload')).send(
+      new PutObjectCommand({ Bucket: requiredEnv('BUCKET_NAME'), Key: key, Body }),
+    );
     return Body.byteLength;
   },
 };

@@ -1,26 +1,40 @@
 import * as z from 'zod/mini';
 import { ServiceError } from '../errors.ts';
+import { FILE_EXTENSIONS } from '../media/file-types.ts';
 
 /** The most characters of a message for a reference video, which callers are shown. */
 const MAX_PROBLEM_LENGTH = 200;
 
-/** The length of a reference video, or the message for its field when it cannot be used. */
+/**
+ * The length of a reference video, or the message for its field when it cannot be used. `extension` is that of its copy in the
+ * bucket; without one there is no copy, because it is too long.
+ */
 export const ClipMeasure = z.union([
-  z.object({ durationMs: z.int().check(z.gte(0)) }),
+  z.object({
+    durationMs: z.int().check(z.gte(0)),
+    extension: z.optional(z.enum(FILE_EXTENSIONS.video)),
+  }),
   z.object({ problem: z.string().check(z.minLength(1), z.maxLength(MAX_PROBLEM_LENGTH)) }),
 ]);
 export type ClipMeasure = z.infer<typeof ClipMeasure>;
 
-/** The input of the function `measure-clips`: URLs of reference videos. */
-export const ClipUrls = z.object({ urls: z.array(z.string()) });
-export type ClipUrls = z.infer<typeof ClipUrls>;
+/** The input of the function `measure-clips`: the reference videos of a request, and the most seconds of one. */
+export const Clips = z.object({
+  requestId: z.string(),
+  urls: z.array(z.string()),
+  longestSeconds: z.number(),
+});
+export type Clips = z.infer<typeof Clips>;
 
 /** Its output: a measure for each URL, in their order. */
 export const ClipMeasures = z.object({ measures: z.array(ClipMeasure) });
 export type ClipMeasures = z.infer<typeof ClipMeasures>;
 
-/** Measures the videos at these URLs, in their order. */
-export type MeasureClips = (urls: readonly string[]) => Promise<ClipMeasure[]>;
+/** Copies the videos at these URLs into the bucket and measures them, in their order. */
+export type MeasureClips = (clips: Clips) => Promise<ClipMeasure[]>;
+
+/** Removes what may have been copied of the reference videos of a request. Never rejects. */
+export type DiscardClips = (clips: Clips) => Promise<void>;
 
 /** Most measurements take well under a second. */
 const RETRY_AFTER_SECONDS = 2;

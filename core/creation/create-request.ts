@@ -1,9 +1,11 @@
 import type { Account } from '../accounts/accounts.ts';
 import { ConflictError, PaymentRequiredError } from '../errors.ts';
+import { newRequestId } from '../ids.ts';
 import { rateOf } from '../models/rates.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
+import { leavesOutcomeOpen } from '../table/outcomes.ts';
 import { startWorkflow } from '../workflow/executions.ts';
 import { screenPrompt } from './content-filter.ts';
 import type { CreationFacts } from './creation-facts.ts';
@@ -19,15 +21,29 @@ export interface Creation {
   replayed: boolean;
 }
 
+/** What a creation needs from elsewhere before it is written. */
+export interface Completion<New> {
+  /** The creation with what takes calls to find out. */
+  complete: (creation: New, requestId: string) => Promise<New>;
+  /** Removes what completing it left. Never rejects. */
+  discard: (creation: New, requestId: string) => Promise<void>;
+}
+
+const NOTHING_TO_COMPLETE = {
+  complete: async <New>(creation: New): Promise<New> => creation,
+  discard: async (): Promise<void> => undefined,
+};
+
 /**
  * Accepts a request for images or a video.
  *
  * 1. Answer a repeated submission (same `Idempotency-Key`, same body) with the request it created.
  * 2. Refuse what fields, model, key, end-user, pause, balance or content filter do not allow, in this order;
  *    nothing is written. Who cannot pay is told so before the service calls anybody on their behalf.
- * 3. `complete` the creation by what takes calls to find out: the length of reference videos.
+ * 3. `complete` the creation by what takes calls to find out: the length of reference videos, which leaves copies of them.
  * 4. Write debit, ledger entry, end-user counters, request and idempotency record in one transaction, under
  *    the same conditions.
+ *    When it is refused, `discard` what completing left, unless it may have been written after all.
  * 5. Start the execution that owns the request from then on. If that fails, the request is accepted anyway.
  *
  * Throws `ValidationError`, `ConflictError` (key used with another body, or end-user being removed),
@@ -38,7 +54,7 @@ export const createRequest = async <New extends NewRequest>(
   account: Account,
   submission: Submission<New>,
   facts: CreationFacts,
-  complete: (creation: New) => Promise<New> = async (creation) => creation,
+  { complete, discard }: Completion<New> = NOTHING_TO_COMPLETE,
 ): Promise<Creation> => {
   const { accountId } = account;
   const { idempotency, now } = submission;
@@ -49,9 +65,20 @@ export const createRequest = async <New extends NewRequest>(
   // The facts were read after the account: a twin of this submission that took the balance is a repetition above.
   if (priceOf(creation, rate) > account.balanceThousandths) throw new PaymentRequiredError();
   await screenPrompt(accountId, creation.prompt);
-  const request = newRequest(accountId, await complete(creation), rate, now);
-  const earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
-  if (earlierId !== undefined) return replay(earlierId);
+  const requestId = newRequestId(creation.model.type, now);
+  const completed = await complete(creation, requestId);
+  const request = newRequest(requestId, accountId, completed, rate, now);
+  let earlierId: string | undefined;
+  try {
+    earlierId = await writeCreation(request, account, facts.endUser, idempotency, now);
+  } catch (error) {
+    if (!leavesOutcomeOpen(error)) await discard(completed, requestId);
+    throw error;
+  }
+  if (earlierId !== undefined) {
+    await discard(completed, requestId);
+    return replay(earlierId);
+  }
   countMetric(METRIC.requestCreated, { model: request.model });
   await start(request);
   return { request, replayed: false };

@@ -23,6 +23,8 @@ export interface NewVideoRequest extends NewCreation<VideoModel> {
   lastFrame?: string;
   referenceImages: string[];
   referenceVideos: string[];
+  /** The keys of their copies, once they are copied. */
+  clips?: string[];
   referenceAudios: string[];
 }
 

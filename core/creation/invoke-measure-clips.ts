@@ -2,7 +2,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
-import { type ClipMeasure, ClipMeasures, type ClipUrls, tooManyClips } from './clip-measuring.ts';
+import { type ClipMeasure, ClipMeasures, type Clips, tooManyClips } from './clip-measuring.ts';
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
 
@@ -14,18 +14,19 @@ export class ClipsNotMeasuredError extends Error {
 }
 
 /**
- * Measures the videos at these URLs by the function `measure-clips`, which has no permissions: what strangers' servers send is
- * parsed there only. Throws `ServiceError` with `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the
+ * Copies and measures the videos at these URLs by the function `measure-clips`, which may do nothing but put copies: what
+ * strangers' servers send is parsed there only. Throws `ServiceError` with `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the
  * SDK's error when Lambda does not answer.
  */
-export const invokeMeasureClips = async (urls: readonly string[]): Promise<ClipMeasure[]> => {
-  const input: ClipUrls = { urls: [...urls] };
-  const { FunctionError, Payload } = await invoke(JSON.stringify(input));
+export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
+  const { FunctionError, Payload } = await invoke(JSON.stringify(clips));
   const answer = Payload?.transformToString() ?? '';
   if (FunctionError !== undefined) throw new ClipsNotMeasuredError(`measure-clips failed: ${answer}`);
   const { measures } = parseAnswer(answer);
-  if (measures.length !== urls.length) {
-    throw new ClipsNotMeasuredError(`measure-clips returned ${measures.length} of ${urls.length} measures.`);
+  if (measures.length !== clips.urls.length) {
+    throw new ClipsNotMeasuredError(
+      `measure-clips returned ${measures.length} of ${clips.urls.length} measures.`,
+    );
   }
   return measures;
 };

@@ -1,5 +1,4 @@
 import { requiredNumberEnv } from '../environment.ts';
-import { newRequestId } from '../ids.ts';
 import { pricedPixels } from '../models/image-sizes.ts';
 import { imagePrice, type Rate, videoPrice } from '../models/rates.ts';
 import type { Thousandths } from '../money.ts';
@@ -14,6 +13,7 @@ import type { NewRequest } from './submission.ts';
  * changes later.
  */
 export const newRequest = (
+  requestId: string,
   accountId: string,
   creation: NewRequest,
   rate: Rate | undefined,

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, markExpired, postponeExpiry } from '../requests/requests.ts';

@@ -1,3 +1,5 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { clientOptions } from '../aws-clients.ts';
 import { type ImageMeasurement, measureImage } from '../media/measure-image.ts';
 import {
   VIDEO_HEAD_BYTES,
@@ -7,9 +9,12 @@ import {
 } from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
-import { removeObjects } from './remove-files.ts';
+import { removeObjects } from './remove-objects.ts';
 import { measureStoredVideo } from './stored-video.ts';
 import { type FileKind, uploadFile } from './upload.ts';
+
+/** The S3 client of uploads, which take longer. */
+const WAY = { client: new S3Client(clientOptions('upload')) };
 
 const IMAGES: FileKind<ImageMeasurement> = {
   recognize: measureImage,
@@ -50,7 +55,7 @@ export const storeImage = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (image: ImageMeasurement) => string,
 ): Promise<StoredImage> => {
-  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf);
+  const { fileType, ...stored } = await uploadFile(body, IMAGES, keyOf, WAY);
   return { ...fileType, ...stored };
 };
 
@@ -63,7 +68,7 @@ export const storeVideo = async (
   body: AsyncIterable<Uint8Array>,
   keyOf: (type: VideoType) => string,
 ): Promise<StoredVideo> => {
-  const { objectKey, sizeBytes } = await uploadFile(body, VIDEOS, keyOf);
+  const { objectKey, sizeBytes } = await uploadFile(body, VIDEOS, keyOf, WAY);
   try {
     return { ...(await measureStoredVideo(objectKey, sizeBytes)), objectKey, sizeBytes };
   } catch (error) {

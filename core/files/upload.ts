@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream';
-import { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
 import { FileUnavailableError } from '../outbound/http-files.ts';
 import { outputFileName } from '../table/keys.ts';
 
-/** The S3 client of uploads, which take longer. Here, so that only functions that upload make it. */
-export const uploads = new S3Client(clientOptions('upload'));
+/** With what a file is uploaded, and until when. */
+export interface UploadWay {
+  client: S3Client;
+  signal?: AbortSignal;
+}
 
 /** How to recognize files of a kind, their limits, and the messages for other files. */
 export interface FileKind<FileType extends { contentType: string }> {
@@ -23,12 +25,14 @@ export interface FileKind<FileType extends { contentType: string }> {
 /**
  * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
  * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file of another kind, or one that is too large.
+ * `FileUnavailableError` for a file of another kind, or one that is too large. Once `signal` aborts, it fails and leaves no
+ * object.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,
   kind: FileKind<FileType>,
   keyOf: (fileType: FileType) => string,
+  { client, signal }: UploadWay,
 ): Promise<{ fileType: FileType; objectKey: string; sizeBytes: number }> => {
   const chunks = body[Symbol.asyncIterator]();
   try {
@@ -42,8 +46,8 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         yield chunk;
       }
     };
-    await new Upload({
-      client: uploads,
+    const upload = new Upload({
+      client,
       params: {
         Bucket: requiredEnv('BUCKET_NAME'),
         Key: objectKey,
@@ -52,7 +56,9 @@ export const uploadFile = async <FileType extends { contentType: string }>(
         ContentDisposition: `inline; filename="${outputFileName(objectKey)}"`,
       },
       queueSize: 2,
-    }).done();
+    });
+    signal?.addEventListener('abort', () => void upload.abort(), { once: true });
+    await upload.done();
     return { fileType, objectKey, sizeBytes };
   } finally {
     // An unread rest would keep the connection open until the server times out.

@@ -13,8 +13,14 @@ interface Track {
   /** `vide`, `soun` or another kind, such as text. */
   kind: string;
   unitsPerSecond: number;
+  samples: number;
   /** Duration of all samples, in track units. */
   mediaUnits: number;
+  /** Where the fragments begin and end in the track's time, in track units; absent where none says so. */
+  fragmentsFrom?: number;
+  fragmentsTo?: number;
+  /** Whether what it holds is text, time codes or other data. */
+  isData: boolean;
   edits: Edit[];
   width?: number;
   height?: number;
@@ -56,12 +62,13 @@ const contentsOf = (container: Buffer, type: string): Buffer[] =>
     .map(({ content }) => content)
     .toArray();
 
-/** The first box at a path. */
+/** The box at a path. Throws `UnreadableVideoError` for one of several: players differ in which they take. */
 const findBox = (container: Buffer, ...path: string[]): Buffer | undefined =>
-  path.reduce<Buffer | undefined>(
-    (box, type) => box && boxesIn(box).find((inner) => inner.type === type)?.content,
-    container,
-  );
+  path.reduce<Buffer | undefined>((box, type) => {
+    const [first, second] = box ? contentsOf(box, type) : [];
+    if (second) throw new UnreadableVideoError('is damaged');
+    return first;
+  }, container);
 
 const requireBox = (container: Buffer, ...path: string[]): Buffer => {
   const box = findBox(container, ...path);
@@ -80,8 +87,9 @@ const unitsPerSecondOf = (header: Buffer): number => {
   return units;
 };
 
-/** Reads a `moov` box. */
+/** Reads a `moov` box. Throws `UnreadableVideoError` for one that is compressed, which few players read. */
 export const readMovie = (moov: Buffer): Movie => {
+  if (findBox(moov, 'cmov')) throw new UnreadableVideoError('is damaged');
   const extension = findBox(moov, 'mvex');
   const defaults = extension ? contentsOf(extension, 'trex') : [];
   return {
@@ -100,12 +108,17 @@ const readTrack = (trak: Buffer): Track => {
   const header = requireBox(trak, 'tkhd');
   const sizeAt = hasLongTimes(header) ? 88 : 76;
   const edits = findBox(trak, 'edts', 'elst');
-  const timing = findBox(trak, 'mdia', 'minf', 'stbl', 'stts');
+  const tables = findBox(trak, 'mdia', 'minf', 'stbl');
+  const timing = tables && findBox(tables, 'stts');
+  const sizes = tables && (findBox(tables, 'stsz') ?? findBox(tables, 'stz2'));
+  const description = tables && findBox(tables, 'stsd');
+  const samples = sizes && sizes.byteLength >= 12 ? sizes.readUInt32BE(8) : 0;
   return {
     id: header.readUInt32BE(hasLongTimes(header) ? 20 : 12),
     kind: requireBox(trak, 'mdia', 'hdlr').toString('latin1', 8, 12),
     unitsPerSecond: unitsPerSecondOf(requireBox(trak, 'mdia', 'mdhd')),
-    mediaUnits: timing ? sumOfSamples(timing) : 0,
+    ...(timing ? sumOfSamples(timing, samples) : { samples, mediaUnits: 0 }),
+    isData: DATA_FORMATS.has(description?.toString('latin1', 12, 16) ?? ''),
     edits: edits ? readEdits(edits) : [],
     ...sizeOf(header.readUInt32BE(sizeAt), header.readUInt32BE(sizeAt + 4)),
   };
@@ -117,14 +130,35 @@ const sizeOf = (width: number, height: number): { width?: number; height?: numbe
     ? { width: Math.round(width / 0x1_0000), height: Math.round(height / 0x1_0000) }
     : {};
 
-/** `stts`: pairs of sample count and sample duration. */
-const sumOfSamples = (timing: Buffer): number => {
-  let units = 0;
+/** Sample descriptions of text, time codes and metadata, by their four characters (mp4ra.org). */
+const DATA_FORMATS = new Set([
+  'text',
+  'tx3g',
+  'wvtt',
+  'stpp',
+  'sbtt',
+  'c608',
+  'c708',
+  'tmcd',
+  'mebx',
+  'mett',
+  'metx',
+]);
+
+/**
+ * `stts`: pairs of sample count and sample duration. Samples that the table of sizes has beyond them last as long as the last
+ * of them, as players take it.
+ */
+const sumOfSamples = (timing: Buffer, sized: number): Pick<Track, 'samples' | 'mediaUnits'> => {
+  let [samples, mediaUnits, last] = [0, 0, 0];
   const end = 8 + timing.readUInt32BE(4) * 8;
   for (let pair = 8; pair < end; pair += 8) {
-    units += timing.readUInt32BE(pair) * timing.readUInt32BE(pair + 4);
+    last = timing.readUInt32BE(pair + 4);
+    samples += timing.readUInt32BE(pair);
+    mediaUnits += timing.readUInt32BE(pair) * last;
   }
-  return units;
+  const more = Math.max(0, sized - samples);
+  return { samples: samples + more, mediaUnits: mediaUnits + more * last };
 };
 
 const readEdits = (list: Buffer): Edit[] => {
@@ -153,9 +187,22 @@ export const addFragment = (movie: Movie, moof: Buffer): void => {
     const track = movie.tracks.get(trackId);
     if (!track) throw new UnreadableVideoError('is damaged');
     const sampleDuration = fragmentSampleDuration(header) ?? movie.sampleDurations.get(trackId) ?? 0;
-    for (const run of contentsOf(fragment, 'trun')) track.mediaUnits += sumOfRun(run, sampleDuration);
+    const start = fragmentStart(findBox(fragment, 'tfdt'));
+    let units = 0;
+    for (const run of contentsOf(fragment, 'trun')) {
+      units += sumOfRun(run, sampleDuration);
+      track.samples += run.readUInt32BE(4);
+    }
+    track.mediaUnits += units;
+    if (start === undefined) continue;
+    track.fragmentsFrom = Math.min(start, track.fragmentsFrom ?? start);
+    track.fragmentsTo = Math.max(start + units, track.fragmentsTo ?? 0);
   }
 };
+
+/** `tfdt`: where a fragment begins in its track, in track units. */
+const fragmentStart = (time: Buffer | undefined): number | undefined =>
+  time && (hasLongTimes(time) ? Number(time.readBigUInt64BE(4)) : time.readUInt32BE(4));
 
 /** `tfhd`: the duration follows the offset and the description index, both optional. */
 const fragmentSampleDuration = (header: Buffer): number | undefined => {
@@ -184,13 +231,35 @@ export const pictureOf = ({ tracks }: Movie): { width?: number; height?: number 
 
 /** Duration of a movie: that of its longest video or audio track, edits applied. */
 export const secondsOf = (movie: Movie): number =>
+  longest(movie, ({ kind }) => kind === 'vide' || kind === 'soun', playedSeconds);
+
+/**
+ * The longest that a player may take a movie for: one may ignore edits, or the kind that a track names. Gaps between
+ * fragments count.
+ */
+export const mediaSecondsOf = (movie: Movie): number => longest(movie, ({ isData }) => !isData, mediaSeconds);
+
+/** Pictures of the video tracks. */
+export const framesOf = ({ tracks }: Movie): number =>
+  tracks.values().reduce((frames, { kind, samples }) => frames + (kind === 'vide' ? samples : 0), 0);
+
+const longest = (
+  movie: Movie,
+  isCounted: (track: Track) => boolean,
+  seconds: (track: Track, movie: Movie) => number,
+): number =>
   movie.tracks
     .values()
-    .filter(({ kind }) => kind === 'vide' || kind === 'soun')
-    .reduce((longest, track) => Math.max(longest, trackSeconds(track, movie)), 0);
+    .filter(isCounted)
+    .reduce((most, track) => Math.max(most, seconds(track, movie)), 0);
 
-const trackSeconds = ({ edits, mediaUnits, unitsPerSecond }: Track, movie: Movie): number => {
-  if (edits.length === 0) return mediaUnits / unitsPerSecond;
+const mediaSeconds = ({ mediaUnits, fragmentsFrom = 0, fragmentsTo = 0, unitsPerSecond }: Track): number =>
+  Math.max(mediaUnits, fragmentsTo - fragmentsFrom) / unitsPerSecond;
+
+const playedSeconds = (track: Track, movie: Movie): number => {
+  const { edits, unitsPerSecond } = track;
+  if (edits.length === 0) return mediaSeconds(track);
+  const mediaUnits = mediaSeconds(track) * unitsPerSecond;
   return edits.reduce((seconds, { duration, mediaStart }) => {
     const wanted = duration / movie.unitsPerSecond;
     if (mediaStart < 0) return seconds + wanted;

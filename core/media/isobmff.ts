@@ -1,6 +1,14 @@
-import { addFragment, type Movie, pictureOf, readMovie, secondsOf } from './isobmff-movie.ts';
 import {
-  asBuffer,
+  addFragment,
+  framesOf,
+  type Movie,
+  mediaSecondsOf,
+  pictureOf,
+  readMovie,
+  secondsOf,
+} from './isobmff-movie.ts';
+import {
+  bytesAfter,
   type RandomAccessFile,
   readIndex,
   requireWithin,
@@ -23,10 +31,14 @@ interface TopBox {
 
 /**
  * Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12), wherever it is, fragmented or not, without
- * media data. Tables are summed in place and never expanded: a few bytes can claim billions of samples.
+ * media data. Tables are summed in place and never expanded: a few bytes can claim billions of samples. Reads on to the
+ * last box, so that nothing behind the media goes unseen, unless the video is longer than `enoughSeconds` already.
  * Throws `UnreadableVideoError`, and Node's range error for a truncated table.
  */
-export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoIndex> => {
+export const readIsobmffIndex = async (
+  file: RandomAccessFile,
+  enoughSeconds: number,
+): Promise<VideoIndex> => {
   let movie: Movie | undefined;
   let hasMedia = false;
   let position = 0;
@@ -34,6 +46,8 @@ export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoInd
     const box = await topBoxAt(file, position);
     if (!box) break;
     if (box.type === 'moov') {
+      // Players differ in which of two they take.
+      if (movie) throw new UnreadableVideoError('is damaged');
       movie = readMovie(await readIndex(file, box.contentStart, box.end));
     } else if (box.type === 'moof' && movie) {
       addFragment(movie, await readIndex(file, box.contentStart, box.end));
@@ -41,17 +55,24 @@ export const readIsobmffIndex = async (file: RandomAccessFile): Promise<VideoInd
       hasMedia = true;
       if (Number.isFinite(box.end)) requireWithin(file, box.end);
     }
-    if ((movie && hasMedia && !movie.isFragmented) || !Number.isFinite(box.end)) break;
+    if (movie && secondsOf(movie) > enoughSeconds) return indexOf(movie);
+    if (!Number.isFinite(box.end)) break;
     position = box.end;
   }
   if (!movie || !hasMedia) throw new UnreadableVideoError('is cut off');
-  const picture = pictureOf(movie);
-  if (!picture) throw new UnreadableVideoError('holds no video');
-  return { seconds: secondsOf(movie), ...picture };
+  return indexOf(movie);
 };
 
+const indexOf = (movie: Movie): VideoIndex => {
+  const picture = pictureOf(movie);
+  if (!picture) throw new UnreadableVideoError('holds no video');
+  const [seconds, mediaSeconds] = [secondsOf(movie), mediaSecondsOf(movie)];
+  return { seconds, mediaSeconds, frames: framesOf(movie), ...picture };
+};
+
+/** The box at a position; undefined at the end of the file. Throws `UnreadableVideoError` where the box before it is cut off. */
 const topBoxAt = async (file: RandomAccessFile, position: number): Promise<TopBox | undefined> => {
-  const header = asBuffer(await file.read(position, position + MAX_HEADER_BYTES));
+  const header = await bytesAfter(file, position, MAX_HEADER_BYTES);
   if (header.byteLength < MIN_HEADER_BYTES) return undefined;
   const type = header.toString('latin1', 4, 8);
   const shortSize = header.readUInt32BE(0);

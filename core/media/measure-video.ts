@@ -1,7 +1,13 @@
 import type { VideoExtension } from './file-types.ts';
 import { readIsobmffIndex } from './isobmff.ts';
 import { docTypeOf, readMatroskaIndex } from './matroska.ts';
-import { asBuffer, inWindows, type RandomAccessFile, UnreadableVideoError } from './video-bytes.ts';
+import {
+  asBuffer,
+  inWindows,
+  type RandomAccessFile,
+  UnreadableVideoError,
+  type VideoIndex,
+} from './video-bytes.ts';
 
 /** The type of a video file. */
 export interface VideoType {
@@ -43,19 +49,59 @@ export const videoTypeOf = (head: Uint8Array): VideoType | undefined => {
  * truncated, or its duration cannot be determined. Errors of `file` pass through.
  */
 export const measureVideo = async (file: RandomAccessFile): Promise<VideoMeasurement> => {
+  const { type, seconds, width, height } = await readVideo(file);
+  return { ...type, durationSec: durationOf(seconds), ...(width && height ? { width, height } : {}) };
+};
+
+/** A clip that is billed by its length. */
+export interface ClipMeasurement extends VideoType {
+  /** Seconds, rounded to milliseconds. */
+  durationSec: number;
+}
+
+/** What a player may add to a clip that its edits cut off: the frames that a decoder needs before the first shown one. */
+const EDIT_SLACK_SECONDS = 0.25;
+/** More than the fastest cameras of phones record. */
+const MAX_FRAMES_PER_SECOND = 300;
+
+/**
+ * Measures a video as `measureVideo` does, by the longest that a player may take it for: whoever sends it pays by its length,
+ * and its provider may read it in another way. Of one that is longer than `enoughSeconds` it reads no more than it takes to know
+ * that. Throws `UnreadableVideoError`, also for one of more than 300 pictures a second.
+ */
+export const measureClip = async (
+  file: RandomAccessFile,
+  enoughSeconds = Number.POSITIVE_INFINITY,
+): Promise<ClipMeasurement> => {
+  const { type, seconds, mediaSeconds, frames } = await readVideo(file, enoughSeconds);
+  const longest = mediaSeconds > seconds + EDIT_SLACK_SECONDS ? mediaSeconds : seconds;
+  if (frames - 1 > longest * MAX_FRAMES_PER_SECOND)
+    throw new UnreadableVideoError('has too many pictures a second');
+  return { ...type, durationSec: durationOf(longest) };
+};
+
+const readVideo = async (
+  file: RandomAccessFile,
+  enoughSeconds = Number.POSITIVE_INFINITY,
+): Promise<VideoIndex & { type: VideoType }> => {
   const windows = inWindows(file);
   const head = await windows.read(0, VIDEO_HEAD_BYTES);
   const type = videoTypeOf(head);
   if (!type) throw new UnreadableVideoError('is not an MP4, QuickTime or WebM video');
-  const { seconds, ...size } = await readIndexOf(type, windows);
-  const durationSec = Math.round(seconds * 1_000) / 1_000;
-  if (!Number.isFinite(durationSec) || durationSec <= 0) throw new UnreadableVideoError('has no duration');
-  return { ...type, durationSec, ...size };
+  return { type, ...(await readIndexOf(type, windows, enoughSeconds)) };
 };
 
-const readIndexOf = async (type: VideoType, file: RandomAccessFile) => {
+const durationOf = (seconds: number): number => {
+  const durationSec = Math.round(seconds * 1_000) / 1_000;
+  if (!Number.isFinite(durationSec) || durationSec <= 0) throw new UnreadableVideoError('has no duration');
+  return durationSec;
+};
+
+const readIndexOf = async (type: VideoType, file: RandomAccessFile, enoughSeconds: number) => {
   try {
-    return await (type === WEBM || type === MATROSKA ? readMatroskaIndex(file) : readIsobmffIndex(file));
+    return await (type === WEBM || type === MATROSKA
+      ? readMatroskaIndex(file, enoughSeconds)
+      : readIsobmffIndex(file, enoughSeconds));
   } catch (error) {
     if (!BEYOND_BYTES.has((error as { code?: unknown }).code)) throw error;
     throw new UnreadableVideoError('is damaged', { cause: error });

@@ -15,6 +15,10 @@ export class UnreadableVideoError extends Error {
 export interface VideoIndex {
   /** Duration of video and audio together. */
   seconds: number;
+  /** The longest that a player may take the file for. */
+  mediaSeconds: number;
+  /** Number of pictures. */
+  frames: number;
   /** Pixels, if the index has them. */
   width?: number;
   height?: number;
@@ -70,4 +74,22 @@ export const asBuffer = (bytes: Uint8Array): Buffer =>
 /** Throws `UnreadableVideoError` when a file is known to end before `end`. */
 export const requireWithin = (file: RandomAccessFile, end: number): void => {
   if (end > (file.sizeBytes() ?? Number.POSITIVE_INFINITY)) throw new UnreadableVideoError('is cut off');
+};
+
+/**
+ * The bytes after a position, up to `count`; fewer at the end of the file. Throws `UnreadableVideoError` where the file ends
+ * before that position, whether or not its size is known.
+ */
+export const bytesAfter = async (
+  file: RandomAccessFile,
+  position: number,
+  count: number,
+): Promise<Buffer> => {
+  const size = file.sizeBytes();
+  if (position > (size ?? Number.POSITIVE_INFINITY)) throw new UnreadableVideoError('is cut off');
+  if (position === size) return Buffer.alloc(0);
+  if (position === 0 || size !== undefined) return asBuffer(await file.read(position, position + count));
+  const bytes = asBuffer(await file.read(position - 1, position + count));
+  if (bytes.byteLength === 0) throw new UnreadableVideoError('is cut off');
+  return bytes.subarray(1);
 };

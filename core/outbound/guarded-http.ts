@@ -70,28 +70,6 @@ const guardedConnector = (resolveAll: ResolveAll): buildConnector.connector => {
   };
 };
 
-/** Guarded requests over kept connections; see `guardedRequest`. */
-export interface GuardedSession {
-  request: (
-    url: string,
-    options: Omit<GuardedRequest, 'maxResponseBytes'>,
-  ) => Promise<Dispatcher.ResponseData>;
-  /** Drops all connections, including those in use. */
-  close: () => Promise<void>;
-}
-
-/**
- * A session of sequential requests that keeps one connection to each server. Addresses are checked only on
- * connect, so keep a session no longer than the work on one file.
- */
-export const openGuardedSession = (resolveAll: ResolveAll = lookup): GuardedSession => {
-  const agent = guardedAgent(resolveAll, { connections: 1 });
-  return {
-    request: (url, options) => send(agent, url, options),
-    close: () => agent.destroy(),
-  };
-};
-
 /**
  * Sends a request to a URL from a caller or provider over a new connection, and returns undici's response.
  * Does not follow redirects. Throws `TargetRefusedError` for a URL that is malformed, not `https:` (with

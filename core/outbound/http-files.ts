@@ -22,7 +22,10 @@ export class FileUnavailableError extends Error {
 export const openFile = async (url: string, signal: AbortSignal): Promise<Readable> => {
   let response: Awaited<ReturnType<typeof guardedRequest>>;
   try {
-    response = await guardedRequest(overHttps(url, allowPrivateTargets()), { signal });
+    response = await guardedRequest(overHttps(url, allowPrivateTargets()), {
+      headers: { 'accept-encoding': 'identity' },
+      signal,
+    });
   } catch (error) {
     if (error instanceof TargetRefusedError)
       throw new FileUnavailableError('The file is not fetched from there.', false, error);

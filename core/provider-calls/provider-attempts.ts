@@ -22,12 +22,20 @@ import {
   TAKEN,
 } from './providers.ts';
 
+/** As `ProviderUsage`. */
+const Usage = z.object({
+  images: z.optional(z.number()),
+  inputSeconds: z.optional(z.number()),
+  outputSeconds: z.optional(z.number()),
+});
+
 /** The outcome of a call. `accepted` is replaced by the task's own outcome. */
 const Outcome = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accepted'), taskId: z.string() }),
   z.object({
     kind: z.literal('done'),
     outputs: z.array(z.union([z.object({ url: z.string() }), z.object({ failure: Failure })])),
+    usage: z.optional(Usage),
   }),
   z.object({ kind: z.literal('failed'), failure: Failure, taken: z.optional(z.enum(TAKEN)) }),
   z.object({

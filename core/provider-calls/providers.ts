@@ -13,10 +13,17 @@ export type ProviderOutput = { url: string } | { failure: Failure };
 export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
+/** What a provider says it used and bills, as far as it says so. Seconds are those of videos. */
+export interface ProviderUsage {
+  images?: number | undefined;
+  inputSeconds?: number | undefined;
+  outputSeconds?: number | undefined;
+}
+
 /** What a provider's answer means for a request, independent of the wire format. */
 export type ProviderAnswer =
   /** Finished; at least one output has a URL. */
-  | { kind: 'done'; outputs: ProviderOutput[] }
+  | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
   /** A task was created; query it by this id. */
   | { kind: 'accepted'; taskId: string }
   /** The task is unfinished. */

@@ -96,6 +96,8 @@ export const VideoRequest = z.object({
   lastFrame: z.optional(z.string()),
   referenceImages: z.array(z.string()),
   referenceVideos: z.array(z.string()),
+  /** The keys of their copies, in their order; absent without reference videos, and in older requests. */
+  clips: z.optional(z.array(z.string())),
   referenceAudios: z.array(z.string()),
 });
 export type VideoRequest = z.infer<typeof VideoRequest>;
@@ -103,6 +105,10 @@ export type VideoRequest = z.infer<typeof VideoRequest>;
 /** A request of either kind. */
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
+
+/** The keys of the copies of a request's reference videos. */
+export const clipsOf = (request: StoredRequest): readonly string[] =>
+  request.kind === 'video' ? (request.clips ?? []) : [];
 
 /** The status a request reads as: a stored one, or `expired`. */
 export const RECORD_STATUSES = [...STORED_STATUSES, 'expired'] as const;

@@ -10,7 +10,7 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus } from './request-rules.ts';
+import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
@@ -230,11 +230,16 @@ export const closeWork = ({
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  { accountId, requestId, outputs = [] }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'>,
+  {
+    accountId,
+    requestId,
+    outputs = [],
+    clips = [],
+  }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
-  const files = outputs.flatMap(({ objectKey }) => objectKey ?? []);
+  const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
   const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;

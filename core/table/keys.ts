@@ -244,3 +244,8 @@ export const outputObjectKey = (requestId: string, index: number, extension: str
 export const outputFileName = (objectKey: string): string => objectKey.split('/').slice(-2).join('_');
 export const outputObjectPrefix = (requestId: string): string => `${OUTPUT_PREFIX}${requestId}/`;
 export const OUTPUT_PREFIX = 'outputs/';
+
+/** The copy of a request's reference video; `index` counts from 0. */
+export const clipObjectKey = (requestId: string, index: number, extension: string): string =>
+  `${CLIP_PREFIX}${requestId}/${index}.${extension}`;
+export const CLIP_PREFIX = 'clips/';

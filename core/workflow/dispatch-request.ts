@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
+import { withClipUrls } from '../files/clip-urls.ts';
 import { listAttempts, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
@@ -25,6 +26,8 @@ import { workflowSettings } from './workflow-settings.ts';
 /** The time of a function whose limit is not known, and what is left to return and log at its end. */
 const DEFAULT_TIME_LEFT_MS = 30_000;
 const RESERVED_MS = 5_000;
+/** How much longer than until the deadline a provider can fetch reference videos: its clock may differ. */
+const CLIP_URL_SLACK_SECONDS = 300;
 
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
@@ -67,7 +70,8 @@ export const dispatchRequest = async (
   // A request whose provider may have taken a call stays with it: the calls of two plans do not mix.
   const taken = stored.find((attempt) => !isBusyAttempt(attempt));
   const { provider, upstreamModel } = await providerRouteOf(request.model, taken && originOf(taken));
-  const { mode, calls } = provider.plan(request, upstreamModel, await callbackUrl(provider.id, requestId));
+  const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
+  const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
   if (mode === 'synchronous') await markProcessing(request);
 
   const origin = { provider: provider.id, upstreamModel, baseUrl: provider.baseUrl };

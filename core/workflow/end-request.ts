@@ -5,8 +5,7 @@ import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
-import { removalTime } from '../requests/request-rules.ts';
+import { clipsOf, removalTime, type StoredRequest } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -42,7 +41,9 @@ export const endRequest = async (
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
   const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
   const isToBeClosed =
-    request.webhookUrl !== undefined || (state.status === 'failed' && mayHaveFiles) || mayHaveTasks;
+    request.webhookUrl !== undefined ||
+    (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||
+    mayHaveTasks;
   const closeWithinSeconds = mayHaveTasks ? 0 : CLOSE_WITHIN_SECONDS;
   const follows = isToBeClosed
     ? { list: 'LOOK' as const, dueAt: addSeconds(finishedAt, closeWithinSeconds) }

@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
+import { removeObjects } from '../files/remove-objects.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { clipsOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
@@ -10,8 +11,8 @@ import { settleRequest } from './settle-request.ts';
 import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
 
 /**
- * Fails a request that has no files, refunds it in full and closes it, unless its provider may still work on it: the
- * reconciler then cancels that first. A terminal request is only closed.
+ * Fails a request that has no outputs, refunds it in full and closes it, once the copies of its reference videos are removed,
+ * unless its provider may still work on it: the reconciler then cancels that first. A terminal request is only closed.
  */
 export const failRequest = async (
   requestId: string,
@@ -19,7 +20,9 @@ export const failRequest = async (
   clock: Clock = systemClock,
 ): Promise<void> => {
   await endAsFailed(requestId, error, clock, { mayHaveFiles: false });
-  await closeRequest(requestId, { clock });
+  const files = async (request: StoredRequest): Promise<boolean> =>
+    (await removeObjects(clipsOf(request))).length === 0;
+  await closeRequest(requestId, { clock, files });
 };
 
 /**

@@ -1,15 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { possibleFilesOf } from '../files/possible-files.ts';
-import { removeObjects } from '../files/remove-files.ts';
+import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
-import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
+import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import {
+  clipsOf,
+  isTerminal,
+  maxOutputs,
+  type StoredOutput,
+  type StoredRequest,
+} from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
+import { usageDifference } from './usage-rules.ts';
 import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
@@ -33,8 +40,9 @@ export class OutputsPendingError extends Error {
 }
 
 /**
- * Copies every output the provider produced to the bucket and records them. An output whose file the provider
- * does not have, or that is not a file we deliver, is recorded without a file and does not affect the others.
+ * Copies every output the provider produced to the bucket and records them, then removes the copies of the reference
+ * videos. An output whose file the provider does not have, or that is not a file we deliver, is recorded without a file and
+ * does not affect the others.
  *
  * Idempotent: it does nothing once the outputs are recorded; before, it writes the same files under the same
  * keys. If the request was failed or deleted while this or an earlier run was under way, the files are removed again.
@@ -68,12 +76,31 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     }
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, { model: request.model });
-    if (await recordOutputs(requestId, outputs)) return;
+    if (await recordOutputs(requestId, outputs)) {
+      reportUsage(request, latestAttempts(attempts).values());
+      // The provider has made all that it will, and needs them no more.
+      await removeObjects(clipsOf(request));
+      return;
+    }
   }
   // Nothing was written. If the request failed or was deleted, nothing refers to these files.
   const ended = await findRequest(requestId);
   if (!ended || ended.status === 'failed')
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
+};
+
+/** Counts the calls whose provider says that it used something else than what is billed. */
+const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>): void => {
+  for (const attempt of attempts) {
+    const direction = usageDifference(request, attempt);
+    if (direction === undefined) continue;
+    const { provider = 'unknown', call, outcome } = attempt;
+    countMetric(METRIC.providerUsageDiffers, { provider, direction });
+    const { requestId } = request;
+    const billedSeconds = request.kind === 'video' ? request.billedSeconds : undefined;
+    const usage = outcome?.kind === 'done' ? outcome.usage : undefined;
+    logger.warn('provider usage differs', { requestId, provider, call, direction, billedSeconds, usage });
+  }
 };
 
 const STORE = { image: storeImage, video: storeVideo };

@@ -11,7 +11,7 @@ import type {
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import { cancelAnswerOf, failureOf, refusedCreation, unansweredCreation, untoldTask } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
-import { optional, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 import { planArkImages } from './images.ts';
 import { planArkVideo, readArkTask, TASKS_PATH } from './videos.ts';
@@ -20,6 +20,7 @@ const ErrorBody = z.object({ error: z.object({ code: requiredText() }) });
 const ImagesBody = z.object({
   data: z.array(z.object({ url: optionalText(), error: optional(z.object({ code: optionalText() })) })),
 });
+const ImagesUsage = z.object({ usage: z.object({ generated_images: optionalNumber() }) });
 type ImageItem = z.output<typeof ImagesBody>['data'][number];
 
 const CreatedTask = z.object({ id: requiredText() });
@@ -59,7 +60,9 @@ export class ModelArk implements Provider {
       return refusedCreation(this.id, answer, codeOf(answer), classifyArkError);
     }
     const outputs = images.map(toOutput);
-    return outputs.some((output) => 'url' in output) ? { kind: 'done', outputs } : noneProduced(outputs);
+    if (!outputs.some((output) => 'url' in output)) return noneProduced(outputs);
+    const used = readBody(ImagesUsage, body)?.usage.generated_images;
+    return { kind: 'done', outputs, ...(used !== undefined && { usage: { images: used } }) };
   }
 
   async query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer> {

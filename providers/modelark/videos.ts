@@ -3,7 +3,7 @@ import type { ProviderAnswer, ProviderPlan } from '../../core/provider-calls/pro
 import type { VideoRequest } from '../../core/requests/request-rules.ts';
 import { failedTask, failureOf, unknownState, unknownTask } from '../failures.ts';
 import type { HttpAnswer } from '../http.ts';
-import { optional, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyArkError } from './errors.ts';
 
 /** Where tasks are created, and queried by `/<id>`. */
@@ -50,6 +50,7 @@ const TaskBody = z.object({
   status: requiredText(),
   error: optional(z.object({ code: optionalText() })),
   content: optional(z.object({ video_url: optionalText() })),
+  duration: optionalNumber(),
 });
 
 /** What a task query tells of its task; undefined when it tells nothing. */
@@ -58,14 +59,16 @@ export const readArkTask = (answer: HttpAnswer): ProviderAnswer | undefined => {
   if (answer.status === 404) return unknownTask();
   const task = answer.status === 200 ? readBody(TaskBody, answer.body) : undefined;
   if (!task) return undefined;
-  const { status, error, content } = task;
+  const { status, error, content, duration: outputSeconds } = task;
   switch (status) {
     case 'queued':
     case 'running':
       return { kind: 'waiting' };
     case 'succeeded': {
       const url = content?.video_url;
-      return url ? { kind: 'done', outputs: [{ url }] } : { kind: 'failed', failure: failureOf('error') };
+      if (!url) return { kind: 'failed', failure: failureOf('error') };
+      const usage = outputSeconds === undefined ? {} : { usage: { outputSeconds } };
+      return { kind: 'done', outputs: [{ url }], ...usage };
     }
     case 'expired':
       return { kind: 'failed', failure: failureOf('timeout') };

@@ -5,6 +5,7 @@ import type {
   ProviderAnswer,
   ProviderCall,
   ProviderPlan,
+  ProviderUsage,
 } from '../../core/provider-calls/providers.ts';
 import type { StoredRequest } from '../../core/requests/request-rules.ts';
 import {
@@ -18,7 +19,7 @@ import {
   untoldTask,
 } from '../failures.ts';
 import { callProvider, type HttpAnswer } from '../http.ts';
-import { optional, optionalText, readBody, requiredText } from '../reading.ts';
+import { optional, optionalNumber, optionalText, readBody, requiredText } from '../reading.ts';
 import { classifyModelStudioError } from './errors.ts';
 import { planModelStudioImages } from './images.ts';
 import { planModelStudioVideo } from './videos.ts';
@@ -28,9 +29,16 @@ const Choices = z.array(
     message: optional(z.object({ content: optional(z.array(z.object({ image: optionalText() }))) })),
   }),
 );
+const Usage = z.object({
+  image_count: optionalNumber(),
+  output_image_count: optionalNumber(),
+  duration: optionalNumber(),
+  input_video_duration: optionalNumber(),
+  output_video_duration: optionalNumber(),
+});
 const ErrorBody = z.object({ code: requiredText() });
 const CreatedTask = z.object({ output: z.object({ task_id: requiredText() }) });
-const ImagesBody = z.object({ output: z.object({ choices: Choices }) });
+const ImagesBody = z.object({ output: z.object({ choices: Choices }), usage: z.optional(z.unknown()) });
 const TaskBody = z.object({
   output: z.object({
     task_status: requiredText(),
@@ -38,6 +46,7 @@ const TaskBody = z.object({
     choices: optional(Choices),
     video_url: optionalText(),
   }),
+  usage: z.optional(z.unknown()),
 });
 
 /** Alibaba Cloud Model Studio. Images are synchronous or tasks, by model; videos are tasks. It never calls back. */
@@ -69,7 +78,7 @@ export class ModelStudio implements Provider {
     const task = readBody(CreatedTask, answer.body);
     if (task) return { kind: 'accepted', taskId: task.output.task_id };
     const images = readBody(ImagesBody, answer.body);
-    if (images) return produced(images.output.choices, 'yes');
+    if (images) return produced(images.output.choices, images.usage, 'yes');
     return refusedCreation(this.id, answer, codeOf(answer), classifyModelStudioError);
   }
 
@@ -79,12 +88,14 @@ export class ModelStudio implements Provider {
       signal,
     });
     const isTold = answer.kind === 'answered' && answer.status === 200;
-    const output = isTold ? readBody(TaskBody, answer.body)?.output : undefined;
-    if (!output) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
-    const { task_status: status, code = status, choices = [], video_url: video } = output;
+    const task = isTold ? readBody(TaskBody, answer.body) : undefined;
+    if (!task) return untoldTask(this.id, answer, codeOf(answer), classifyModelStudioError);
+    const { task_status: status, code = status, choices = [], video_url: video } = task.output;
     switch (status) {
       case 'SUCCEEDED':
-        return video === undefined ? produced(choices) : { kind: 'done', outputs: [{ url: video }] };
+        return video === undefined
+          ? produced(choices, task.usage)
+          : { kind: 'done', outputs: [{ url: video }], ...usageOf(task.usage) };
       case 'FAILED':
       case 'CANCELED':
         return failedTask(this.id, code, classifyModelStudioError);
@@ -119,10 +130,27 @@ const codeOf = (answer: HttpAnswer): string | undefined =>
   answer.kind === 'answered' ? readBody(ErrorBody, answer.body)?.code : undefined;
 
 /** Every image of every choice: a response may hold one choice with many images or many choices. */
-const produced = (choices: z.output<typeof Choices>, taken?: 'yes'): ProviderAnswer => {
+const produced = (choices: z.output<typeof Choices>, usage: unknown, taken?: 'yes'): ProviderAnswer => {
   const outputs = choices.flatMap(({ message }) =>
     (message?.content ?? []).flatMap(({ image }) => (image === undefined ? [] : [{ url: image }])),
   );
-  if (outputs.length > 0) return { kind: 'done', outputs };
+  if (outputs.length > 0) return { kind: 'done', outputs, ...usageOf(usage) };
   return { kind: 'failed', failure: failureOf('error'), ...(taken && { taken }) };
+};
+
+/** Wan 2.7 tells the seconds of the output alone, as `duration`; Wan 3.0 those of input and output as well. */
+const usageOf = (usage: unknown): { usage?: ProviderUsage } => {
+  const told = readBody(Usage, usage);
+  if (!told) return {};
+  const images = told.output_image_count ?? told.image_count;
+  const inputSeconds = told.input_video_duration;
+  const outputSeconds =
+    told.output_video_duration ?? (inputSeconds === undefined ? told.duration : undefined);
+  return {
+    usage: {
+      ...(images !== undefined && { images }),
+      ...(inputSeconds !== undefined && { inputSeconds }),
+      ...(outputSeconds !== undefined && { outputSeconds }),
+    },
+  };
 };

@@ -19,7 +19,7 @@ const MAX_KILOBYTES: Record<string, number> = {
   'api/block-end-user': 494,
   'api/bulk-delete-generations': 675,
   'api/create-generation': 664,
-  'api/create-video': 800,
+  'api/create-video': 850,
   'api/delete-end-user': 679,
   'api/delete-generation': 674,
   'api/get-balance': 493,
@@ -37,7 +37,7 @@ const MAX_KILOBYTES: Record<string, number> = {
   'events/reconcile-lost': 1599,
   'events/stop-executions': 600,
   'events/verify-ledger': 483,
-  'media/measure-clips': 955,
+  'media/measure-clips': 1250,
   // The encoder of videos.
   'sandbox/answer-as-providers': 1240,
   'workflow/await-provider': 1411,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   accountListing,
   apiKeyListing,
+  CLIP_PREFIX,
   dueListing,
   endUserListing,
   LISTING_INDEX,
@@ -185,6 +186,15 @@ describe('the lifecycle of the files', () => {
       Id: 'expire-outputs',
       Prefix: OUTPUT_PREFIX,
       ExpirationInDays: days,
+      Status: 'Enabled',
+    });
+  });
+
+  test('removes copies of reference clips that nobody removed', async () => {
+    expect(await rulesFor({})).toContainEqual({
+      Id: 'expire-clips',
+      Prefix: CLIP_PREFIX,
+      ExpirationInDays: 2,
       Status: 'Enabled',
     });
   });

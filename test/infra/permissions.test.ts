@@ -17,7 +17,9 @@ const index = (name: string): string => `${TABLE}/index/${name}`;
 /** The table's items with these partition keys. */
 const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(', ')}`;
 const BUCKET = 'DataStoreOutputs.Arn';
-const FILES = `${BUCKET}/outputs/*`;
+const OUTPUTS = `${BUCKET}/outputs/*`;
+const CLIPS = `${BUCKET}/clips/*`;
+const FILES = `${CLIPS} ${OUTPUTS}`;
 const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
 const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
 const SIGNING_KEY = 'DeliverySigningKey';
@@ -85,6 +87,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     ...CREATE,
     [itemsOf(KEYS, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+    [CLIPS]: 's3:DeleteObject',
   },
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
@@ -138,7 +141,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   },
   'workflow/dispatch-request': {
     [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
-    [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
   },
   'workflow/await-provider': {
     [itemsOf(REQUESTS)]: TASK,
@@ -152,7 +155,8 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   // It parses what providers' URLs serve.
   'workflow/store-outputs': {
     [itemsOf(REQUESTS)]: TASK,
-    [FILES]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
+    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
+    [CLIPS]: 's3:DeleteObject',
   },
   'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/fail-request': { ...END, ...REMOVE_FILES, [WEBHOOKS]: 'states:StartExecution' },
@@ -162,7 +166,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [FILES]: 's3:DeleteObject',
   },
   // It parses what callers' URLs serve.
-  'media/measure-clips': {},
+  'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:PutObject' },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
@@ -383,7 +387,7 @@ describe('no policy of the stack', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
-      new Set([FILES, ...ALL_RUN.split(' ')]),
+      new Set([OUTPUTS, CLIPS, ...ALL_RUN.split(' ')]),
     );
   });
 

@@ -7,6 +7,8 @@ export type Directives = {
   text: string;
   /** Absent when the prompt has no `[delay]`. */
   delaySeconds?: number;
+  /** How long the task waits before it starts; absent without `[queued]`. */
+  queuedSeconds?: number;
   fail?: Failure;
   /** How many calls with this prompt fail before one succeeds. */
   flakyCalls: number;
@@ -30,6 +32,7 @@ export type Failure = 'content_policy' | 'provider_error' | 'timeout';
 /** The directives that take a value, and the pattern of that value. */
 const VALUES = {
   delay: String.raw`\d+(?:\.\d+)?`,
+  queued: String.raw`\d+(?:\.\d+)?`,
   fail: 'content_policy|provider_error|timeout',
   flaky: String.raw`\d+`,
   images: String.raw`[1-9]\d*`,
@@ -57,8 +60,9 @@ export const parseDirectives = (prompt: string): Directives => {
   const brokenIndexes = new Set<number>();
   let isAllBroken = false;
   for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
-    const { delay, fail, flaky, images, broken, callback, status, megabytes, flag } = groups;
+    const { delay, queued, fail, flaky, images, broken, callback, status, megabytes, flag } = groups;
     if (delay !== undefined) directives.delaySeconds = Number(delay);
+    if (queued !== undefined) directives.queuedSeconds = Number(queued);
     if (fail !== undefined) directives.fail = fail as Failure;
     if (flaky !== undefined) directives.flakyCalls = Number(flaky);
     if (images !== undefined) directives.images = Number(images);

@@ -20,15 +20,19 @@ export type TaskRecord = {
   callbackUrl?: string;
   /** How often the task was queried. */
   queries: number;
+  /** How often it was asked to be cancelled or deleted, refusals included. */
+  cancels: number;
   /** The finished attempts, in the order they finished. */
   callbacks: readonly CallbackAttempt[];
 };
 
 /** Records tasks, their queries and their callbacks. */
 export type TaskJournal = {
-  add(task: Omit<TaskRecord, 'queries' | 'callbacks'>): void;
+  add(task: Omit<TaskRecord, 'queries' | 'cancels' | 'callbacks'>): void;
   /** Ignores unknown tasks. */
   countQuery(id: string): void;
+  /** Ignores unknown tasks. */
+  countCancel(id: string): void;
   /** Ignores unknown tasks. */
   addCallback(id: string, attempt: CallbackAttempt): void;
   find(id: string): TaskRecord | undefined;
@@ -45,11 +49,12 @@ export const createTaskJournal = (capacity = 10_000): TaskJournal => {
   };
   return {
     add(task) {
-      records.set(task.id, { ...task, queries: 0, callbacks: [] });
+      records.set(task.id, { ...task, queries: 0, cancels: 0, callbacks: [] });
       const [oldest = task.id] = records.keys();
       if (records.size > capacity) records.delete(oldest);
     },
     countQuery: (id) => update(id, (record) => ({ ...record, queries: record.queries + 1 })),
+    countCancel: (id) => update(id, (record) => ({ ...record, cancels: record.cancels + 1 })),
     addCallback: (id, attempt) =>
       update(id, (record) => ({ ...record, callbacks: [...record.callbacks, attempt] })),
     find: (id) => records.get(id),

@@ -21,6 +21,8 @@ export type NewTask<About, Result> = {
   about: About;
   /** Time from submission to the end, first waiting, then running; `Infinity` never ends. */
   seconds: number;
+  /** Time to wait before `seconds` begin, all of which it then runs. */
+  queuedSeconds?: number | undefined;
   /** Called at most once, when the task is first read after its end. `endedAt` is in epoch milliseconds. */
   finish: (endedAt: number) => TaskOutcome<Result>;
   /** The task gets an id but is not stored. */
@@ -35,6 +37,8 @@ export type Tasks<About, Result> = {
   find(id: string, instant?: number): TaskView<About, Result> | undefined;
   /** Cancels a waiting task. Returns false when there is none. */
   cancel(id: string): boolean;
+  /** Deletes the record of a task in any state. Does nothing for an unknown one. */
+  remove(id: string): void;
 };
 
 type Task<About, Result> = Pick<NewTask<About, Result>, 'about' | 'finish'> & {
@@ -49,8 +53,13 @@ type Task<About, Result> = Pick<NewTask<About, Result>, 'about' | 'finish'> & {
 /** Duration of a task without `[delay]`: long enough to observe every status. */
 export const DEFAULT_TASK_SECONDS = 0.5;
 
+/** Both upstreams forget a cancelled task after a day at the latest. */
+const CANCELLED_RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
+
 /** A task waits for a fifth of its duration, up to this long. */
 const MAX_WAIT_MILLISECONDS = 1_000;
+
+const shortWait = (seconds: number) => Math.min(MAX_WAIT_MILLISECONDS, (seconds * 1000) / 5);
 
 /**
  * Creates the tasks of one upstream. Nothing runs in the background: a task's state is computed from the clock on each
@@ -67,8 +76,9 @@ export const createTasks = <About, Result>({
 }): Tasks<About, Result> => {
   const tasks = new Map<string, Task<About, Result>>();
 
-  const isPastRetention = ({ submittedAt }: Task<About, Result>) =>
-    submittedAt + retentionSeconds * 1000 <= now();
+  const isPastRetention = ({ submittedAt, cancelledAt }: Task<About, Result>) =>
+    submittedAt + retentionSeconds * 1000 <= now() ||
+    (cancelledAt !== undefined && cancelledAt + CANCELLED_RETENTION_MILLISECONDS <= now());
 
   const deletePastRetention = () => {
     for (const [id, task] of tasks) {
@@ -80,7 +90,8 @@ export const createTasks = <About, Result>({
   const view = (task: Task<About, Result>, instant: number): TaskView<About, Result> => {
     const { id, about, submittedAt, startsAt, endsAt, cancelledAt } = task;
     const base = { id, about, submittedAt };
-    if (cancelledAt !== undefined) return { ...base, phase: 'cancelled', endedAt: cancelledAt };
+    if (cancelledAt !== undefined && cancelledAt <= instant)
+      return { ...base, phase: 'cancelled', endedAt: cancelledAt };
     if (instant < startsAt) return { ...base, phase: 'waiting' };
     if (instant < endsAt) return { ...base, phase: 'running', startedAt: startsAt };
     task.outcome ??= task.finish(endsAt);
@@ -96,12 +107,13 @@ export const createTasks = <About, Result>({
   };
 
   return {
-    submit({ about, seconds, finish, isForgotten = false }) {
+    submit({ about, seconds, queuedSeconds, finish, isForgotten = false }) {
       deletePastRetention();
       const id = newId();
       const submittedAt = now();
-      const startsAt = submittedAt + Math.min(MAX_WAIT_MILLISECONDS, (seconds * 1000) / 5);
-      const endsAt = submittedAt + seconds * 1000;
+      const startsAt =
+        submittedAt + (queuedSeconds ?? 0) * 1000 + (queuedSeconds === undefined ? shortWait(seconds) : 0);
+      const endsAt = submittedAt + ((queuedSeconds ?? 0) + seconds) * 1000;
       if (!isForgotten) tasks.set(id, { id, about, submittedAt, startsAt, endsAt, finish });
       const changesAt = [...new Set([submittedAt, startsAt, endsAt])].filter(Number.isFinite);
       return { id, changesAt };
@@ -118,5 +130,7 @@ export const createTasks = <About, Result>({
       task.cancelledAt = now();
       return true;
     },
+
+    remove: (id) => void tasks.delete(id),
   };
 };

@@ -7,6 +7,7 @@ describe('the directives of a prompt', () => {
   test.each([
     ['a fox [delay=5]', { delaySeconds: 5 }],
     ['a fox [delay=0.25]', { delaySeconds: 0.25 }],
+    ['a fox [queued=60]', { queuedSeconds: 60 }],
     ['a fox [fail=content_policy]', { fail: 'content_policy' }],
     ['a fox [fail=provider_error]', { fail: 'provider_error' }],
     ['a fox [fail=timeout]', { fail: 'timeout' }],

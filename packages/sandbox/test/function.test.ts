@@ -146,6 +146,18 @@ describe('the sandbox as a function answers as its server does', () => {
     expect([(await call()).statusCode, (await call()).statusCode]).toEqual([429, 200]);
   });
 
+  test('to a cancellation with a refusal, since it keeps no task that could be cancelled', async () => {
+    clock.time = START;
+    const { id } = json(
+      await post('/api/v3/contents/generations/tasks', anArkVideo({}, 'a fox [queued=60]')),
+    );
+
+    const refused = await get(`/api/v3/contents/generations/tasks/${id}`, 'DELETE');
+
+    expect(refused.statusCode).toBe(404);
+    expect(json(await get(`/api/v3/contents/generations/tasks/${id}`)).status).toBe('queued');
+  });
+
   test('to a broken output with 404', async () => {
     clock.time = START;
     const { url } = json(await post(ARK_IMAGES, anImage({ prompt: 'a fox [broken=all]' }))).data[0];

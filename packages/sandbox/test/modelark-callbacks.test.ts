@@ -49,6 +49,21 @@ const attemptsOf = async (id: string, count: number) => {
 };
 
 describe('a ModelArk callback', () => {
+  test('is not sent for a task that was cancelled', async () => {
+    const receiver = await openReceiver();
+    const id = await submit('a fox [queued=0.5] [delay=0]', receiver.url);
+    await untilCalled(receiver, id, 'queued');
+
+    const answer = await sandbox.call('DELETE', `/api/v3/contents/generations/tasks/${id}`);
+    expect([answer.status, await answer.json()]).toEqual([200, {}]);
+    const witness = await submit('a fox [queued=0.6] [delay=0]', receiver.url);
+    await untilCalled(receiver, witness, 'succeeded');
+
+    expect(await taskOf(id)).toMatchObject({ id, status: 'cancelled', error: null });
+    expect(statusesOf(receiver, id)).toEqual(['queued']);
+    expect((await sandbox.journalOf(id))?.cancels).toBe(1);
+  });
+
   test('carries the task object at each status change', async () => {
     const receiver = await openReceiver();
     const id = await submit('a fox', receiver.url);
@@ -202,6 +217,7 @@ describe("the sandbox's journal", () => {
       prompt: 'a fox [callback=off]',
       callbackUrl: receiver.url,
       queries: 3,
+      cancels: 0,
       callbacks: [],
     });
     expect(await sandbox.journalOf('cgt-unknown')).toBeUndefined();

@@ -216,8 +216,32 @@ describe('a ModelArk video task over time', () => {
     return {
       create: (body: Record<string, unknown>) => (handlers.create(aCall({ body })) as { id: string }).id,
       query: (taskId: string) => handlers.query(aCall({ params: { taskId } })) as Task,
+      remove: (taskId: string) => handlers.remove(aCall({ params: { taskId } })),
     };
   };
+
+  test('can be cancelled while queued, and deleted once it ended, but not in between', () => {
+    const clock = { time: Date.now() };
+    const { create, query, remove } = handlersAt(clock);
+    const queued = create(anArkVideo({ prompt: 'a fox [queued=60]' }));
+    const other = create(anArkVideo({ prompt: 'a fox [queued=60] [delay=5]' }));
+
+    expect(remove(queued)).toEqual({});
+    expect(query(queued).status).toBe('cancelled');
+    expect(() => remove(queued)).toThrow(expect.objectContaining({ status: 409 }));
+
+    clock.time += 60_000;
+    expect(query(other).status).toBe('running');
+    expect(() => remove(other)).toThrow(
+      expect.objectContaining({ status: 409, code: 'InvalidAction.RunningTaskDeletion' }),
+    );
+
+    clock.time += 5_000;
+    expect(query(other).status).toBe('succeeded');
+    expect(remove(other)).toEqual({});
+    expect(() => query(other)).toThrow('is not found');
+    expect(() => remove(other)).toThrow('is not found');
+  });
 
   test('expires when it takes longer than `execution_expires_after`', () => {
     const clock = { time: Date.now() };

@@ -271,6 +271,18 @@ describe('Model Studio images, asynchronous', () => {
     expect(await cancel('unknown')).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
   });
 
+  test('a task that runs or ended cannot be cancelled, and a queued one can', async () => {
+    const running = await submit(aStudioRequest({ prompt: 'a fox [queued=0] [delay=30]' }));
+    const queued = await submit(aStudioRequest({ prompt: 'a fox [queued=60]' }));
+    const cancel = async (taskId: string) =>
+      answerOf(await sandbox.call('POST', `/api/v1/tasks/${taskId}/cancel`));
+
+    expect(await cancel(running)).toMatchObject({ status: 400, code: 'UnsupportedOperation' });
+    expect(await cancel(queued)).toMatchObject({ status: 200 });
+    expect((await taskOf(queued)).output.task_status).toBe('CANCELED');
+    expect((await sandbox.journalOf(running))?.cancels).toBe(1);
+  });
+
   test('an unknown task has the status UNKNOWN', async () => {
     const response = await sandbox.call('GET', '/api/v1/tasks/0b7e1f9e');
 

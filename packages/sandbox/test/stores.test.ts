@@ -156,6 +156,42 @@ describe('the tasks', () => {
     expect(tasks.find(late)?.phase).toBe('succeeded');
   });
 
+  test('wait for as long as they are queued, and then run for all their seconds', () => {
+    const clock = aClock();
+    const tasks = tasksOf(clock);
+    const { id, changesAt } = tasks.submit({
+      ...{ about: 'a fox', seconds: 10, queuedSeconds: 20 },
+      finish: () => ({ result: 'made' }),
+    });
+
+    expect(changesAt).toEqual([0, 20_000, 30_000]);
+    clock.advance(19_999);
+    expect(tasks.find(id)?.phase).toBe('waiting');
+    clock.advance(1);
+    expect(tasks.find(id)?.phase).toBe('running');
+  });
+
+  test('are unknown once removed', () => {
+    const tasks = tasksOf(aClock());
+    const { id } = tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) });
+
+    tasks.remove(id);
+
+    expect(tasks.find(id)).toBeUndefined();
+  });
+
+  test('are forgotten a day after they were cancelled', () => {
+    const clock = aClock();
+    const tasks = createTasks<string, string>({ now: clock.now, retentionSeconds: 7 * 24 * 3600 });
+    const { id } = tasks.submit({ about: 'a fox', seconds: 10, finish: () => ({ result: 'made' }) });
+    tasks.cancel(id);
+
+    clock.advance(24 * HOUR_MILLISECONDS - 1);
+    expect(tasks.find(id)?.phase).toBe('cancelled');
+    clock.advance(1);
+    expect(tasks.find(id)).toBeUndefined();
+  });
+
   test('are unknown after the retention time', () => {
     const clock = aClock();
     const tasks = tasksOf(clock);
@@ -194,6 +230,8 @@ describe('the task journal', () => {
     journal.countQuery('one');
     journal.countQuery('one');
     journal.countQuery('unknown');
+    journal.countCancel('one');
+    journal.countCancel('unknown');
     journal.addCallback('one', attempt);
     journal.addCallback('one', { ...attempt, attempt: 2 });
     journal.addCallback('unknown', attempt);
@@ -201,9 +239,10 @@ describe('the task journal', () => {
     expect(journal.find('one')).toEqual({
       ...aTask('one'),
       queries: 2,
+      cancels: 1,
       callbacks: [attempt, { ...attempt, attempt: 2 }],
     });
-    expect(journal.find('two')).toEqual({ ...aTask('two'), queries: 0, callbacks: [] });
+    expect(journal.find('two')).toEqual({ ...aTask('two'), queries: 0, cancels: 0, callbacks: [] });
     expect(journal.find('unknown')).toBeUndefined();
   });
 

@@ -25,7 +25,8 @@ describe('the clients of the service', () => {
       ['core/creation/content-filter.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
-      ['core/files/upload.ts', 'S3Client', 'upload'],
+      ['core/files/copy-clip.ts', 'S3Client', 'copy'],
+      ['core/files/store-files.ts', 'S3Client', 'upload'],
       ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
@@ -118,6 +119,10 @@ const CALLS: Record<CallKind, (endpoint: string) => Promise<unknown>> = {
   files: (endpoint) => s3('files', endpoint).send(new ListObjectsV2Command({ Bucket: 'bucket' })),
   upload: (endpoint) =>
     s3('upload', endpoint).send(
+      new PutObjectCommand({ Bucket: 'bucket', Key: 'part', Body: Buffer.alloc(5 * 1024 * 1024) }),
+    ),
+  copy: (endpoint) =>
+    s3('copy', endpoint).send(
       new PutObjectCommand({ Bucket: 'bucket', Key: 'part', Body: Buffer.alloc(5 * 1024 * 1024) }),
     ),
   contentFilter: (endpoint) => {

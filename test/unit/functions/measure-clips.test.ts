@@ -5,13 +5,19 @@ import { handler } from '../../../functions/media/measure-clips.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { aVideo } from '../builders/videos.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
+const bucket = new MemoryBucket();
 const clips = await new LoopbackServer().start();
 const clip = await aVideo({ seconds: 3 });
-beforeEach(() => clips.reset());
+beforeEach(() => {
+  clips.reset();
+  bucket.reset();
+});
 afterAll(() => clips.close());
 
+const CLIPS = { requestId: 'vid_1', longestSeconds: 15 };
 const measure = (event: unknown, allowed = 'true', milliseconds = 10_000) =>
   withEnvironment({ ALLOW_PRIVATE_TARGETS: allowed }, () =>
     handler(event, { ...aLambdaContext(), getRemainingTimeInMillis: () => milliseconds }),
@@ -22,35 +28,38 @@ const serveClip = () => {
 };
 
 describe('the function `measure-clips`', () => {
-  test('answers a measure for each URL, in their order', async () => {
+  test('answers a measure for each URL, in their order, and copies what it measured', async () => {
     serveClip();
 
-    expect(await measure({ urls: [`${clips.url}/none.mp4`, `${clips.url}/clip.mp4`] })).toEqual({
-      measures: [{ problem: 'could not be fetched' }, { durationMs: 3_000 }],
+    expect(await measure({ ...CLIPS, urls: [`${clips.url}/none.mp4`, `${clips.url}/clip.mp4`] })).toEqual({
+      measures: [{ problem: 'could not be fetched' }, { durationMs: 3_000, extension: 'mp4' }],
     });
+    expect(bucket.objects.get('clips/vid_1/1.mp4')?.bytes).toEqual(clip);
   });
 
   test('calls no private address unless it may', async () => {
     serveClip();
 
-    expect(await measure({ urls: [`${clips.url}/clip.mp4`] }, 'false')).toEqual({
+    expect(await measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`] }, 'false')).toEqual({
       measures: [{ problem: 'could not be fetched' }],
     });
     expect(clips.requests).toEqual([]);
   });
 
-  test.each([[undefined], [{}], [{ urls: 'https://example.com/a.mp4' }], [{ urls: [1] }]])(
-    'fails for the input %j',
-    async (event) => {
-      await expect(measure(event)).rejects.toMatchObject({ name: '$ZodError' });
-    },
-  );
+  test.each([
+    [undefined],
+    [{}],
+    [{ ...CLIPS, urls: 'https://example.com/a.mp4' }],
+    [{ ...CLIPS, urls: [1] }],
+  ])('fails for the input %j', async (event) => {
+    await expect(measure(event)).rejects.toMatchObject({ name: '$ZodError' });
+  });
 
   test('fails 1 s before its time limit, and says so in its log', async () => {
     const logged = jest.spyOn(logger, 'error');
     clips.respond = () => undefined;
 
-    await expect(measure({ urls: [`${clips.url}/clip.mp4`] }, 'true', 1_010)).rejects.toThrow(
+    await expect(measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`] }, 'true', 1_010)).rejects.toThrow(
       'The function ran out of time.',
     );
     expect(logged.mock.calls).toEqual([['the function ran out of time']]);

@@ -23,6 +23,7 @@ import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser, VIDEO_ID } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { aVideo } from '../builders/videos.ts';
+import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryFunctions } from '../fakes/memory-functions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
@@ -35,6 +36,7 @@ const executions = new MemoryExecutions();
 const functions = new MemoryFunctions();
 functions.set(process.env.MEASURE_CLIPS_FUNCTION_ARN ?? '', measureClips);
 const bedrock = mockClient(BedrockRuntimeClient);
+const bucket = new MemoryBucket();
 const clips = await new LoopbackServer().start();
 const clip = await aVideo({ seconds: 3 });
 afterAll(() => clips.close());
@@ -46,6 +48,7 @@ beforeEach(() => {
   functions.reset();
   secrets.reset();
   for (const name of ['modelark-key', 'modelstudio-key']) secrets.set(`arn:${name}`, 'key');
+  bucket.reset();
   clips.reset();
   bedrock.reset();
   bedrock.on(ApplyGuardrailCommand).resolves({ action: 'NONE', assessments: [] } as never);
@@ -155,6 +158,7 @@ test.each(OUTCOMES)(
     const { calls, reads, writes } = costs();
     expect(document).toContain(`| ${outcome} | ${calls} | ${reads} | ${writes} |`);
     expect(memory.transactions).toEqual([]);
+    expect([...bucket.objects.keys()]).toEqual([]);
   },
 );
 

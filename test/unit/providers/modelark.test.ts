@@ -74,7 +74,7 @@ describe('images of ModelArk', () => {
       usage: { generated_images: 1, output_tokens: 16_384, total_tokens: 16_384 },
     });
 
-    expect(await submit()).toEqual(answer);
+    expect(await submit()).toEqual(answer.kind === 'done' ? { ...answer, usage: { images: 1 } } : answer);
   });
 
   test.each([
@@ -194,6 +194,16 @@ describe('a task of ModelArk', () => {
     [
       'succeeded',
       { content: { video_url: VIDEO_URL, last_frame_url: null }, usage: { completion_tokens: 108_900 } },
+      { kind: 'done', outputs: [{ url: VIDEO_URL }] },
+    ],
+    [
+      'succeeded',
+      { content: { video_url: VIDEO_URL }, duration: 5 },
+      { kind: 'done', outputs: [{ url: VIDEO_URL }], usage: { outputSeconds: 5 } },
+    ],
+    [
+      'succeeded',
+      { content: { video_url: VIDEO_URL }, duration: '5' },
       { kind: 'done', outputs: [{ url: VIDEO_URL }] },
     ],
     ['succeeded', {}, { kind: 'failed', failure: FAILURE.error }],

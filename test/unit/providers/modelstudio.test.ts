@@ -59,7 +59,7 @@ describe('images of Model Studio', () => {
   ])('are returned by the call as %s', async (_, choices, answer) => {
     server.answer(200, { request_id: 'r-1', output: { choices }, usage: { image_count: 1 } });
 
-    expect(await submit()).toEqual(answer);
+    expect(await submit()).toEqual(answer.kind === 'done' ? { ...answer, usage: { images: 1 } } : answer);
   });
 
   test('are created as a task', async () => {
@@ -159,6 +159,22 @@ describe('a task of Model Studio', () => {
     server.answer(200, task({ task_status, ...output }));
 
     expect(await query()).toEqual(answer);
+  });
+
+  test.each<[string, unknown, object]>([
+    [
+      'seconds of input and output',
+      { duration: 8.1, input_video_duration: 3.1, output_video_duration: 5 },
+      { usage: { inputSeconds: 3.1, outputSeconds: 5 } },
+    ],
+    ['seconds of the output alone', { duration: 5, video_count: 1 }, { usage: { outputSeconds: 5 } }],
+    ['nothing of them', { duration: '5', input_video_duration: null }, { usage: {} }],
+    ['null', null, {}],
+    ['text', 'none', {}],
+  ])('tells its usage, as far as it is told: %s', async (_, usage, expected) => {
+    server.answer(200, { ...task({ task_status: 'SUCCEEDED', video_url: VIDEO_URL }), usage });
+
+    expect(await query()).toEqual({ kind: 'done', outputs: [{ url: VIDEO_URL }], ...expected });
   });
 
   test.each(['SUSPENDED', 'SOMETHING_NEW'])(

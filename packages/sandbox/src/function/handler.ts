@@ -89,7 +89,7 @@ export const createHandler = ({
       return sendFile(path.slice(OUTPUTS_PATH.length), options, method);
     }
     const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
-    const { id } = TASK.exec(path)?.groups ?? {};
+    const { id } = (method === 'GET' ? TASK.exec(path)?.groups : undefined) ?? {};
     const replayed = id === undefined ? undefined : await replay(id, options, now());
     const world = replayed ?? worldAt(options);
     world.setTime(now());

@@ -6,6 +6,7 @@ const TYPES: Record<number, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   404: 'NotFound',
+  409: 'Conflict',
   413: 'BadRequest',
   429: 'TooManyRequests',
   500: 'InternalServerError',
@@ -76,6 +77,17 @@ export const outputVideoSensitive = () =>
 /** 404: unknown task. ModelArk documents the code as `NotFound.` plus the parameter's name. */
 export const taskNotFound = (id: string) =>
   new UpstreamError(404, 'NotFound.id', `The specified task ${id} is not found.`, 'id');
+
+/**
+ * 409: only a queued task can be cancelled, and only one that ended deleted. The code for a running task is ModelArk's as
+ * observed by its clients; for a cancelled one it is unverified.
+ */
+export const cannotDelete = (id: string, status: 'running' | 'cancelled') =>
+  new UpstreamError(
+    409,
+    status === 'running' ? 'InvalidAction.RunningTaskDeletion' : 'InvalidAction.CancelledTaskDeletion',
+    `Cannot delete task ${id} because it is currently ${status}.`,
+  );
 
 /** 429: overload; retryable. */
 export const serverOverloaded = () =>

@@ -25,6 +25,7 @@ export const createModelArk = (options: {
       { method: 'POST', path: /^\/api\/v3\/images\/generations$/, handle: createImageHandler(options) },
       { method: 'POST', path: new RegExp(`${tasks}$`), handle: videos.create },
       { method: 'GET', path: new RegExp(`${tasks}/(?<taskId>[^/]+)$`), handle: videos.query },
+      { method: 'DELETE', path: new RegExp(`${tasks}/(?<taskId>[^/]+)$`), handle: videos.remove },
     ],
     newRequestId: () => `02${options.now()}${randomBytes(16).toString('hex')}`,
     checkKey: ({ authorization }) => {

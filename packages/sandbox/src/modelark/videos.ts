@@ -8,6 +8,7 @@ import type { TaskJournal } from '../task-journal.ts';
 import { createTasks, DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import {
+  cannotDelete,
   inputTextSensitive,
   internalServiceError,
   outputVideoSensitive,
@@ -38,7 +39,10 @@ const taskFailureOf = ({ fail }: Directives) => {
   return undefined;
 };
 
-/** `POST` and `GET /api/v3/contents/generations/tasks`, with callbacks for tasks that have a `callback_url`. */
+/**
+ * `POST`, `GET` and `DELETE /api/v3/contents/generations/tasks`, with callbacks for tasks that have a `callback_url`. There is
+ * none for `cancelled`: ModelArk documents none.
+ */
 export const createVideoHandlers = ({
   outputs,
   journal,
@@ -51,7 +55,7 @@ export const createVideoHandlers = ({
   callbacks: Callbacks;
   now: () => number;
   newTaskId?: () => string;
-}): Record<'create' | 'query', Handler> => {
+}): Record<'create' | 'query' | 'remove', Handler> => {
   const earlierCalls = createCallCounter();
   const tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
     now,
@@ -72,12 +76,13 @@ export const createVideoHandlers = ({
   };
 
   const submit = (request: ArkVideoRequest, directives: Directives) => {
-    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, isForgotten } = directives;
+    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, isForgotten } = directives;
     const seconds = fail === 'timeout' ? Infinity : delaySeconds;
     const expiresInSeconds = request.expiresAfterSeconds;
     return tasks.submit({
       about: { request, directives, seed: randomInt(MAX_SEED) },
       isForgotten,
+      queuedSeconds,
       seconds: Math.min(seconds, expiresInSeconds),
       finish: (endedAt) =>
         seconds > expiresInSeconds ? { result: { status: 'expired' } } : finish(request, directives, endedAt),
@@ -110,7 +115,7 @@ export const createVideoHandlers = ({
           changesAt,
           query: (instant) => {
             const task = tasks.find(id, instant);
-            return task && renderArkTask(task);
+            return task && task.phase !== 'cancelled' ? renderArkTask(task) : undefined;
           },
         });
       }
@@ -122,6 +127,16 @@ export const createVideoHandlers = ({
       const task = tasks.find(taskId);
       if (!task) throw taskNotFound(taskId);
       return renderArkTask(task);
+    },
+
+    remove: ({ params: { taskId = '' } }) => {
+      journal.countCancel(taskId);
+      const phase = tasks.find(taskId)?.phase;
+      if (phase === undefined) throw taskNotFound(taskId);
+      if (phase === 'running' || phase === 'cancelled') throw cannotDelete(taskId, phase);
+      if (phase === 'waiting') tasks.cancel(taskId);
+      else tasks.remove(taskId);
+      return {};
     },
   };
 };

@@ -95,6 +95,7 @@ export const createImageHandlers = ({
       if (request.family === 'z-image') throw wrongRoute();
       const { id } = tasks.submit({
         about: directives,
+        queuedSeconds: directives.queuedSeconds,
         seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
         finish: (endedAt) => {
           const failure = failureOf(directives);

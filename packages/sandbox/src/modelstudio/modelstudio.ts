@@ -59,7 +59,7 @@ export const createModelStudio = ({
       {
         method: 'POST',
         path: /^\/api\/v1\/tasks\/(?<taskId>[^/]+)\/cancel$/,
-        handle: createTaskCancel(tasks),
+        handle: createTaskCancel(tasks, journal),
       },
     ],
     newRequestId: randomUUID,

@@ -55,8 +55,9 @@ export const createTaskQuery =
 
 /** `POST /api/v1/tasks/{task_id}/cancel`: cancels a task that is PENDING. */
 export const createTaskCancel =
-  (tasks: StudioTasks): Handler =>
+  (tasks: StudioTasks, journal: TaskJournal): Handler =>
   ({ params: { taskId = '' }, requestId }) => {
+    journal.countCancel(taskId);
     if (!tasks.cancel(taskId)) throw cannotCancel();
     return { request_id: requestId };
   };

@@ -54,11 +54,12 @@ export const createVideoHandler = ({
     const request = readVideoRequest(body);
     const { model, prompt } = request;
     const directives = parseDirectives(prompt);
-    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, flakyCalls, isForgotten } = directives;
+    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, flakyCalls, isForgotten } = directives;
     if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw rateQuota();
     const { id } = tasks.submit({
       about: directives,
       isForgotten,
+      queuedSeconds,
       seconds: fail === 'timeout' ? Infinity : delaySeconds,
       finish: (endedAt) => finish(request, directives, endedAt),
     });

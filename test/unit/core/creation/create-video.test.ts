@@ -1,8 +1,9 @@
 import '../../builders/environment.ts';
 import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import type { ClipMeasure } from '../../../../core/creation/clip-measuring.ts';
+import type { ClipMeasure, Clips, MeasureClips } from '../../../../core/creation/clip-measuring.ts';
 import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
 import type { CreationFacts } from '../../../../core/creation/creation-facts.ts';
 import { idempotencyOf } from '../../../../core/creation/idempotency.ts';
@@ -24,14 +25,20 @@ beforeEach(() => {
   memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   executions.reset();
+  discard.mockClear();
 });
 
 const measuring = (...seconds: (number | string)[]) =>
-  jest.fn(async (_urls: readonly string[]) =>
+  jest.fn(async (_clips: Clips) =>
     seconds.map(
-      (one): ClipMeasure => (typeof one === 'string' ? { problem: one } : { durationMs: one * 1000 }),
+      (one): ClipMeasure =>
+        typeof one === 'string'
+          ? { problem: one }
+          : { durationMs: one * 1000, ...(one <= 15 && { extension: 'mp4' }) },
     ),
   );
+/** Removals of copies that no request was written for. */
+const discard = jest.fn(async (_clips: Clips): Promise<void> => undefined);
 const theFacts = (overrides: Partial<CreationFacts> = {}): CreationFacts => ({
   endUser: undefined,
   settings: undefined,
@@ -46,7 +53,7 @@ const create = async (
   { facts = {}, account = {} }: { facts?: Partial<CreationFacts>; account?: Partial<typeof POOR> } = {},
 ) => {
   const submission = aVideoSubmission(body, facts.idempotencyRecord && { idempotencyKey: 'key-1' });
-  return createVideo(anAccount(account), submission, theFacts(facts), measure);
+  return createVideo(anAccount(account), submission, theFacts(facts), measure, undefined, discard);
 };
 const POOR = { balanceThousandths: 1 };
 const entries = () => memory.partition(ledgerPartition(ACCOUNT_ID));
@@ -129,15 +136,19 @@ describe('a video from reference videos', () => {
 
     const { request } = await create(body, measure);
 
-    expect(measure.mock.calls).toEqual([[referenceVideos]]);
+    expect(measure.mock.calls).toEqual([
+      [{ requestId: request.requestId, urls: referenceVideos, longestSeconds: 15 }],
+    ]);
     expect(request).toMatchObject({
       durationSec: 5,
       billedSeconds: 12,
       unitPriceThousandths: 3_000,
       debitThousandths: 36_000,
       referenceVideos,
+      clips: [`clips/${request.requestId}/0.mp4`, `clips/${request.requestId}/1.mp4`],
     });
     expect(memory.get(requestKey(request.requestId))).toMatchObject({ billedSeconds: 12 });
+    expect(discard).not.toHaveBeenCalled();
   });
 
   test('is refused when one cannot be measured, and writes nothing', async () => {
@@ -237,14 +248,81 @@ describe('a video from reference videos', () => {
   });
 });
 
+describe('copies of reference videos', () => {
+  const body = { referenceVideos: urlsOf('mp4', 2), resolution: '480p' };
+  const discarded = () => discard.mock.calls.map(([{ requestId, urls }]) => [requestId, urls.length]);
+
+  test.each<[string, Parameters<typeof measuring>, Parameters<typeof create>[2]]>([
+    ['one of them is no video', [3, 'is no video'], {}],
+    ['they are too long together', [15, 15], {}],
+    ['the balance does not cover their seconds', [3, 3], { account: { balanceThousandths: 15_000 } }],
+  ])('are removed when %s', async (_, measures, situation) => {
+    const measure = measuring(...measures);
+
+    await expect(create(body, measure, situation)).rejects.toBeDefined();
+
+    expect(discarded()).toEqual([[measure.mock.calls[0]?.[0].requestId, 2]]);
+    nothingWritten();
+  });
+
+  test('are not looked for when none was made', async () => {
+    await expect(create(body, measuring('is no video', 15.1))).rejects.toBeDefined();
+
+    expect(discard).not.toHaveBeenCalled();
+  });
+
+  test('are removed when measuring failed, which may have left some', async () => {
+    await expect(create(body, (() => Promise.reject(new Error('No answer.'))) as never)).rejects.toThrow();
+
+    expect(discarded()).toEqual([[expect.stringMatching(/^vid_/), 2]]);
+  });
+
+  test('are removed when one was measured but not copied, and nothing is written', async () => {
+    const measure = jest.fn(
+      async (): Promise<ClipMeasure[]> => [{ durationMs: 1 }, { durationMs: 1, extension: 'mp4' }],
+    );
+
+    await expect(create(body, measure)).rejects.toThrow('not copied');
+
+    expect(discarded()).toHaveLength(1);
+    nothingWritten();
+  });
+
+  test('are removed when the same key created the request meanwhile', async () => {
+    const submission = aVideoSubmission(body, { idempotencyKey: 'key-1' });
+    const twin = async (measure: MeasureClips) =>
+      createVideo(anAccount(), submission, theFacts(), measure, undefined, discard);
+    let first: string | undefined;
+    const measure = jest.fn(async (clips: Clips): Promise<ClipMeasure[]> => {
+      first = (await twin(measuring(1, 1))).request.requestId;
+      return clips.urls.map(() => ({ durationMs: 1_000, extension: 'mov' }));
+    });
+
+    const { request, replayed } = await twin(measure);
+
+    expect([request.requestId, replayed]).toEqual([first, true]);
+    const own = measure.mock.calls[0]?.[0].requestId;
+    expect(own).not.toBe(first);
+    expect(discarded()).toEqual([[own, 2]]);
+  });
+
+  test('stay when it is not known whether the request was written', async () => {
+    memory.client.on(TransactWriteCommand).rejects(Object.assign(new Error(), { name: 'TimeoutError' }));
+
+    await expect(create(body, measuring(3, 3))).rejects.toBeDefined();
+
+    expect(discard).not.toHaveBeenCalled();
+  });
+});
+
 describe('clips that are being measured', () => {
   /** Measures that end when told to. */
   const holding = () => {
     const ends: (() => void)[] = [];
     const measure = jest.fn(
-      (urls: readonly string[]) =>
+      ({ urls }: Clips) =>
         new Promise<ClipMeasure[]>((resolve) =>
-          ends.push(() => resolve(urls.map(() => ({ durationMs: 1_000 })))),
+          ends.push(() => resolve(urls.map(() => ({ durationMs: 1_000, extension: 'mp4' })))),
         ),
     );
     return { measure, ends };
@@ -253,7 +331,14 @@ describe('clips that are being measured', () => {
   const attempt = (accountId: string, host: string, measure: ReturnType<typeof holding>['measure']) => {
     const account = anAccount({ accountId });
     memory.put(accountKey(accountId), account);
-    return createVideo(account, aVideoSubmission(clipsOn(host)), theFacts(), measure).catch((error) => error);
+    return createVideo(
+      account,
+      aVideoSubmission(clipsOn(host)),
+      theFacts(),
+      measure,
+      undefined,
+      discard,
+    ).catch((error) => error);
   };
   const until = async (isTrue: () => boolean) => {
     while (!isTrue()) await new Promise(setImmediate);

@@ -9,12 +9,13 @@ const functions = new MemoryFunctions();
 beforeEach(() => functions.reset());
 
 const URLS = ['https://clips.example.com/a.mp4', 'https://clips.example.com/b.mp4'];
-const MEASURES = [{ durationMs: 3_000 }, { problem: 'has no duration' }];
-const measure = () => invokeMeasureClips(URLS);
+const MEASURES = [{ durationMs: 3_000, extension: 'mp4' }, { problem: 'has no duration' }];
+const CLIPS = { requestId: 'vid_1', urls: URLS, longestSeconds: 15 };
+const measure = () => invokeMeasureClips(CLIPS);
 const answer = (measures: unknown) => functions.answer(JSON.stringify({ measures }));
 
 describe('measuring by the function `measure-clips`', () => {
-  test('invokes it with the URLs, waits for it, and returns its measures', async () => {
+  test('invokes it with the clips, waits for it, and returns its measures', async () => {
     answer(MEASURES);
 
     expect(await measure()).toEqual(MEASURES);
@@ -22,7 +23,7 @@ describe('measuring by the function `measure-clips`', () => {
     expect(more).toEqual([]);
     expect(call?.args[0].input).toEqual({
       FunctionName: 'arn:aws:lambda:us-east-1:111122223333:function:measure-clips',
-      Payload: JSON.stringify({ urls: URLS }),
+      Payload: JSON.stringify(CLIPS),
     });
   });
 
@@ -80,6 +81,10 @@ describe('measuring by the function `measure-clips`', () => {
     ['a length as text', JSON.stringify({ measures: [{ durationMs: '3' }, MEASURES[1]] })],
     ['an empty message', JSON.stringify({ measures: [{ problem: '' }, MEASURES[1]] })],
     ['a long message', JSON.stringify({ measures: [{ problem: 'x'.repeat(201) }, MEASURES[1]] })],
+    [
+      'another type of file',
+      JSON.stringify({ measures: [{ durationMs: 1, extension: 'exe' }, MEASURES[1]] }),
+    ],
     ['neither', JSON.stringify({ measures: [{}, MEASURES[1]] })],
   ])('fails when the function returns %s', async (_, payload) => {
     functions.answer(payload);

@@ -1,37 +1,35 @@
 import '../../builders/environment.ts';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { CreateMultipartUploadCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { measureReferenceVideos } from '../../../../core/creation/reference-videos.ts';
+import { copyReferenceVideos } from '../../../../core/creation/reference-videos.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { aBox, aVideo } from '../../builders/videos.ts';
+import { aVideo } from '../../builders/videos.ts';
+import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { aClosedUrl, LoopbackServer, type ReceivedRequest } from '../../servers/loopback-server.ts';
 
 type Serve = (request: ReceivedRequest, response: ServerResponse) => void;
 
 const server = await new LoopbackServer().start();
 let clip: Buffer;
+/** Its index is last. */
 let large: Buffer;
+/** Its index is first. */
+let aLargeClip: Buffer;
 beforeAll(async () => {
   clip = await aVideo({ seconds: 5.2 });
+  aLargeClip = await aVideo({ seconds: 10, frameBytes: 120_000 });
   large = await aVideo({ seconds: 10, layout: 'index-last', frameBytes: 120_000 });
 });
-beforeEach(() => server.reset());
+const bucket = new MemoryBucket();
+beforeEach(() => {
+  server.reset();
+  bucket.reset();
+});
 afterAll(() => server.close());
 
-/** Answers ranges of a file, of which it may lie about the size. */
-const withRanges =
-  (file: Buffer, size: number | '*' = file.byteLength): Serve =>
-  ({ headers }, response) => {
-    const [, start = '', end = ''] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
-    const part = file.subarray(Number(start), Number(end) + 1);
-    if (part.byteLength === 0)
-      return void response.writeHead(416, { 'content-range': `bytes */${size}` }).end();
-    const last = Number(start) + part.byteLength - 1;
-    response.writeHead(206, { 'content-range': `bytes ${start}-${last}/${size}` }).end(part);
-  };
-
-/** Sends all of a file, whatever part is asked for. */
+/** Sends a file. */
 const whole =
   (file: Buffer, headers: Record<string, string> = {}): Serve =>
   (_, response) =>
@@ -47,8 +45,12 @@ const serve = (routes: Record<string, Serve>) => {
 
 const measure = (urls: string[], signal?: AbortSignal) =>
   withEnvironment({ ALLOW_PRIVATE_TARGETS: 'true' }, () =>
-    measureReferenceVideos(
-      urls.map((url) => (url.startsWith('/') ? server.url + url : url)),
+    copyReferenceVideos(
+      {
+        requestId: 'vid_1',
+        urls: urls.map((url) => (url.startsWith('/') ? server.url + url : url)),
+        longestSeconds: 15,
+      },
       signal,
     ),
   );
@@ -58,84 +60,86 @@ const measureOne = async (route: Serve, signal?: AbortSignal) => {
   return measured;
 };
 
-describe('measuring reference videos', () => {
-  test('gives the length of each in milliseconds, in their order', async () => {
-    serve({
-      '/a': withRanges(clip),
-      '/b': withRanges(await aVideo({ seconds: 3, container: 'mov' })),
-      '/c': withRanges(await aVideo({ seconds: 7.5, container: 'webm' })),
-    });
+/** What is in the bucket: each key with its content type and bytes. */
+const stored = () =>
+  Object.fromEntries([...bucket.objects].map(([key, { contentType, bytes }]) => [key, [contentType, bytes]]));
+const storedBytes = (key: string) => bucket.objects.get(key)?.bytes;
+
+describe('copying reference videos', () => {
+  test('gives the length of each in milliseconds, in their order, and keeps the very bytes that were measured', async () => {
+    const [mov, webm] = [
+      await aVideo({ seconds: 3, container: 'mov' }),
+      await aVideo({ seconds: 7.5, container: 'webm' }),
+    ];
+    serve({ '/a': whole(clip), '/b': whole(mov), '/c': whole(webm) });
 
     const measured = await measure(['/c', '/a', '/gone', '/b']);
 
     expect(measured).toStrictEqual([
-      { durationMs: 7_500 },
-      { durationMs: 5_200 },
+      { durationMs: 7_500, extension: 'webm' },
+      { durationMs: 5_200, extension: 'mp4' },
       { problem: 'could not be fetched' },
-      { durationMs: 3_000 },
+      { durationMs: 3_000, extension: 'mov' },
     ]);
+    expect(stored()).toEqual({
+      'clips/vid_1/0.webm': ['video/webm', webm],
+      'clips/vid_1/1.mp4': ['video/mp4', clip],
+      'clips/vid_1/3.mov': ['video/quicktime', mov],
+    });
   });
 
   test('of none asks nobody', async () => {
     expect(await measure([])).toEqual([]);
   });
 
-  test('reads only the parts it needs, over one connection', async () => {
-    const connections = new Set<unknown>();
+  test('fetches each once: what the server would show the next time does not matter', async () => {
+    let fetches = 0;
+    const changing: Serve = (request, response) => whole(++fetches === 1 ? clip : large)(request, response);
 
-    const measured = await measureOne((request, response) => {
-      connections.add(response.socket);
-      withRanges(large)(request, response);
-    });
-
-    expect(measured).toEqual({ durationMs: 10_000 });
-    const index = large.indexOf('moov') - 4;
-    expect(server.requests.map(({ headers }) => headers.range)).toEqual([
-      'bytes=0-262143',
-      `bytes=${index}-${index + 262_143}`,
-    ]);
+    expect(await measureOne(changing)).toEqual({ durationMs: 5_200, extension: 'mp4' });
+    expect(fetches).toBe(1);
     expect(server.requests[0]?.headers['accept-encoding']).toBe('identity');
-    expect(connections.size).toBe(1);
+    expect(storedBytes('clips/vid_1/0.mp4')).toEqual(clip);
   });
 
-  test('reads a large file in fragments from one to the next', async () => {
-    const fragments = await aVideo({ seconds: 10, layout: 'fragments', frameBytes: 60_000 });
+  test.each([
+    { layout: 'index-first' },
+    { layout: 'index-last' },
+    { layout: 'fragments' },
+    { container: 'webm' },
+  ] as const)('copies a large file in parts: %j', async (options) => {
+    const file = await aVideo({ ...options, seconds: 10, frameBytes: 120_000 });
 
-    expect(await measureOne(withRanges(fragments))).toEqual({ durationMs: 10_000 });
-    expect(server.requests.length).toBeLessThanOrEqual(12);
+    const measured = await measureOne(whole(file));
+
+    expect(measured).toMatchObject({ durationMs: 10_000 });
+    const [object] = [...bucket.objects.values()];
+    expect(object?.bytes.equals(file)).toBe(true);
+    expect(object?.parts.length).toBeGreaterThan(1);
   });
 
-  test('needs no size of the file', async () => {
-    expect(await measureOne(withRanges(large, '*'))).toEqual({ durationMs: 10_000 });
-  });
+  test.each([{ layout: 'index-first' }, { layout: 'fragments' }, { container: 'webm' }] as const)(
+    'copies none that is longer than allowed, and goes no further once that is known: %j',
+    async (options) => {
+      const closed = Promise.withResolvers<void>();
+      const long = await aVideo({ ...options, seconds: 30, frameBytes: 3_000 });
 
-  test.each(['first', 'last'] as const)(
-    'reads a file from its start where the server knows no ranges, the index %s',
-    async (place) => {
-      const file = await aVideo({ seconds: 4, layout: `index-${place}`, frameBytes: 50_000 });
+      const measured = await measureOne((_, response) => {
+        response.on('close', closed.resolve);
+        response.writeHead(200, { 'content-length': '90000000' });
+        response.write(long);
+      });
 
-      expect(await measureOne(whole(file))).toEqual({ durationMs: 4_000 });
-      expect(server.requests).toHaveLength(1);
+      expect(measured).toEqual({ durationMs: expect.any(Number) });
+      expect((measured as { durationMs: number }).durationMs).toBeGreaterThan(15_000);
+      expect(bucket.objects.size).toBe(0);
+      await closed.promise;
     },
   );
 
-  test('lets go of a server without ranges as soon as it knows', async () => {
-    const closed = Promise.withResolvers<void>();
-    const sendsOn: Serve = (_, response) => {
-      response.on('close', closed.resolve);
-      response.writeHead(200, { 'content-length': '5000000000' });
-      response.write(Buffer.concat([clip, Buffer.alloc(300_000)]));
-    };
-
-    const measured = await measureOne(sendsOn, new AbortController().signal);
-
-    expect(measured).toEqual({ durationMs: 5_200 });
-    await closed.promise;
-  });
-
   test('takes at most 8 seconds for all of them together', async () => {
     const timeout = jest.spyOn(AbortSignal, 'timeout');
-    serve({ '/a': withRanges(clip) });
+    serve({ '/a': whole(clip) });
 
     await measure(['/a', '/a']);
 
@@ -146,14 +150,26 @@ describe('measuring reference videos', () => {
   test('asks all servers at once', async () => {
     const waiting: (() => void)[] = [];
     const together: Serve = (request, response) => {
-      waiting.push(() => withRanges(clip)(request, response));
+      waiting.push(() => whole(clip)(request, response));
       if (waiting.length === 5) for (const answer of waiting) answer();
     };
     serve({ '/a': together, '/b': together, '/c': together, '/d': together, '/e': together });
 
     const measured = await measure(['/a', '/b', '/c', '/d', '/e']);
 
-    expect(measured).toEqual(Array(5).fill({ durationMs: 5_200 }));
+    expect(measured).toEqual(Array(5).fill({ durationMs: 5_200, extension: 'mp4' }));
+    expect(bucket.objects.size).toBe(5);
+  });
+
+  test.each([
+    ['a small file', () => clip],
+    ['a file in parts', () => large],
+  ])('rejects when the bucket does not take %s, which is no problem of the clip', async (_, fileOf) => {
+    const refusal = Object.assign(new Error('Slow down.'), { name: 'SlowDown' });
+    bucket.client.on(PutObjectCommand).rejects(refusal);
+    bucket.client.on(CreateMultipartUploadCommand).rejects(refusal);
+
+    await expect(measureOne(whole(fileOf()))).rejects.toBe(refusal);
   });
 });
 
@@ -163,33 +179,30 @@ describe('the problem of a reference video', () => {
     ['is forbidden', (_, response) => response.writeHead(403).end('<html>')],
     ['comes with a server error', (_, response) => response.writeHead(500).end()],
     ['moved', (_, response) => response.writeHead(302, { location: '/b' }).end()],
+    ['is a part that nobody asked for', (_, response) => response.writeHead(206).end(clip)],
     ['breaks off before its headers', (_, response) => response.socket?.destroy()],
     [
-      'breaks off in a part',
-      (_, response) => {
-        response.writeHead(206, { 'content-range': 'bytes 0-999/5000', 'content-length': '1000' });
-        response.write(clip.subarray(0, 500), () => response.socket?.destroy());
-      },
-    ],
-    [
-      'breaks off in the whole',
+      'breaks off in its index',
       (_, response) => {
         response.writeHead(200, { 'content-length': '5000000000' });
         response.write(clip.subarray(0, 500), () => response.socket?.destroy());
       },
     ],
     [
-      'is another part',
-      (_, response) => response.writeHead(206, { 'content-range': 'bytes 7-9/10' }).end('abc'),
+      'breaks off in its media',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': String(large.byteLength) });
+        response.write(large.subarray(0, 6_000_000), () => response.socket?.destroy());
+      },
     ],
-    ['is a part of nothing', (_, response) => response.writeHead(206).end(clip)],
   ])('that %s is that it could not be fetched', async (_, route) => {
-    serve({ '/a': route, '/b': withRanges(clip) });
+    serve({ '/a': route, '/b': whole(clip) });
 
     const measured = await measure(['/a']);
 
     expect(measured).toStrictEqual([{ problem: 'could not be fetched' }]);
     expect(server.requests.map(({ path }) => path)).toEqual(['/a']);
+    expect(bucket.objects.size).toBe(0);
   });
 
   test.each([
@@ -209,93 +222,65 @@ describe('the problem of a reference video', () => {
   });
 
   test('on the own machine is the same where private targets are not allowed', async () => {
-    serve({ '/a': withRanges(clip) });
+    serve({ '/a': whole(clip) });
+    const clips = { requestId: 'vid_1', urls: [`${server.url}/a`], longestSeconds: 15 };
 
-    const measured = await measureReferenceVideos([`${server.url}/a`]);
-
-    expect(measured).toStrictEqual([{ problem: 'could not be fetched' }]);
+    expect(await copyReferenceVideos(clips)).toStrictEqual([{ problem: 'could not be fetched' }]);
     expect(server.requests).toEqual([]);
   });
 
   test.each<[string, string, () => Buffer]>([
     ['an HTML page', 'is not an MP4, QuickTime or WebM video', () => Buffer.from('<!DOCTYPE html><html>')],
+    [
+      'a long HTML page',
+      'is not an MP4, QuickTime or WebM video',
+      () => Buffer.from('<!DOCTYPE html><html>'.repeat(50_000)),
+    ],
     ['an empty file', 'is not an MP4, QuickTime or WebM video', () => Buffer.alloc(0)],
     ['a file cut off in its media', 'is cut off', () => clip.subarray(0, clip.byteLength - 10)],
+    ['a large file cut off in its media', 'is cut off', () => aLargeClip.subarray(0, 6_000_000)],
     ['a file cut off before its index', 'is cut off', () => large.subarray(0, 1_000_000)],
     ['a file cut off in its index', 'is cut off', () => large.subarray(0, large.byteLength - 10)],
-  ])('that is %s is that it %s', async (_, problem, fileOf) => {
-    expect(await measureOne(withRanges(fileOf()))).toStrictEqual({ problem });
+  ])('that is %s is that it %s, and no copy is left', async (_, problem, fileOf) => {
     expect(await measureOne(whole(fileOf()))).toStrictEqual({ problem });
+    expect(bucket.objects.size).toBe(0);
   });
 
-  test('that is shorter than its media is that it is cut off, though nobody reads so far', async () => {
-    const file = (await aVideo({ frameBytes: 120_000 })).subarray(0, 1_000_000);
-
-    expect(await measureOne(withRanges(file))).toStrictEqual({ problem: 'is cut off' });
-    expect(await measureOne(whole(file, { 'content-length': '1000000' }))).toStrictEqual({
-      problem: 'is cut off',
-    });
-  });
-
-  test('of large indexes is that, once 16 MiB were read', async () => {
-    const index = aBox('moof', aBox('free', Buffer.alloc(6 * 1024 * 1024)));
-    const file = Buffer.concat([
-      await aVideo({ layout: 'fragments', seconds: 1 }),
-      index,
-      index,
-      index,
-      index,
-    ]);
-
-    const measured = await measureOne(withRanges(file));
-
-    expect(measured).toStrictEqual({ problem: 'has too large an index' });
-    expect(server.requests.length).toBeLessThan(6);
-  });
-
-  test('that lies about its size is told by what is there', async () => {
-    const lying = withRanges(large.subarray(0, 1_000_000), 5_000_000_000);
-
-    expect(await measureOne(lying)).toStrictEqual({ problem: 'is cut off' });
-    expect(server.requests).toHaveLength(2);
-  });
-
-  test('whose server knows no ranges and puts the index far away is that of its server', async () => {
-    const far = Buffer.concat([
-      clip.subarray(0, 28),
-      aBox('free', Buffer.alloc(17 * 1024 * 1024)),
-      clip.subarray(28),
-    ]);
-
+  test('that is larger than 100 MB is that, and no more of it is fetched', async () => {
+    const closed = Promise.withResolvers<void>();
+    const start = Buffer.concat([clip, Buffer.from('7fffffff66726565', 'hex')]);
     const measured = await measureOne((_, response) => {
+      response.on('close', closed.resolve);
       response.writeHead(200);
-      Readable.from(far, { objectMode: false }).pipe(response);
+      const endless = function* () {
+        yield start;
+        for (;;) yield Buffer.alloc(1024 * 1024);
+      };
+      Readable.from(endless(), { objectMode: false }).pipe(response);
     });
 
-    expect(measured).toStrictEqual({ problem: 'must be on a server that answers range requests' });
-    expect(await measureOne(withRanges(far))).toStrictEqual({ durationMs: 5_200 });
-  });
-
-  test('of more fragments than are worth a request each is that', async () => {
-    const fragments = await aVideo({ seconds: 70, layout: 'fragments', frameBytes: 40_000 });
-
-    expect(await measureOne(withRanges(fragments))).toStrictEqual({
-      problem: 'takes too many requests to read',
-    });
-    expect(server.requests).toHaveLength(48);
+    expect(measured).toStrictEqual({ problem: 'is larger than 100 MB' });
+    expect(bucket.objects.size).toBe(0);
+    expect(bucket.abortedUploads).toEqual(['clips/vid_1/0.mp4']);
+    await closed.promise;
   });
 
   test.each<[string, Serve]>([
     ['says nothing', () => undefined],
     ['sends its headers and no more', (_, response) => response.writeHead(200).flushHeaders()],
     [
-      'sends the beginning of a part and no more',
+      'sends the beginning and no more',
       (_, response) => {
-        const headers = { 'content-range': 'bytes 0-262143/5000000', 'content-length': '262144' };
-        response.writeHead(206, headers).write(clip.subarray(0, 700));
+        response.writeHead(200, { 'content-length': String(large.byteLength) }).write(large.subarray(0, 700));
       },
     ],
-  ])('whose server %s is that it took too long, and the others are measured', async (_, silent) => {
+    [
+      'sends the index and no more',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '90000000' }).write(clip);
+      },
+    ],
+  ])('whose server %s is that it took too long, and the others are copied', async (_, silent) => {
     const stop = new AbortController();
     const slow = { isAsked: Promise.withResolvers<void>(), isClosed: Promise.withResolvers<void>() };
     const otherIsClosed = Promise.withResolvers<void>();
@@ -306,9 +291,8 @@ describe('the problem of a reference video', () => {
         slow.isAsked.resolve();
       },
       '/a': (request, response) => {
-        // Its connection is closed once the file was measured.
         response.socket?.on('close', otherIsClosed.resolve);
-        withRanges(clip)(request, response);
+        whole(clip)(request, response);
       },
     });
     const both = measure(['/a', '/slow'], stop.signal);
@@ -316,12 +300,16 @@ describe('the problem of a reference video', () => {
 
     stop.abort();
 
-    expect(await both).toStrictEqual([{ durationMs: 5_200 }, { problem: 'could not be measured in time' }]);
+    expect(await both).toStrictEqual([
+      { durationMs: 5_200, extension: 'mp4' },
+      { problem: 'could not be measured in time' },
+    ]);
+    expect(Object.keys(stored())).toEqual(['clips/vid_1/0.mp4']);
     await slow.isClosed.promise;
   });
 
   test('is known at once when the time is already over', async () => {
-    serve({ '/a': withRanges(clip) });
+    serve({ '/a': whole(clip) });
 
     const measured = await measure(['/a'], AbortSignal.abort());
 

@@ -93,12 +93,18 @@ describe('the length of a video', () => {
       expect(await secondsOf(file)).toBe(5);
     });
 
-    test('takes a duration of 4 bytes', async () => {
-      const short = Buffer.from('44898400000000ec820000', 'hex');
-      short.writeFloatBE(2_500, 3);
+    test.each([
+      [7_500, 7.5],
+      [2_500, 5],
+    ])(
+      'takes a duration of 4 bytes where it is longer than its blocks last: %p ms',
+      async (duration, seconds) => {
+        const short = Buffer.from('44898400000000ec820000', 'hex');
+        short.writeFloatBE(duration, 3);
 
-      expect(await secondsOf(changed(await aVideo({ container: 'webm' }), DURATION, short))).toBe(2.5);
-    });
+        expect(await secondsOf(changed(await aVideo({ container: 'webm' }), DURATION, short))).toBe(seconds);
+      },
+    );
 
     test('finds no video where there is sound alone', async () => {
       const file = changed(await aVideo({ container: 'webm' }), '838101', Buffer.from('838102', 'hex'));

@@ -58,7 +58,7 @@ describe('a file that is not a video, or has no duration', () => {
     await refused(file).toThrow('has no duration');
   });
 
-  test('a WebM without a duration, as recorders write it, is refused', async () => {
+  test('a WebM without a duration, as recorders write it, is measured by its blocks', async () => {
     const file = await aVideo({ container: 'webm' });
     const place = file.indexOf(Buffer.from([0x44, 0x89, 0x88]));
     // A void of the same length.
@@ -68,18 +68,25 @@ describe('a file that is not a video, or has no duration', () => {
       file.subarray(place + 2),
     ]);
 
-    await refused(live).toThrow('has no duration');
+    expect(await secondsOf(live)).toBe(5);
   });
 
-  test.each([Number.NaN, -5, 0, Number.POSITIVE_INFINITY])(
-    'a WebM of %p seconds is refused',
+  test.each([Number.NaN, -5, 0, 0.001, Number.POSITIVE_INFINITY])(
+    'a WebM that says it lasts %p seconds is as long as its blocks',
     async (seconds) => {
       const file = Buffer.from(await aVideo({ container: 'webm' }));
-      file.writeDoubleBE(seconds, file.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3);
+      file.writeDoubleBE(seconds * 1000, file.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3);
 
-      await refused(file).toThrow('has no duration');
+      expect(await secondsOf(file)).toBe(5);
     },
   );
+
+  test('a WebM of a single block without a length is refused', async () => {
+    const file = Buffer.from(await aVideo({ container: 'webm', seconds: 0.1 }));
+    file.writeDoubleBE(0, file.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3);
+
+    await refused(file).toThrow('has no duration');
+  });
 
   test('bytes changed at random give a length or a refusal, and nothing else', async () => {
     const files = await Promise.all([

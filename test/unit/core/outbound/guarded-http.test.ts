@@ -3,11 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  guardedRequest,
-  openGuardedSession,
-  type ResolveAll,
-} from '../../../../core/outbound/guarded-http.ts';
+import { guardedRequest, type ResolveAll } from '../../../../core/outbound/guarded-http.ts';
 import { withEnvironment } from '../../builders/environment.ts';
 import {
   HOSTILE_URLS,
@@ -159,15 +155,6 @@ describe('no connection is opened', () => {
     });
   });
 
-  test('in a session, whose checks are the same', async () => {
-    const session = openGuardedSession(resolving(['10.0.0.1']));
-
-    await expectRefused(session.request('https://name.example/', options()), 'address');
-    await expectRefused(session.request('https://127.0.0.1/', options()), 'address');
-    await expectRefused(session.request('http://name.example/', options()), 'protocol');
-    await session.close();
-  });
-
   test('after a failed lookup, which is not a refusal', async () => {
     const failing: ResolveAll = (_hostname, _options, callback) =>
       process.nextTick(callback, Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
@@ -241,20 +228,6 @@ describe('a guarded request', () => {
       expect(resolve).toHaveBeenCalledTimes(2);
       expect(dialled()).toEqual(['127.0.0.1', '127.0.0.1']);
       expect(server.requests[0]?.headers.connection).toBe('close');
-    });
-  });
-
-  test('in a session shares the connection that was checked', async () => {
-    await locally(async () => {
-      const session = openGuardedSession(resolving(['127.0.0.1'], ['10.0.0.1']));
-      for (const _ of [1, 2, 3]) {
-        const { body } = await session.request(`http://name.example:${port}/`, options());
-        await body.dump();
-      }
-      await session.close();
-
-      expect(dialled()).toEqual(['127.0.0.1']);
-      expect(server.requests).toHaveLength(3);
     });
   });
 

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
-import { GetObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { storeVideo } from '../../../../core/files/store-files.ts';
 import { measureStoredVideo } from '../../../../core/files/stored-video.ts';
@@ -134,7 +134,9 @@ describe('uploading a file', () => {
   };
 
   test('accepts exactly the maximum size', async () => {
-    const uploaded = await uploadFile(arriving(Buffer.alloc(sort.maxBytes)), sort, () => 'k');
+    const uploaded = await uploadFile(arriving(Buffer.alloc(sort.maxBytes)), sort, () => 'k', {
+      client: new S3Client(),
+    });
 
     expect(uploaded.sizeBytes).toBe(sort.maxBytes);
     expect(bucket.objects.get('k')?.bytes.byteLength).toBe(sort.maxBytes);
@@ -150,7 +152,7 @@ describe('uploading a file', () => {
       }
     };
 
-    await expect(uploadFile(endless(), sort, () => 'k')).rejects.toMatchObject({
+    await expect(uploadFile(endless(), sort, () => 'k', { client: new S3Client() })).rejects.toMatchObject({
       name: 'FileUnavailableError',
       message: 'It is too large.',
       retryable: false,

@@ -237,11 +237,16 @@ export const describeVerdicts = (wire: Wire): void => {
       expect(expected.kind).not.toBe('lost');
     });
 
+    const usageOf = (count: number) => (wire.countsImages ? { usage: { images: count } } : {});
     const testImages = images ? test : () => undefined;
     testImages('for outputs that came at once tells all', async () => {
       if (!images) return;
       answerWith(images(url('a'), url('b')));
-      expect(await submit()).toEqual({ kind: 'done', outputs: [{ url: url('a') }, { url: url('b') }] });
+      expect(await submit()).toEqual({
+        kind: 'done',
+        outputs: [{ url: url('a') }, { url: url('b') }],
+        ...usageOf(2),
+      });
 
       answerWith(images());
       const none = await submit();
@@ -256,6 +261,7 @@ export const describeVerdicts = (wire: Wire): void => {
       expect(await submit()).toEqual({
         kind: 'done',
         outputs: [{ failure: FAILURE.content }, { url: url('b') }, { failure: FAILURE.error }],
+        ...usageOf(1),
       });
     });
 

@@ -14,9 +14,15 @@ const task = (status: string, rest: Record<string, unknown> = {}): WireAnswer =>
     ...rest,
   },
 });
+const hasUrl = (item: unknown): boolean => Boolean((item as { url?: unknown } | null)?.url);
 const images = (...data: unknown[]): WireAnswer => ({
   status: 200,
-  body: { model: 'seedream', created: 1_795_000_000, data, usage: { generated_images: data.length } },
+  body: {
+    model: 'seedream',
+    created: 1_795_000_000,
+    data,
+    usage: { generated_images: data.filter(hasUrl).length },
+  },
 });
 const PATH = '/contents/generations/tasks';
 
@@ -33,6 +39,7 @@ export const MODELARK_WIRE: Wire = {
     broken: error(500, 'InternalServiceError'),
   },
   created: (id) => ({ status: 200, body: { id } }),
+  countsImages: true,
   images: (...urls) => images(...urls.map((url) => ({ url, size: '2048x2048' }))),
   partial: (url) =>
     images(

@@ -34,6 +34,8 @@ export interface Wire {
   errors: WireErrors;
   /** Answers to a creation by which a task of this id exists. */
   created: (taskId: string) => WireAnswer;
+  /** Whether its answers with images tell how many it made. */
+  countsImages?: true;
   /** The answer to a synchronous creation, with each output's URL; undefined when the provider has none such. */
   images?: (...urls: string[]) => WireAnswer;
   /** A synchronous answer with an output that the content filter refused, one at this URL, and one that broke. */

@@ -1,0 +1,17 @@
+import { clipsOf, type StoredRequest } from '../requests/request-rules.ts';
+import type { Instant } from '../time.ts';
+import { loadUrlSigner } from './signed-urls.ts';
+
+/**
+ * The request with signed URLs of the copies as its reference videos: its provider gets the bytes that were measured and
+ * billed, whatever the caller's server shows it. The URLs stop working at `expiresAt`.
+ */
+export const withClipUrls = async <Request extends StoredRequest>(
+  request: Request,
+  expiresAt: Instant,
+): Promise<Request> => {
+  const clips = clipsOf(request);
+  if (clips.length === 0) return request;
+  const sign = await loadUrlSigner();
+  return { ...request, referenceVideos: clips.map((key) => sign(key, expiresAt)) };
+};
