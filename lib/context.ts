@@ -104,8 +104,9 @@ const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as c
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
-/** Maximum for a video: its execution, which also starts late at worst and stores it, has 4 h. */
+/** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 6 h. */
 const MAX_VIDEO_SECONDS = 5400;
+const MAX_QUEUE_SECONDS = 7200;
 
 /**
  * All context keys with their defaults. Operators set them with `-c key=value`, for `cdk deploy` and the local run
@@ -122,6 +123,7 @@ export const StackContext = z
     pauseSeconds: seconds(1, 3600).default(180),
     imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
+    queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),
     pollIntervalSeconds: seconds(1, 300).default(5),
     callbackWaitSeconds: seconds(1, 3600).default(300),
     reconcileIntervalSeconds: seconds(1, 3600).default(60),

@@ -33,7 +33,7 @@ export interface MonitoringProps {
 /** Work is looked at within a minute or two of its time. */
 const OVERDUE_SECONDS = 900;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
-const STUCK_SECONDS = 16_200;
+const STUCK_SECONDS = 23_400;
 
 /** The period of metrics that the reconciler reports every 5 min, or in each run if those are further apart. */
 const surveyPeriod = (everySeconds: number): Duration =>

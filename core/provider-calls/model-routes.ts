@@ -3,18 +3,29 @@ import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
-import { type ModelRoute, PROVIDER_IDS, type ProviderId } from './providers.ts';
+import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
-/** The provider of each model, by model id: deployment configuration. A model without an entry has none. */
+/**
+ * The provider of each model, by model id: deployment configuration. A model without an entry has none. `maxRunning` is
+ * the most calls and tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit.
+ */
 export const ModelRoutes = z.record(
   z.string(),
-  z.strictObject({ provider: z.enum(PROVIDER_IDS), upstreamModel: z.string().check(z.minLength(1)) }),
+  z.strictObject({
+    provider: z.enum(PROVIDER_IDS),
+    upstreamModel: z.string().check(z.minLength(1)),
+    maxRunning: z.optional(z.nullable(z.int().check(z.minimum(1), z.maximum(10_000)))),
+    requestsPerSecond: z.optional(z.nullable(z.number().check(z.minimum(0.01), z.maximum(1_000)))),
+  }),
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
+/** The routes of all models that have one, by model id. */
+export const listModelRoutes = (): ModelRoutes => ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
+
 /** A model's route; undefined when the deployment configures none. */
-export const findModelRoute = (modelId: string): ModelRoute | undefined => {
-  const routes = ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
+export const findModelRoute = (modelId: string): ModelRoutes[string] | undefined => {
+  const routes = listModelRoutes();
   return Object.hasOwn(routes, modelId) ? routes[modelId] : undefined;
 };
 
