@@ -128,7 +128,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
-    secrets.bindRoutes(passers);
+    secrets.bindRoutes(passers.filter((one) => !providerCallers.includes(one)));
     secrets.bindProviderStatus([...creators, api['list-models']]);
     secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
     fileDelivery.bindSigning([...readers, webhook]);
@@ -139,7 +139,8 @@ export class GenerationServiceStack extends Stack {
     expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
-    generation.allowWake([...new Set([...pollers, ...passers])]);
+    generation.allowWake(pollers);
+    generation.allowLetIn(passers.filter((one) => !pollers.includes(one)));
     generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = [

@@ -69,7 +69,7 @@ export type Taken =
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 80: takes a permit of a gate, in one conditional update. Refused while anybody waits there, so that
+ * Access pattern 83: takes a permit of a gate, in one conditional update. Refused while anybody waits there, so that
  * a newcomer passes nobody. Without a limit of running calls, it takes a place in time only, and no permit is stored. Repeating it is
  * harmless.
  */
@@ -128,7 +128,7 @@ const permitOf = ({ accountId, weight }: Entrant, nowMs: number, startMs?: numbe
 });
 
 /**
- * Access pattern 81: takes a permit for a waiting request whose turn has come, on the condition that the gate's rate is
+ * Access pattern 84: takes a permit for a waiting request whose turn has come, on the condition that the gate's rate is
  * as it was seen. Undefined when there is no room, or the request has one already.
  */
 export const takePermitFor = async (
@@ -202,7 +202,7 @@ const updateToTake = async (
 };
 
 /**
- * Access pattern 82: gives a request's permit back; with `takenMs`, only the one that was taken then. Returns the gate
+ * Access pattern 85: gives a request's permit back; with `takenMs`, only the one that was taken then. Returns the gate
  * afterwards; undefined when the request has no such permit. Repeating it is harmless.
  */
 export const givePermitBack = async (
@@ -219,7 +219,7 @@ export const givePermitBack = async (
   return done ? state : undefined;
 };
 
-/** Access pattern 83: lets no call start before `untilMs`: the provider asked for a pause. */
+/** Access pattern 86: lets no call start before `untilMs`: the provider asked for a pause. */
 export const postponeStarts = async (gateName: string, untilMs: number): Promise<void> => {
   await update(gateName, {
     UpdateExpression: 'SET nextStartMs = :until',
@@ -228,7 +228,7 @@ export const postponeStarts = async (gateName: string, untilMs: number): Promise
   });
 };
 
-/** Access pattern 84: says when to check the holder of a permit next. Does nothing when it was given back since. */
+/** Access pattern 87: says when to check the holder of a permit next. Does nothing when it was given back since. */
 export const renewLease = async (
   gateName: string,
   requestId: string,
@@ -246,7 +246,7 @@ export const renewLease = async (
   });
 };
 
-/** Access pattern 85: notes that somebody waits at a gate: from now on it lets nobody in but by turn. */
+/** Access pattern 88: notes that somebody waits at a gate: from now on it lets nobody in but by turn. */
 export const markQueued = async (gateName: string, stamp: string): Promise<void> => {
   const { GSI1PK, GSI1SK } = gateListing(gateName);
   await update(gateName, {
@@ -255,7 +255,7 @@ export const markQueued = async (gateName: string, stamp: string): Promise<void>
   });
 };
 
-/** Access pattern 86: notes that nobody waits at a gate. False when somebody began to since it was seen. */
+/** Access pattern 89: notes that nobody waits at a gate. False when somebody began to since it was seen. */
 export const unmarkQueued = async (gateName: string, seenStamp: string): Promise<boolean> => {
   const { done } = await update(gateName, {
     UpdateExpression: 'REMOVE queued',
@@ -292,7 +292,7 @@ const update = async (
   }
 };
 
-/** Access pattern 87: a gate and the accounts that wait at it, strongly consistent. */
+/** Access pattern 90: a gate and the accounts that wait at it, strongly consistent. */
 export const readGate = async (
   gateName: string,
 ): Promise<{ state: GateState; accounts: WaitingAccount[] }> => {
@@ -315,7 +315,7 @@ export const readGate = async (
   return { state, accounts };
 };
 
-/** Access pattern 88: the names of all gates that were ever used. Eventually consistent. */
+/** Access pattern 91: the names of all gates that were ever used. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {
   const names: string[] = [];
   for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));

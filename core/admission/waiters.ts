@@ -44,7 +44,7 @@ const RETENTION_SECONDS = SECONDS_PER_DAY;
 const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTION_SECONDS;
 
 /**
- * Access pattern 89: keeps a request that waits, or its newer task token. False when a newer one is stored: a function
+ * Access pattern 92: keeps a request that waits, or its newer task token. False when a newer one is stored: a function
  * that was held up must not replace it.
  */
 export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Promise<boolean> =>
@@ -60,7 +60,7 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
 /** What names a waiting request. */
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
-/** Access pattern 90: a request that waits, strongly consistent; undefined when it does not. */
+/** Access pattern 93: a request that waits, strongly consistent; undefined when it does not. */
 export const findWaiter = async (gateName: string, waiter: WaiterId): Promise<GateWaiter | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: gateWaiterKey(gateName, waiter), ConsistentRead: true }),
@@ -68,7 +68,7 @@ export const findWaiter = async (gateName: string, waiter: WaiterId): Promise<Ga
   return Item && GateWaiter.parse(Item);
 };
 
-/** Access pattern 91: the oldest waiting requests of an account, at most `limit`, strongly consistent. */
+/** Access pattern 94: the oldest waiting requests of an account, at most `limit`, strongly consistent. */
 export const listWaiters = async (
   gateName: string,
   accountId: string,
@@ -85,7 +85,7 @@ export const listWaiters = async (
   return Items.map((item) => GateWaiter.parse(item));
 };
 
-/** Access pattern 92: every request that waits at a gate, by account and age, eventually consistent. */
+/** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. */
 export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
   const query = { TableName: tableName(), ...waitersBeginning(gateName, GATE_WAITER_PREFIX) };
@@ -98,7 +98,7 @@ const waitersBeginning = (gateName: string, prefix: string) => ({
   ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':waiters': prefix },
 });
 
-/** Access pattern 93: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
+/** Access pattern 96: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
 export const removeWaiter = (
   gateName: string,
   { tokenOrder, ...waiter }: WaiterId & Partial<Pick<GateWaiter, 'tokenOrder'>>,
@@ -114,7 +114,7 @@ export const removeWaiter = (
     }),
   );
 
-/** Access pattern 94: notes that a request of an account begins to wait. An account that is new here counts as served now. */
+/** Access pattern 97: notes that a request of an account begins to wait. An account that is new here counts as served now. */
 export const touchAccount = async (
   gateName: string,
   { accountId, createdAt }: Pick<GateWaiter, 'accountId' | 'createdAt'>,
@@ -139,7 +139,7 @@ export const touchAccount = async (
   );
 };
 
-/** Access pattern 95: notes that one of an account's requests was let in, and how old its next one is. */
+/** Access pattern 98: notes that one of an account's requests was let in, and how old its next one is. */
 export const noteServed = async (
   gateName: string,
   accountId: string,
@@ -160,7 +160,7 @@ export const noteServed = async (
   );
 };
 
-/** Access pattern 96: removes an account of which no request waits. False when one began to since it was seen. */
+/** Access pattern 99: removes an account of which no request waits. False when one began to since it was seen. */
 export const removeWaitingAccount = (
   gateName: string,
   { accountId, touched }: Pick<WaitingAccount, 'accountId' | 'touched'>,

@@ -8,6 +8,10 @@ import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 /**
  * The provider of each model, by model id: deployment configuration. A model without an entry has none. `maxRunning` is
  * the most calls and tasks under way at once, `requestsPerSecond` the most creations; null or absent: no limit.
+ *
+ * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
+ * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
+ * (https://docs.byteplus.com/en/docs/ModelArk/1824121). Of the other models none is published.
  */
 export const ModelRoutes = z.record(
   z.string(),

@@ -82,7 +82,7 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 97: says when to look at a queued request next, which has or had an execution. False in any other
+ * Access pattern 100: says when to look at a queued request next, which has or had an execution. False in any other
  * status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {

@@ -88,7 +88,10 @@ describe('claiming attempts', () => {
     await later(0);
     await later(1, 'up#0');
 
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ dispatchedAt: NOW.toISOString(), gate: 'up#0' });
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
+      dispatchedAt: NOW.toISOString(),
+      gate: 'up#0',
+    });
   });
 
   test.each<[string, () => void]>([
