@@ -92,9 +92,9 @@ export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolea
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET GSI1PK = :list, GSI1SK = :at',
-      ConditionExpression: '#status = :queued',
+      ConditionExpression: '#status = :waiting',
       ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':list': GSI1PK, ':at': GSI1SK, ':queued': 'queued' },
+      ExpressionAttributeValues: { ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
     }),
   );
 };

@@ -16,6 +16,7 @@ const OUTPUTS = {
   ImageDeadlineSeconds: '600',
   VideoDeadlineSeconds: '3600',
   WebhookRetrySeconds: '5,300',
+  ModelRoutes: '{}',
 };
 
 /** Runs commands in this process, against mocked AWS clients. */

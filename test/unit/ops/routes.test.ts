@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { gatesOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';
-import { gatesOfRoute } from '../../../core/admission/route-gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
 import { table } from '../../../core/table/table.ts';
@@ -16,7 +16,11 @@ const ROUTES = {
   'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', requestsPerSecond: 8 },
   xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' },
 };
-const { ops, json } = describeLocalRun({ ModelRoutes: JSON.stringify(ROUTES) });
+const { ops, json } = describeLocalRun({
+  ModelRoutes: JSON.stringify(ROUTES),
+  ModelArkSecretName: 'arn:modelark-key',
+  ModelStudioSecretName: 'arn:modelstudio-key',
+});
 beforeEach(() => {
   memory.reset();
   secrets.reset();
@@ -26,7 +30,7 @@ beforeEach(() => {
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
     const now = new Date();
-    const gates = gatesOfRoute({ provider: 'modelstudio', upstreamModel: 'wan' });
+    const gates = gatesOf('modelstudio/wan', ROUTES['xW2.7S']);
     for (const [index, gate] of gates.entries()) {
       await takePermit(gate, { requestId: `vid_${index}`, accountId: 'a', weight: 2, starts: 2 }, now);
       const createdAt = new Date(now.getTime() - 60_000 * (index + 1)).toISOString();
@@ -66,6 +70,6 @@ describe('routes list', () => {
     const { stdout } = await ops('routes', 'list');
 
     expect(stdout).toContain('xW2.7S');
-    expect(stdout.split('\n')[0]).toMatch(/^model +provider +upstream model/);
+    expect(stdout.split('\n')[0]).toMatch(/^MODEL +PROVIDER +UPSTREAM MODEL/);
   });
 });
