@@ -26,6 +26,12 @@ export const METRIC = {
   held: 'XTokensHeld',
   /** Seconds by which the longest due work is overdue, expired files included. */
   workOverdue: 'WorkOverdue',
+  /** Requests that wait for a provider's capacity; by route. */
+  requestsWaiting: 'RequestsWaiting',
+  /** Calls and tasks under way of a route with a limit of them; by route. */
+  callsRunning: 'CallsRunning',
+  /** Seconds since the oldest waiting request was created; by route, and of all. */
+  oldestWaiting: 'OldestWaiting',
   /** The provider refused our credential, account or model. An operator must act. */
   providerAccessRefused: 'ProviderAccessRefused',
   /** A provider call whose outcome cannot be determined. */
@@ -68,11 +74,12 @@ export const countMetric = (name: MetricName, dimensions: Record<string, string>
 /** Metrics that are no counts, and their units. xTokens have none. */
 type Measure = Extract<
   MetricName,
-  'TimeToDone' | 'OldestOpenRequest' | 'WorkOverdue' | 'XTokensRefunded' | 'XTokensHeld'
+  'TimeToDone' | 'OldestOpenRequest' | 'OldestWaiting' | 'WorkOverdue' | 'XTokensRefunded' | 'XTokensHeld'
 >;
 const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.timeToDone]: 'Seconds',
   [METRIC.oldestOpenRequest]: 'Seconds',
+  [METRIC.oldestWaiting]: 'Seconds',
   [METRIC.workOverdue]: 'Seconds',
   [METRIC.refunded]: 'None',
   [METRIC.held]: 'None',

@@ -98,14 +98,28 @@ const contradictionsIn = (given: Addresses): [key: keyof Addresses, message: str
   return found;
 };
 
+/** Models that share an upstream model, and so its limits, but name different ones. */
+const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
+  const limits = new Map<string, string>();
+  return Object.entries(routes).flatMap(([model, { provider, upstreamModel, ...own }]) => {
+    const upstream = `${provider} ${upstreamModel}`;
+    const text = JSON.stringify([own.maxRunning ?? null, own.requestsPerSecond ?? null]);
+    if ((limits.get(upstream) ?? text) !== text)
+      return [`${model} has other limits than another model of ${upstream}`];
+    limits.set(upstream, text);
+    return [];
+  });
+};
+
 /** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
 const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
 
 /** Maximum for a synchronous provider call: Lambda's limit is 15 min. */
 const MAX_SYNCHRONOUS_SECONDS = 840;
 
-/** Maximum for a video: its execution, which also starts late at worst and stores it, has 4 h. */
+/** Maximum for a video, and for the time in the queue before it: an execution, which also starts late at worst and stores it, has 5 h. */
 const MAX_VIDEO_SECONDS = 5400;
+const MAX_QUEUE_SECONDS = 7200;
 
 /**
  * All context keys with their defaults. Operators set them with `-c key=value`, for `cdk deploy` and the local run
@@ -122,6 +136,7 @@ export const StackContext = z
     pauseSeconds: seconds(1, 3600).default(180),
     imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
+    queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),
     pollIntervalSeconds: seconds(1, 300).default(5),
     callbackWaitSeconds: seconds(1, 3600).default(300),
     reconcileIntervalSeconds: seconds(1, 3600).default(60),
@@ -157,6 +172,9 @@ export const StackContext = z
     modelRoutes: json(ModelRoutes),
   })
   .check((given) => {
+    for (const message of contradictoryLimitsIn(given.value.modelRoutes)) {
+      given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
+    }
     for (const [key, message] of contradictionsIn(given.value)) {
       given.issues.push({ code: 'custom', path: [key], message, input: given.value });
     }

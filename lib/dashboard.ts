@@ -103,6 +103,16 @@ export class Dashboard extends Construct {
         ],
         [
           graph(
+            'Requests waiting, and calls running, by route',
+            [each(METRIC.requestsWaiting, ['route'], 'Maximum')],
+            [each(METRIC.callsRunning, ['route'], 'Maximum')],
+          ),
+          graph('Seconds since the oldest waiting request was created, by route', [
+            each(METRIC.oldestWaiting, ['route'], 'Maximum'),
+          ]),
+        ],
+        [
+          graph(
             'Executions started',
             executions((machine) => machine.metricStarted(sum)),
           ),

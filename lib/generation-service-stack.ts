@@ -98,8 +98,12 @@ export class GenerationServiceStack extends Stack {
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];
     const deleters = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
     const finishers = [task['settle-request'], task['fail-request'], reconcile, reconcileLost];
-    const wakers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
-    const providerCallers = [...wakers, task['query-provider'], task['dispatch-request']];
+    const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
+    const providerCallers = [...pollers, task['query-provider'], task['dispatch-request']];
+    const passers = [
+      ...[task['dispatch-request'], task['await-capacity'], task['store-outputs'], task['fail-request']],
+      ...[reconcile, reconcileLost],
+    ];
 
     const users = {
       ...api,
@@ -114,6 +118,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
     dataStore.bindListing(api['list-end-users'], 'endUserLists');
     dataStore.bindListing(reconcile, 'dueLists');
+    dataStore.bindListing(reconcile, 'gateList');
     dataStore.bindListing(task['list-expired-requests'], 'expiryList');
     dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
     dataStore.bindListing(verifyLedger, 'accountList');
@@ -125,6 +130,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
+    secrets.bindRoutes(passers.filter((one) => !providerCallers.includes(one)));
     secrets.bindProviderStatus([...creators, api['list-models']]);
     secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
     fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
@@ -135,10 +141,14 @@ export class GenerationServiceStack extends Stack {
     expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
-    generation.allowWake(wakers);
+    generation.allowWake(pollers);
+    generation.allowLetIn(passers.filter((one) => !pollers.includes(one)));
     generation.bindStatus([reconcile, reconcileLost]);
 
-    const deadlines = ['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'POLL_INTERVAL_SECONDS'] as const;
+    const deadlines = [
+      ...(['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'QUEUE_DEADLINE_SECONDS'] as const),
+      'POLL_INTERVAL_SECONDS',
+    ] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
     settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');

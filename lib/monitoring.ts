@@ -27,13 +27,13 @@ export interface MonitoringProps {
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   /** Without `alarmEmail`, alarms show in the console only. */
-  context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds'>;
+  context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds' | 'queueDeadlineSeconds'>;
 }
 
 /** Work is looked at within a minute or two of its time. */
 const OVERDUE_SECONDS = 900;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
-const STUCK_SECONDS = 16_200;
+const STUCK_SECONDS = 19_800;
 
 /** The period of metrics that the reconciler reports every 5 min, or in each run if those are further apart. */
 const surveyPeriod = (everySeconds: number): Duration =>
@@ -130,6 +130,12 @@ export class Monitoring extends Construct {
       serviceMetric(METRIC.oldestOpenRequest).with(surveyed),
       'A request is open for longer than any execution runs.',
       { atLeast: STUCK_SECONDS },
+    );
+    this.alarm(
+      'CapacityShort',
+      serviceMetric(METRIC.oldestWaiting).with(surveyed),
+      "A request has waited for its provider's capacity for half of its time in the queue.",
+      { atLeast: Math.ceil(props.context.queueDeadlineSeconds / 2) },
     );
     this.alarm(
       'ServerErrors',

@@ -66,6 +66,11 @@ export class ProviderSecrets extends Construct {
     }
   }
 
+  /** Gives functions the model routes, and no key. */
+  bindRoutes(functions: readonly ServiceFunction[]): void {
+    for (const to of functions) to.addEnvironment({ MODEL_ROUTES: this.modelRoutes });
+  }
+
   private bindApiKeys(functions: readonly ServiceFunction[], action: string): void {
     for (const to of functions) {
       to.addEnvironment(this.environment);

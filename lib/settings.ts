@@ -14,6 +14,7 @@ const variablesOf = (context: StackContext) => ({
   PAUSE_SECONDS: String(context.pauseSeconds),
   IMAGE_DEADLINE_SECONDS: String(context.imageDeadlineSeconds),
   VIDEO_DEADLINE_SECONDS: String(context.videoDeadlineSeconds),
+  QUEUE_DEADLINE_SECONDS: String(context.queueDeadlineSeconds),
   POLL_INTERVAL_SECONDS: String(context.pollIntervalSeconds),
   CALLBACK_WAIT_SECONDS: String(context.callbackWaitSeconds),
   WEBHOOK_RETRY_SECONDS: context.webhookRetrySeconds,

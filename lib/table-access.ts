@@ -18,12 +18,15 @@ export interface ItemAccess {
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
+  /** Operations on the gates of the providers' routes, each a call of its own. */
+  gates?: readonly (ReadOperation | WriteOperation)[];
 }
 
 /** A function with access to the table, by the stem of its file. */
 export type TableUser =
   | EndpointName
   | 'dispatch-request'
+  | 'await-capacity'
   | 'await-provider'
   | 'query-provider'
   | 'store-outputs'
@@ -56,6 +59,9 @@ const END: ItemAccess = {
   writes: [['requests', 'accounts', 'ledgers'], 'PutItem', 'UpdateItem'],
 };
 
+/** What gives a permit of a gate back lets the next request in. */
+const LET_IN = ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] as const;
+
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-generation': CREATE,
@@ -79,12 +85,17 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
   'receive-callback': TASK,
-  'dispatch-request': { ...TASK, writes: [['requests'], 'ConditionCheckItem', 'PutItem', 'UpdateItem'] },
+  'dispatch-request': { ...TASK, writes: [['requests'], 'PutItem', 'UpdateItem'], gates: LET_IN },
+  'await-capacity': {
+    reads: [['requests'], 'GetItem'],
+    writes: [['requests'], 'UpdateItem'],
+    gates: [...LET_IN, 'PutItem'],
+  },
   'await-provider': TASK,
   'query-provider': TASK,
-  'store-outputs': TASK,
+  'store-outputs': { ...TASK, gates: LET_IN },
   'settle-request': END,
-  'fail-request': END,
+  'fail-request': { ...END, gates: LET_IN },
   'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
@@ -94,8 +105,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   reconcile: {
     reads: [['requests', 'accounts', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
     writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+    gates: LET_IN,
   },
-  'reconcile-lost': END,
+  'reconcile-lost': { ...END, gates: LET_IN },
   'verify-ledger': {
     reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
   },

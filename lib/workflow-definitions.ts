@@ -18,6 +18,10 @@ export const generationDefinition = (imageDeadlineSeconds: number) =>
       description: 'Sends a request to its provider',
       timeoutSeconds: Math.min(MAX_LAMBDA_SECONDS, imageDeadlineSeconds + MARGIN_SECONDS),
     },
+    'await-capacity': {
+      description: "Stores the task token under which a request waits for its provider's capacity",
+      timeoutSeconds: 45,
+    },
     'await-provider': {
       description: 'Stores the task token under which a request waits',
       timeoutSeconds: 45,

@@ -29,9 +29,6 @@ export interface WorkflowProps<Task extends string> {
   tasks: Record<Task, TaskSettings>;
 }
 
-/** The actions with which a waiting task is woken or kept waiting. */
-const WAKE_ACTIONS = ['states:SendTaskSuccess', 'states:SendTaskHeartbeat'];
-
 /** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
 export class Workflow<Task extends string> extends Construct {
   readonly stateMachine: StateMachine;
@@ -89,12 +86,21 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));
   }
 
-  /** Lets functions wake tasks that wait under a token. The token names the task, so no variable is needed. */
+  /** Lets functions wake tasks that wait under a token, or keep them waiting. The token names the task, so no variable is needed. */
   allowWake(functions: readonly ServiceFunction[]): void {
+    this.allowOnTasks(functions, ['states:SendTaskSuccess', 'states:SendTaskHeartbeat']);
+  }
+
+  /** Lets functions wake tasks that wait under a token. */
+  allowLetIn(functions: readonly ServiceFunction[]): void {
+    this.allowOnTasks(functions, ['states:SendTaskSuccess']);
+  }
+
+  private allowOnTasks(functions: readonly ServiceFunction[], actions: readonly string[]): void {
     const own = new Set<ServiceFunction>(Object.values(this.tasks));
     for (const to of functions) {
-      if (own.has(to)) to.allowLater(to, 'Wake', WAKE_ACTIONS, [this.stateMachine.stateMachineArn]);
-      else to.allow(WAKE_ACTIONS, [this.stateMachine.stateMachineArn]);
+      if (own.has(to)) to.allowLater(to, 'Wake', actions, [this.stateMachine.stateMachineArn]);
+      else to.allow(actions, [this.stateMachine.stateMachineArn]);
     }
   }
 

@@ -22,7 +22,7 @@ import {
   withoutProviders,
 } from './run/provider-keys.ts';
 import { startSandboxWhereItWas } from './run/sandbox-port.ts';
-import { type Context, projectContext, synthesize } from './run/synthesize.ts';
+import { type Context, projectRoutes, synthesize } from './run/synthesize.ts';
 
 /** How to start a local run. */
 export interface LocalRunOptions {
@@ -156,7 +156,7 @@ export const startLocalRun = async (
       deliveryBaseUrl: filesUrl,
       allowPrivateTargets: 'true',
       console: 'true',
-      ...providerContext(environment, sandbox?.url ?? null, projectContext().modelRoutes ?? {}),
+      ...providerContext(environment, sandbox?.url ?? null, projectRoutes()),
       ...givenContext,
     };
     await parts.synthesize(data.file('cdk.out'), context, signal);

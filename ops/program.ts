@@ -9,6 +9,7 @@ import { addLedgerVerbs } from './commands/ledger.ts';
 import { addModelVerbs } from './commands/models.ts';
 import { addRateVerbs } from './commands/rates.ts';
 import { addRequestVerbs } from './commands/requests.ts';
+import { addRouteVerbs } from './commands/routes.ts';
 import { hintFor } from './hints.ts';
 import { text } from './options.ts';
 import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts';
@@ -67,6 +68,7 @@ const createProgram = (streams: Streams): Command => {
   addBalanceVerbs(noun('balance', "an account's xTokens"), perform);
   addRateVerbs(noun('rates', 'what each model costs'), perform);
   addModelVerbs(noun('models', 'models and whether they can be used'), perform);
+  addRouteVerbs(noun('routes', 'the providers behind the models, and their capacity'), perform);
   addRequestVerbs(noun('requests', 'requests for images and videos'), perform);
   addExecutionVerbs(noun('executions', 'running executions of the state machines'), perform);
   addLedgerVerbs(noun('ledger', 'checks that all money is accounted for'), perform);

@@ -67,6 +67,7 @@ export const tellSpans = (report: RequestReport, now: Date): StorySpan[] =>
   [
     tellQueue(report),
     ...tellCalls(report),
+    ...tellQueueWaits(report),
     ...tellCapacityWaits(report, now),
     ...tellProviderWait(report),
     ...tellDeadline(report),
@@ -139,6 +140,18 @@ const tellCapacityWaits = ({ request, attempts }: RequestReport, now: Date): Sto
     const label = `${prefixOf(call, attempts)}waiting for capacity`;
     return [{ kind: 'capacity-wait', label, from: finishedAt, until, detail: outcome.reason }];
   });
+
+/** Each wait for a permit of the provider's route. */
+const tellQueueWaits = ({ request, executions }: RequestReport): StorySpan[] =>
+  executions
+    .filter(({ workflow }) => workflow === 'generation')
+    .flatMap(({ states }) =>
+      states.flatMap(({ state, enteredAt }, index): StorySpan[] => {
+        if (state !== 'Wait for capacity') return [];
+        const until = states[index + 1]?.enteredAt ?? request.finishedAt ?? null;
+        return [{ kind: 'capacity-wait', label: 'waiting in the queue', from: enteredAt, until }];
+      }),
+    );
 
 const future = (instant: Instant, now: Date): Instant | null => (instant > toInstant(now) ? instant : null);
 

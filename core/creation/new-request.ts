@@ -21,7 +21,6 @@ export const newRequest = (
 ): StoredRequest => {
   const { model, prompt, endUserEmail, webhookUrl } = creation;
   const priced = isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate);
-  const requestId = newRequestId(priced.kind, now);
   return {
     requestId,
     accountId,

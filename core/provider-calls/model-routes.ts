@@ -10,7 +10,12 @@ import { limitsOf, UpstreamLimits, unservable } from './upstream-limits.ts';
 /**
  * The provider of each model, by model id: deployment configuration. A model without an entry has none. `limits` are
  * what its upstream takes, instead of those we know; `refusesEarly`: what it does not take is 400 at the creation, although
- * the catalog allows it.
+ * the catalog allows it. `maxRunning` is the most calls and tasks under way at once, `requestsPerSecond` the most creations;
+ * null or absent: no limit.
+ *
+ * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
+ * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
+ * (https://docs.byteplus.com/en/docs/ModelArk/1824121). Of the other models none is published.
  */
 export const ModelRoutes = z.record(
   z.string(),
@@ -19,13 +24,18 @@ export const ModelRoutes = z.record(
     upstreamModel: z.string().check(z.minLength(1)),
     limits: z.optional(UpstreamLimits),
     refusesEarly: z.optional(z.boolean()),
+    maxRunning: z.optional(z.nullable(z.int().check(z.minimum(1), z.maximum(10_000)))),
+    requestsPerSecond: z.optional(z.nullable(z.number().check(z.minimum(0.01), z.maximum(1_000)))),
   }),
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
+/** The routes of all models that have one, by model id. */
+export const listModelRoutes = (): ModelRoutes => ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
+
 /** A model's route; undefined when the deployment configures none. */
 export const findModelRoute = (modelId: string): ModelRoutes[string] | undefined => {
-  const routes = ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
+  const routes = listModelRoutes();
   return Object.hasOwn(routes, modelId) ? routes[modelId] : undefined;
 };
 

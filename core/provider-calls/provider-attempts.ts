@@ -114,8 +114,9 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished. It is the
- * last thing before the calls, so no provider is called for a request that has ended.
+ * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
+ * was dispatched, and by which gate's permit. It is the last thing before the calls, so no provider is called for a
+ * request that has ended.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
  * succeeds.
@@ -126,6 +127,7 @@ export const claimAttempts = async (
   origin: CallOrigin,
   now: Date,
   claimId: string,
+  gate?: string,
 ): Promise<Claim> => {
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
@@ -134,7 +136,7 @@ export const claimAttempts = async (
   );
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
-    unfinishedCheck(requestId),
+    dispatchedWrite(requestId, startedAt, gate),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
@@ -161,14 +163,20 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
   },
 });
 
-/** Refuses a transaction when the request is terminal or absent. */
-const unfinishedCheck = (requestId: string): TransactItem => ({
-  ConditionCheck: {
+/** Notes a request's first claim. Refused when the request is terminal or absent. A check would cost as much. */
+const dispatchedWrite = (requestId: string, now: Instant, gate: string | undefined): TransactItem => ({
+  Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
+    UpdateExpression: `SET dispatchedAt = if_not_exists(dispatchedAt, :now)${gate === undefined ? '' : ', gate = :gate'}`,
     ConditionExpression: '#status IN (:queued, :processing)',
     ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':processing': 'processing' },
+    ExpressionAttributeValues: {
+      ':now': now,
+      ':queued': 'queued',
+      ':processing': 'processing',
+      ...(gate !== undefined && { ':gate': gate }),
+    },
   },
 });
 

@@ -45,6 +45,10 @@ const common = {
    */
   retentionDays: z.optional(z.number()),
   status: z.enum(STORED_STATUSES),
+  /** When its first provider call was claimed; absent in older requests. */
+  dispatchedAt: z.optional(z.string()),
+  /** The gate of which it had a permit then; absent without a limit of running calls. */
+  gate: z.optional(z.string()),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),

@@ -82,6 +82,24 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
+ * Access pattern 100: says when to look at a queued request next, which has or had an execution. False in any other
+ * status.
+ */
+export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
+  const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
+  return updateUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: requestKey(requestId),
+      UpdateExpression: 'SET GSI1PK = :list, GSI1SK = :at',
+      ConditionExpression: '#status = :waiting',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':list': GSI1PK, ':at': GSI1SK, ':waiting': 'queued' },
+    }),
+  );
+};
+
+/**
  * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */

@@ -18,6 +18,8 @@ export const partitionPatterns = () => ({
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
+  gates: gatePartition('*'),
+  gateList: GATE_LISTING_PARTITION,
 });
 /** The name of a kind of partition. */
 export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
@@ -229,6 +231,31 @@ export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
   SK: 'IN_FLIGHT',
 });
 const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
+
+/** The partition of a gate of a provider's route, with those who wait at it. */
+export const gatePartition = (gate: string): string => `GATE#${gate}`;
+/** A gate with its permits. It sorts after the accounts that wait at it and before the waiters, so that one query reads both. */
+export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: GATE_SORT });
+export const GATE_SORT = 'GATE';
+/** Lists every gate that was ever used. */
+export const gateListing = (gate: string) => ({ GSI1PK: GATE_LISTING_PARTITION, GSI1SK: gate });
+export const GATE_LISTING_PARTITION = 'GATES';
+/** An account with requests that wait at a gate. */
+export const waitingAccountKey = (gate: string, accountId: string): ItemKey => ({
+  PK: gatePartition(gate),
+  SK: `${WAITING_ACCOUNT_PREFIX}${accountId}`,
+});
+export const WAITING_ACCOUNT_PREFIX = 'ACCOUNT#';
+/** A request that waits at a gate. An account's requests sort by age. */
+export const gateWaiterKey = (
+  gate: string,
+  { accountId, createdAt, requestId }: { accountId: string; createdAt: Instant; requestId: string },
+): ItemKey => ({
+  PK: gatePartition(gate),
+  SK: `${gateWaiterPrefix(accountId)}${createdAt}#${requestId}`,
+});
+export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
+export const GATE_WAITER_PREFIX = 'WAITER#';
 
 /** The operator's settings for a model: its rate, and whether it is switched off. */
 export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });

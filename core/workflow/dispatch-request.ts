@@ -3,15 +3,19 @@ import { requiredNumberEnv } from '../environment.ts';
 import { withClipUrls } from '../files/clip-urls.ts';
 import { listAttempts, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { dueListOf } from '../table/keys.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { Pace } from './call-pace.ts';
 import { callbackUrl } from './callback-urls.ts';
+import { askForPass, giveBack, leaveRoute, type Pass, startWith } from './capacity.ts';
 import { recordIfDead } from './dead-calls.ts';
 import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 import {
   deadlineOf,
   firstCallAt,
+  hasOpenTask,
   isAccepted,
   isBusyAttempt,
   latestAttempts,
@@ -19,6 +23,7 @@ import {
   repeatableAt,
   stepAfterCalls,
   stepWhileBusy,
+  stepWhileFull,
   waitTimeOf,
 } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
@@ -34,11 +39,13 @@ const CLIP_URL_SLACK_SECONDS = 300;
  *
  * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: what was
  *    produced is stored, and only a task may still be open.
- * 2. If the provider answers synchronously, mark the request processing before the calls.
- * 3. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
+ * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
+ * 3. If the provider answers synchronously, mark the request processing before the calls.
+ * 4. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
  *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
  *    call is not repeated. A busy call is repeated while another one is under way.
- * 4. Return the next step: while the provider is too busy for a call, to run this again.
+ * 5. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
+ *    to run this again.
  *
  * `timeLeftMs` is how long the function may still run. What a provider answered is recorded by then, through
  * transient errors of the table, because an answer that is not recorded is lost.
@@ -53,7 +60,8 @@ export const dispatchRequest = async (
 ): Promise<NextStep> => {
   const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request)) return { next: 'stop' };
+  if (!request) return { next: 'stop' };
+  if (isTerminal(request)) return stopped(request, clock);
   const settings = workflowSettings();
   const all = await listAttempts(requestId);
   const stored = await Promise.all([...latestAttempts(all).values()].map((one) => recordIfDead(one, clock)));
@@ -72,37 +80,81 @@ export const dispatchRequest = async (
   const { provider, upstreamModel } = await providerRouteOf(request.model, taken && originOf(taken));
   const planned = await withClipUrls(request, addSeconds(deadline, CLIP_URL_SLACK_SECONDS));
   const { mode, calls } = provider.plan(planned, upstreamModel, await callbackUrl(provider.id, requestId));
-  if (mode === 'synchronous') await markProcessing(request);
+  const route = { provider: provider.id, upstreamModel };
+  const wanted = callsToMake(calls, stored).length;
+  const asked = await askForPass(request, route, wanted, clock);
+  if (asked.kind === 'full') {
+    return stepWhileFull(request, firstCallAt(all), asked.place, settings, clock.now());
+  }
+  const pass = asked.kind === 'pass' ? asked.pass : undefined;
+  if (pass) await startWith(request, pass, clock);
+  if (mode === 'synchronous') await markProcessing(request, lookAtQueuedBefore(request, clock));
 
-  const origin = { provider: provider.id, upstreamModel, baseUrl: provider.baseUrl };
-  const run: CallRun = { requestId, calls, mode, provider, origin, deadline, clock, endMs };
-  const claimed = await claimCalls(run, callsToMake(calls, stored, now));
-  if (!claimed) return { next: 'stop' };
+  const origin = { ...route, baseUrl: provider.baseUrl };
+  const run: CallRun = {
+    ...{ requestId, calls, mode, provider, origin, deadline, clock, endMs },
+    gate: pass?.gate.permits === undefined ? undefined : pass.gate.name,
+    pace: new Pace(pass?.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () => clock.now().getTime()),
+  };
+  const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));
+  if (!claimed) return stopped(request, clock);
   const made = await makeCalls(claimed, run);
   const attempts = [...latestAttempts([...stored, ...made]).values()];
   if (mode === 'asynchronous' && isAccepted(attempts)) {
-    const lookAt = addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
-    await markProcessing(request, lookAt);
+    await markProcessing(request, silentUntil(clock));
   }
 
   const busy = attempts.filter(isBusyAttempt);
-  if (busy.length > 0) return stepWhileBusy(busy, deadline, clock.now(), Math.random());
-  return stepAfterCalls(attempts, () =>
-    waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
-  );
+  const step =
+    busy.length > 0
+      ? stepWhileBusy(busy, deadline, clock.now(), Math.random())
+      : stepAfterCalls(attempts, () =>
+          waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
+        );
+  if (pass) await giveBackAfter(step, attempts, pass, request, clock);
+  return step;
 };
 
-/** The planned calls that were never made, or that a busy provider now takes again, each with its next attempt. */
+/** The end of a run that finds its request ended: it may have got a pass since. */
+const stopped = async (request: StoredRequest, clock: Clock): Promise<NextStep> => {
+  await leaveRoute(request, clock);
+  return { next: 'stop' };
+};
+
+/** Keeps the pass of a request with an open task, else gives it back. After a refusal, the route pauses as the request does. */
+const giveBackAfter = async (
+  step: NextStep,
+  attempts: readonly ProviderAttempt[],
+  pass: Pass,
+  request: StoredRequest,
+  clock: Clock,
+): Promise<void> => {
+  if (hasOpenTask(attempts)) return;
+  await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
+};
+
+/** When to look at a request that is not heard of. */
+const silentUntil = (clock: Clock): Instant =>
+  addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
+
+/** When to look at a request that is called synchronously: unchanged, but after a wait for capacity, at whose end it was due. */
+const lookAtQueuedBefore = ({ GSI1PK }: StoredRequest, clock: Clock): Instant | undefined =>
+  dueListOf(GSI1PK) === 'LOOK' ? silentUntil(clock) : undefined;
+
+/**
+ * The planned calls that were never made, or that a busy provider takes again, each with its next attempt. With `now`, only
+ * those that it takes by then.
+ */
 const callsToMake = (
   calls: readonly ProviderCall[],
   stored: readonly ProviderAttempt[],
-  now: Date,
+  now?: Date,
 ): { call: number; attempt: number }[] => {
   const latest = latestAttempts(stored);
   return calls.flatMap((_, call) => {
     const last = latest.get(call);
     if (!last) return [{ call, attempt: 0 }];
-    return isBusyAttempt(last) && repeatableAt(last) <= toInstant(now)
+    return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
       ? [{ call, attempt: last.attempt + 1 }]
       : [];
   });

@@ -84,9 +84,13 @@ const reportEnd = (
   if (refund > 0) measure(METRIC.refunded, {}, toXTokens(refund));
 };
 
-/** A provider timeout pauses the end-user's creations with that model. No other failure does. */
+/**
+ * A provider timeout pauses the end-user's creations with that model. No other failure does, nor the end of a wait for
+ * capacity: such a request was never dispatched.
+ */
 const pauseWrites = (request: StoredRequest, state: TerminalState, finishedAt: Instant): TransactItem[] => {
   if (state.status !== 'failed' || state.error.code !== 'provider_timeout') return [];
+  if (request.status === 'queued' && request.dispatchedAt === undefined) return [];
   const { accountId, endUserEmail: email, model } = request;
   return [pauseWrite({ accountId, email, model }, finishedAt, requiredNumberEnv('PAUSE_SECONDS'))];
 };

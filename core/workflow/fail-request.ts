@@ -4,6 +4,7 @@ import { removeObjects } from '../files/remove-objects.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { clipsOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
+import { leaveRoute } from './capacity.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
@@ -63,10 +64,14 @@ const endAsFailed = async (
   options: EndOptions,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  if (!request || isTerminal(request)) return;
-  const attempts = [...latestAttempts(await listAttempts(requestId)).values()];
-  await endRequest(request, { status: 'failed', error }, clock.now(), {
-    ...options,
-    mayHaveTasks: hasOpenTask(attempts),
-  });
+  if (!request) return;
+  if (!isTerminal(request)) {
+    const attempts = [...latestAttempts(await listAttempts(requestId)).values()];
+    await endRequest(request, { status: 'failed', error }, clock.now(), {
+      ...options,
+      mayHaveTasks: hasOpenTask(attempts),
+    });
+  }
+  // After the end, so that nothing is called without a permit.
+  await leaveRoute(request, clock);
 };

@@ -9,6 +9,7 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import type { CallOrigin, Provider, ProviderCall, ProviderPlan } from '../provider-calls/providers.ts';
 import type { Instant } from '../time.ts';
+import type { Pace } from './call-pace.ts';
 import { keepTrying } from './keep-trying.ts';
 import { isBusyAttempt, stepWhileBusy } from './workflow-rules.ts';
 
@@ -36,6 +37,10 @@ export interface CallRun {
   clock: Clock;
   /** Until when outcomes can be recorded, in epoch milliseconds. */
   endMs: number;
+  /** The gate whose permit the request holds while it has a call or task under way. */
+  gate: string | undefined;
+  /** How its calls are spaced. */
+  pace: Pace;
 }
 
 /**
@@ -43,12 +48,12 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, origin, clock }: CallRun,
+  { requestId, origin, clock, gate }: CallRun,
   planned: readonly { call: number; attempt: number }[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const claim = await keepTrying(
-    () => claimAttempts(requestId, planned, origin, claimAt, claimId),
+    () => claimAttempts(requestId, planned, origin, claimAt, claimId, gate),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
   );
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);
@@ -132,7 +137,7 @@ const hasTimeForCall = (run: CallRun): boolean => {
 
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
 const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<ProviderAttempt> => {
-  const { calls, provider, clock, endMs } = run;
+  const { calls, provider, clock, endMs, pace } = run;
   const call = calls[attempt.call];
   if (!call) throw new Error(`Call ${attempt.call} of ${attempt.requestId} is not in the plan.`);
   const heartbeat = setInterval(() => {
@@ -141,7 +146,7 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
     });
   }, ALIVE_INTERVAL_MS);
   try {
-    const answer = await provider.submit(call, AbortSignal.timeout(callLimitMs(run)));
+    const answer = await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run))));
     if (answer.kind === 'waiting' || answer.kind === 'refused')
       throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();

@@ -16,6 +16,7 @@ import {
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
+import { giveOwnPermitBack } from './capacity.ts';
 import { usageDifference } from './usage-rules.ts';
 import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
@@ -55,6 +56,8 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   // A run that died after the request had failed may have left files.
   if (request?.status === 'failed') await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
+  // The provider has finished: its capacity is free while the files are copied.
+  await giveOwnPermitBack(request, clock);
   const attempts = await listAttempts(requestId);
   const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });

@@ -1,3 +1,4 @@
+import { listRouteLoads } from '../admission/route-loads.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { creationTimeOf } from '../ids.ts';
 import { toXTokens } from '../money.ts';
@@ -18,8 +19,8 @@ const SAMPLE_SIZE = 100;
 
 /**
  * Reports, once in 5 min, how many requests are open, how old the oldest is, what was debited for them, and by how
- * long the longest due work is overdue. Requests whose webhook or files are left to settle count as open. Never
- * rejects: an error is logged.
+ * long the longest due work is overdue; and of each route with a limit how many requests wait for it, since when, and
+ * how many calls run. Requests whose webhook or files are left to settle count as open. Never rejects: an error is logged.
  */
 export const surveyWork = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   const now = clock.now();
@@ -37,9 +38,21 @@ export const surveyWork = async (everySeconds: number, clock: Clock = systemCloc
     measure(METRIC.oldestOpenRequest, {}, secondsSince(oldest, now));
     measure(METRIC.workOverdue, {}, secondsSince(firstDue, now));
     measure(METRIC.held, {}, await heldBy(ids));
+    await surveyRoutes(now);
   } catch (error) {
     logger.error('the open work could not be counted', { error: error as Error });
   }
+};
+
+const surveyRoutes = async (now: Date): Promise<void> => {
+  const loads = await listRouteLoads();
+  for (const [route, { running, waiting, oldestAt }] of loads) {
+    countMetric(METRIC.requestsWaiting, { route }, waiting);
+    if (running !== undefined) countMetric(METRIC.callsRunning, { route }, running);
+    measure(METRIC.oldestWaiting, { route }, secondsSince(oldestAt, now));
+  }
+  const oldest = [...loads.values()].flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0];
+  measure(METRIC.oldestWaiting, {}, secondsSince(oldest, now));
 };
 
 const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);

@@ -18,6 +18,10 @@ export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolea
     stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify({ result: step }) })),
   );
 
+/** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
+export const letIntoDispatch = (taskToken: string): Promise<boolean> =>
+  unlessGone(() => stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+
 /** Sends a heartbeat: the provider was just queried, so the execution need not. False as for `wakeExecution`. */
 export const keepExecutionWaiting = (taskToken: string): Promise<boolean> =>
   unlessGone(() => stepFunctions.send(new SendTaskHeartbeatCommand({ taskToken })));

@@ -13,12 +13,21 @@ export type NextStep =
   | { next: 'store' }
   /** The provider was too busy for a call: make it again after this many whole seconds. */
   | { next: 'retry'; waitSeconds: number }
+  /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
+  | ({ next: 'queue'; timeoutSeconds: number } & PlaceInQueue)
   /** A task is unfinished: wait for the provider. */
   | ({ next: 'wait' } & ProviderWaitTime)
   /** Nothing was produced: fail the request with this error and refund it. */
   | { next: 'fail'; error: Failure }
   /** The request is terminal or deleted. */
   | { next: 'stop' };
+
+/** Where a request waits for a permit, and for how many calls: at once, and in all. */
+export interface PlaceInQueue {
+  gate: string;
+  weight: number;
+  starts: number;
+}
 
 /** The limits of one wait for the provider, in whole seconds. */
 export interface ProviderWaitTime {
@@ -32,6 +41,8 @@ export interface ProviderWaitTime {
 export interface WorkflowSettings {
   /** Seconds from the first call to a provider until an unfinished request fails. */
   deadlineSeconds: Record<RequestKind, number>;
+  /** Seconds from its creation until a request that was never dispatched fails. */
+  queueDeadlineSeconds: number;
   /** Shortest pause between two queries of an image task, in seconds. */
   pollIntervalSeconds: number;
 }
@@ -40,6 +51,12 @@ export interface WorkflowSettings {
 export const DEADLINE_FAILURE: Failure = {
   code: 'provider_timeout',
   message: 'The upstream provider did not finish in time.',
+};
+
+/** The failure of a request whose turn at its provider did not come in time. */
+export const QUEUE_FAILURE: Failure = {
+  code: 'provider_timeout',
+  message: 'The upstream provider had no capacity in time.',
 };
 
 /** The failure of a call that the provider was too busy for until the request's deadline. */
@@ -69,6 +86,27 @@ export const deadlineOf = (
   { kind, firstCallAt: from }: FirstCall,
   { deadlineSeconds }: Pick<WorkflowSettings, 'deadlineSeconds'>,
 ): Instant => addSeconds(from, deadlineSeconds[kind]);
+
+/**
+ * The step of a request that finds its route full: wait there until it is too late, counted from its creation before its
+ * first call, else from that.
+ */
+export const stepWhileFull = (
+  { kind, createdAt }: { kind: RequestKind; createdAt: Instant },
+  dispatchedAt: Instant | undefined,
+  place: PlaceInQueue,
+  settings: Pick<WorkflowSettings, 'deadlineSeconds' | 'queueDeadlineSeconds'>,
+  now: Date,
+): NextStep => {
+  const end =
+    dispatchedAt === undefined
+      ? addSeconds(createdAt, settings.queueDeadlineSeconds)
+      : deadlineOf({ kind, firstCallAt: dispatchedAt }, settings);
+  const leftSeconds = (Date.parse(end) - now.getTime()) / 1000;
+  if (leftSeconds <= 0)
+    return { next: 'fail', error: dispatchedAt === undefined ? QUEUE_FAILURE : PROVIDER_BUSY };
+  return { next: 'queue', timeoutSeconds: Math.ceil(leftSeconds), ...place };
+};
 
 /** Outputs have at least this long to be stored, however near the deadline they were produced. */
 const MIN_STORING_SECONDS = 900;
@@ -204,7 +242,7 @@ const MIN_INTERVALS: Record<RequestKind, number> = { image: 1, video: 3 };
 export const waitTimeOf = (
   request: FirstCall,
   callsBack: boolean,
-  settings: WorkflowSettings,
+  settings: Pick<WorkflowSettings, 'deadlineSeconds' | 'pollIntervalSeconds'>,
   now: Date,
   notBefore?: Instant,
 ): ProviderWaitTime => {

@@ -7,5 +7,6 @@ export const workflowSettings = (): WorkflowSettings => ({
     image: requiredNumberEnv('IMAGE_DEADLINE_SECONDS'),
     video: requiredNumberEnv('VIDEO_DEADLINE_SECONDS'),
   },
+  queueDeadlineSeconds: requiredNumberEnv('QUEUE_DEADLINE_SECONDS'),
   pollIntervalSeconds: requiredNumberEnv('POLL_INTERVAL_SECONDS'),
 });

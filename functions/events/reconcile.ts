@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import * as z from 'zod/mini';
+import { systemClock } from '../../core/clock.ts';
 import { logger } from '../../core/observability.ts';
+import { sweepRoutes } from '../../core/workflow/capacity.ts';
 import { reconcileDue } from '../../core/workflow/reconcile-due.ts';
 import { startExpiryIfDue } from '../../core/workflow/start-expiry.ts';
 import { surveyWork } from '../../core/workflow/survey-work.ts';
@@ -35,6 +37,7 @@ const makePasses = async (everySeconds: number, stopAtMs: number): Promise<void>
     await Promise.all([
       startExpiryIfDue(everySeconds),
       reconcileDue(providerRouteOf, () => Date.now() < stopAtMs),
+      sweepRoutes(() => Date.now() < stopAtMs, systemClock),
     ]);
     const nextAtMs = Math.max(dueAtMs, Date.now());
     if (everySeconds >= SCHEDULE_SECONDS || nextAtMs >= stopAtMs) return;

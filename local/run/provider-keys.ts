@@ -2,6 +2,8 @@ import type { Stack } from '@generation-service/local-aws';
 
 /** A provider. The sandbox stands in for it unless its real key is in the environment. */
 interface Provider {
+  /** As routes name it. */
+  id: string;
   /** The environment variable that holds the real key. */
   keyVariable: string;
   /** The stack output with the name of its secret. */
@@ -12,12 +14,14 @@ interface Provider {
 
 const PROVIDERS: Provider[] = [
   {
+    id: 'modelark',
     keyVariable: 'MODELARK_API_KEY',
     secretOutput: 'ModelArkSecretName',
     baseUrlContextKey: 'modelArkBaseUrl',
     sandboxPath: '/api/v3',
   },
   {
+    id: 'modelstudio',
     keyVariable: 'MODELSTUDIO_API_KEY',
     secretOutput: 'ModelStudioSecretName',
     baseUrlContextKey: 'modelStudioBaseUrl',
@@ -53,23 +57,34 @@ export const withoutProviders = (
 /** Models that only the sandbox has; no provider is confirmed to offer them. */
 const SANDBOX_ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' } };
 
+/** The route of a model, as the project has it. */
+export interface Route {
+  provider: string;
+  upstreamModel: string;
+}
+
 /**
  * Context that points each provider without a real key at the sandbox and adds the models that only the sandbox has. `modelRoutes` are
- * the project's own; they win.
+ * the project's own; they win. Their limits are the real providers': what leads to the sandbox has none.
  */
 export const providerContext = (
   environment: Environment,
   sandboxUrl: string | null,
-  modelRoutes: object,
+  modelRoutes: Record<string, Route>,
 ): Record<string, unknown> => {
   const inSandbox = PROVIDERS.filter(({ keyVariable }) => sandboxUrl !== null && !environment[keyVariable]);
   const baseUrls = inSandbox.map(
     ({ baseUrlContextKey, sandboxPath }) => [baseUrlContextKey, `${sandboxUrl}${sandboxPath}`] as const,
   );
-  const hasArk = inSandbox.some(({ keyVariable }) => keyVariable === 'MODELARK_API_KEY');
+  if (inSandbox.length === 0) return {};
+  const ids = new Set(inSandbox.map(({ id }) => id));
+  const routes = Object.entries(modelRoutes).map(([model, route]) => {
+    const { provider, upstreamModel } = route;
+    return [model, ids.has(provider) ? { provider, upstreamModel } : route] as const;
+  });
   return {
     ...Object.fromEntries(baseUrls),
-    ...(hasArk ? { modelRoutes: { ...SANDBOX_ROUTES, ...modelRoutes } } : {}),
+    modelRoutes: { ...(ids.has('modelark') ? SANDBOX_ROUTES : {}), ...Object.fromEntries(routes) },
   };
 };
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT, runScript } from './child.ts';
+import type { Route } from './provider-keys.ts';
 
 /** CDK context by key. Values from the command line are text. */
 export type Context = Record<string, unknown>;
@@ -10,6 +11,10 @@ export const projectContext = (): Context => {
   const file = join(PROJECT_ROOT, 'cdk.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).context ?? {}) : {};
 };
+
+/** The model routes in `cdk.json`. */
+export const projectRoutes = (): Record<string, Route> =>
+  (projectContext().modelRoutes as Record<string, Route> | undefined) ?? {};
 
 /**
  * Skips CDK's checks of the template: they take two thirds of a synthesis, and `npm run synth` runs them before anything

@@ -40,6 +40,7 @@ const MAX_KILOBYTES: Record<string, number> = {
   'media/measure-clips': 1250,
   // The encoder of videos.
   'sandbox/answer-as-providers': 1240,
+  'workflow/await-capacity': 700,
   'workflow/await-provider': 1411,
   'workflow/dispatch-request': 1411,
   'workflow/expire-requests': 638,

@@ -37,6 +37,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   'events/verify-ledger': 900,
   // Measuring takes 8 s.
   'media/measure-clips': 10,
+  'workflow/await-capacity': 45,
   'workflow/await-provider': 45,
   // The 10 min deadline of an image, plus 30 s to load, record and answer.
   'workflow/dispatch-request': 630,

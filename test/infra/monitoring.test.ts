@@ -28,7 +28,8 @@ const executionsOf = (machine: string, end: string): Alarm => [
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
   ofService(METRIC.workOverdue, '>= 900 in 1 x 900 s, or no data'),
-  ofService(METRIC.oldestOpenRequest, '>= 16200 in 1 x 900 s'),
+  ofService(METRIC.oldestOpenRequest, '>= 19800 in 1 x 900 s'),
+  ofService(METRIC.oldestWaiting, '>= 1800 in 1 x 900 s'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
   ofService(METRIC.reconcileFailed, '>= 1 in 1 x 300 s'),
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsFailed'),

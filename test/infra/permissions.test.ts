@@ -76,6 +76,9 @@ const END = {
 /** The function that parses what strangers' servers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
 const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
+/** Gives a permit of a provider's route back, and lets the next request in. */
+const ADMIT = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'Query', 'UpdateItem') };
+const LET_IN = { ...ADMIT, [GENERATION]: 'states:SendTaskSuccess' };
 
 /** What each function may do besides writing logs: actions by resource. */
 const PERMISSIONS: Record<string, Record<string, string>> = {
@@ -142,6 +145,12 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'workflow/dispatch-request': {
     [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    ...LET_IN,
+  },
+  'workflow/await-capacity': {
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
+    ...LET_IN,
+    [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
   },
   'workflow/await-provider': {
     [itemsOf(REQUESTS)]: TASK,
@@ -157,9 +166,10 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS)]: TASK,
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
+    ...LET_IN,
   },
   'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
-  'workflow/fail-request': { ...END, ...REMOVE_FILES, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LET_IN, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
     [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
@@ -184,7 +194,9 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
       'Query',
       'UpdateItem',
     ),
+    ...ADMIT,
     [listOf('DUE#*')]: onTable('Query'),
+    [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI4')]: onTable('Query'),
     ...REMOVE_FILES,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
@@ -195,6 +207,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'events/reconcile-lost': {
     ...END,
     ...REMOVE_FILES,
+    ...LET_IN,
     [WEBHOOKS]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },

@@ -14,6 +14,7 @@ const FOLDER = new URL('../../statemachines/', import.meta.url);
 const STATE_MACHINES = {
   'generation.asl.json': {
     DispatchRequestArn: 'workflow/dispatch-request',
+    AwaitCapacityArn: 'workflow/await-capacity',
     AwaitProviderArn: 'workflow/await-provider',
     QueryProviderArn: 'workflow/query-provider',
     StoreOutputsArn: 'workflow/store-outputs',

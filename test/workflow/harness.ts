@@ -142,7 +142,10 @@ const interpretable = (definition: Definition): Definition => {
   const States = Object.entries(definition.States).map(([name, state]) => {
     if (state.Resource !== UNDER_TOKEN) return [name, state];
     const { TimeoutSecondsPath, HeartbeatSecondsPath, Parameters, ...rest } = state;
-    const limits = { 'timeoutSeconds.$': TimeoutSecondsPath, 'heartbeatSeconds.$': HeartbeatSecondsPath };
+    const limits = {
+      'timeoutSeconds.$': TimeoutSecondsPath,
+      ...(HeartbeatSecondsPath !== undefined && { 'heartbeatSeconds.$': HeartbeatSecondsPath }),
+    };
     return [
       name,
       { ...rest, TimeoutSeconds: MAX_TIMER_SECONDS, Parameters: { call: Parameters, ...limits } },

@@ -1,9 +1,9 @@
 import { NOW } from '../unit/builders/clocks.ts';
 
-/** How long a task under a token may take in all, and between two heartbeats, in seconds. */
+/** How long a task under a token may take in all, and between two heartbeats if it needs any, in seconds. */
 export interface TokenLimits {
   timeoutSeconds: number;
-  heartbeatSeconds: number;
+  heartbeatSeconds?: number;
 }
 
 interface OpenTask {
@@ -49,7 +49,9 @@ export class TaskTokens {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const timeout = setTimeout(() => reject(named('States.Timeout', '')), limits.timeoutSeconds * 1000);
     const silence = () =>
-      setTimeout(() => reject(named('States.HeartbeatTimeout', '')), limits.heartbeatSeconds * 1000);
+      limits.heartbeatSeconds === undefined
+        ? undefined
+        : setTimeout(() => reject(named('States.HeartbeatTimeout', '')), limits.heartbeatSeconds * 1000);
     let timer = silence();
     this.open.set(token, {
       succeed: resolve,
@@ -88,10 +90,10 @@ export class TaskTokens {
 
 /** Step Functions accepts whole, positive limits only, and a heartbeat shorter than the time limit. */
 const checkLimits = ({ timeoutSeconds, heartbeatSeconds }: TokenLimits): void => {
-  for (const limit of [timeoutSeconds, heartbeatSeconds]) {
+  for (const limit of [timeoutSeconds, heartbeatSeconds ?? 1]) {
     if (!Number.isInteger(limit) || limit <= 0) throw named('States.Runtime', `${limit} is no time limit.`);
   }
-  if (heartbeatSeconds >= timeoutSeconds) {
+  if (heartbeatSeconds !== undefined && heartbeatSeconds >= timeoutSeconds) {
     throw named(
       'States.Runtime',
       `A heartbeat of ${heartbeatSeconds} s never fails within ${timeoutSeconds} s.`,

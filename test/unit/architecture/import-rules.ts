@@ -11,6 +11,7 @@ export const CORE_ORDER = [
   'end-users',
   'ledger',
   'provider-calls',
+  'admission',
   'media',
   'outbound',
   'files',

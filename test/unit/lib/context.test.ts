@@ -24,6 +24,7 @@ describe('the context', () => {
       pauseSeconds: 180,
       imageDeadlineSeconds: 600,
       videoDeadlineSeconds: 3600,
+      queueDeadlineSeconds: 3600,
       pollIntervalSeconds: 5,
       callbackWaitSeconds: 300,
       console: false,

@@ -16,6 +16,7 @@ const OUTPUTS = {
   ImageDeadlineSeconds: '600',
   VideoDeadlineSeconds: '3600',
   WebhookRetrySeconds: '5,300',
+  ModelRoutes: '{}',
 };
 
 /** Runs commands in this process, against mocked AWS clients. */
@@ -27,8 +28,8 @@ export interface LocalRun {
   json(...args: string[]): Promise<unknown>;
 }
 
-/** Writes a `local.json` for each test of a file. The AWS clients must be mocked. */
-export const describeLocalRun = (): LocalRun => {
+/** Writes a `local.json` for each test of a file, with further `outputs`. The AWS clients must be mocked. */
+export const describeLocalRun = (outputs: Record<string, string> = {}): LocalRun => {
   const shell = { ...process.env };
   let dataDirectory: string;
   beforeEach(() => {
@@ -39,7 +40,7 @@ export const describeLocalRun = (): LocalRun => {
       tableName: 'table',
       operatorAccessKeyId: 'key',
       operatorSecretAccessKey: 'secret',
-      outputs: OUTPUTS,
+      outputs: { ...OUTPUTS, ...outputs },
     };
     writeFileSync(join(dataDirectory, 'local.json'), JSON.stringify(run));
   });

@@ -92,6 +92,33 @@ describe('the spans of a request', () => {
     ]);
   });
 
+  test('a request that waits for its turn at the provider shows each wait in the queue', () => {
+    const states = (entered: [string, number][]) =>
+      entered.map(([state, seconds]) => ({ state, enteredAt: at(seconds) }));
+    const waiting = (entered: [string, number][]) =>
+      told({
+        executions: [{ ...anExecution({}), states: states(entered) }],
+      }).filter(([kind]) => kind === 'capacity-wait');
+
+    expect(
+      waiting([
+        ['Dispatch request', 1],
+        ['Wait for capacity', 2],
+      ]),
+    ).toEqual([['capacity-wait', 2, null, 'waiting in the queue']]);
+    expect(
+      waiting([
+        ['Wait for capacity', 2],
+        ['Dispatch request', 9],
+        ['Wait for capacity', 12],
+        ['Dispatch request', 20],
+      ]),
+    ).toEqual([
+      ['capacity-wait', 2, 9, 'waiting in the queue'],
+      ['capacity-wait', 12, 20, 'waiting in the queue'],
+    ]);
+  });
+
   test('of several calls each is named', () => {
     const attempts = [anAttempt(), anAttempt({ call: 1, attempt: 1 })];
 

@@ -60,18 +60,38 @@ describe('claiming attempts', () => {
             },
           })),
           {
-            ConditionCheck: {
+            Update: {
               TableName: 'table',
               Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
+              UpdateExpression: 'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
               ConditionExpression: '#status IN (:queued, :processing)',
               ExpressionAttributeNames: { '#status': 'status' },
-              ExpressionAttributeValues: { ':queued': 'queued', ':processing': 'processing' },
+              ExpressionAttributeValues: {
+                ':now': NOW.toISOString(),
+                ':queued': 'queued',
+                ':processing': 'processing',
+              },
             },
           },
         ],
       },
     ]);
-    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(anImageRequest());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
+      ...anImageRequest(),
+      dispatchedAt: NOW.toISOString(),
+    });
+  });
+
+  test('notes the first claim on the request, and the gate of the last', async () => {
+    const later = (attempt: number, gate?: string) =>
+      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, gate);
+    await later(0);
+    await later(1, 'up#0');
+
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
+      dispatchedAt: NOW.toISOString(),
+      gate: 'up#0',
+    });
   });
 
   test.each<[string, () => void]>([

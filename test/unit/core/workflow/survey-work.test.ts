@@ -1,6 +1,10 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Gate } from '../../../../core/admission/gate-rules.ts';
+import { takePermit } from '../../../../core/admission/gates.ts';
+import { gatesOfRoute } from '../../../../core/admission/route-gates.ts';
+import { putWaiter } from '../../../../core/admission/waiters.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { type DueList, deletedRequestKey, dueListing, requestKey } from '../../../../core/table/keys.ts';
@@ -8,6 +12,7 @@ import { table } from '../../../../core/table/table.ts';
 import { surveyWork } from '../../../../core/workflow/survey-work.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, putRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 import { metricsCounted } from '../../fakes/metrics.ts';
@@ -46,6 +51,7 @@ describe('a survey of the work', () => {
     expect(await surveyed()).toEqual({
       OpenRequests: 2,
       OldestOpenRequest: 400,
+      OldestWaiting: 0,
       WorkOverdue: 10,
       XTokensHeld: 8,
     });
@@ -62,10 +68,40 @@ describe('a survey of the work', () => {
     expect(await surveyed()).toEqual({
       OpenRequests: 0,
       OldestOpenRequest: 0,
+      OldestWaiting: 0,
       WorkOverdue: 0,
       XTokensHeld: 0,
     });
     expect(memory.client.commandCalls(BatchGetCommand)).toHaveLength(0);
+  });
+
+  test('tells of each route with a limit what runs, what waits, and for how long', async () => {
+    const limits = { provider: 'modelark', upstreamModel: 'seedream' };
+    const MODEL_ROUTES = JSON.stringify({
+      a: { ...limits, maxRunning: 3 },
+      b: { ...limits, upstreamModel: 'free' },
+    });
+    await withEnvironment({ MODEL_ROUTES }, async () => {
+      const gate = gatesOfRoute({ provider: 'modelark', upstreamModel: 'seedream' })[0] as Gate;
+      await takePermit(gate, { requestId: 'img_1', accountId: 'a', weight: 2, starts: 2 }, NOW);
+      const waiter = { accountId: 'a', taskToken: 't', tokenOrder: '1', weight: 1, starts: 1 };
+      for (const seconds of [-50, -70]) {
+        const createdAt = atSeconds(seconds).toISOString();
+        await putWaiter(gate.name, { ...waiter, requestId: `img_${seconds}`, createdAt }, NOW);
+      }
+      await survey();
+    });
+
+    const route = { route: 'modelark/seedream' };
+    expect(counted()).toEqual(
+      expect.arrayContaining([
+        ['RequestsWaiting', route, 2],
+        ['CallsRunning', route, 2],
+        ['OldestWaiting', route, 70],
+        ['OldestWaiting', {}, 70],
+      ]),
+    );
+    expect(counted().filter(([, dimensions]) => JSON.stringify(dimensions).includes('free'))).toEqual([]);
   });
 
   test('leaves out the money of requests that have ended and await what follows', async () => {

@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest } from '../requests/requests.ts';
+import { leaveGate } from './admission.ts';
+import { type GateState, holdersToCheck } from './gate-rules.ts';
+import { listGates, readGate, renewLease } from './gates.ts';
+import { letIn, type Wake } from './let-in.ts';
+import { findGate } from './route-gates.ts';
+import { findWaiter, listAllWaiters, removeWaiter } from './waiters.ts';
+
+/**
+ * Looks at every gate, until `keepGoing` returns false, for what a function left when it died:
+ *
+ * 1. A permit whose lease has run out: one of a request that has ended is given back, one of a request that was to be
+ *    woken wakes it, any other is kept.
+ * 2. Requests that wait although there is room are let in.
+ * 3. At a gate that is not configured any more, all that wait are woken, to go where their route leads now.
+ *
+ * An error is logged and does not stop the rest.
+ */
+export const sweepGates = async (wake: Wake, keepGoing: () => boolean, clock: Clock): Promise<void> => {
+  for (const name of await listGates()) {
+    if (!keepGoing()) return;
+    try {
+      await sweepGate(name, wake, keepGoing, clock);
+    } catch (error) {
+      logger.error('a gate could not be swept', { gate: name, error: error as Error });
+      countMetric(METRIC.reconcileFailed, {});
+    }
+  }
+};
+
+const sweepGate = async (name: string, wake: Wake, keepGoing: () => boolean, clock: Clock): Promise<void> => {
+  const { state } = await readGate(name);
+  for (const requestId of holdersToCheck(state, clock.now().getTime())) {
+    if (!keepGoing()) return;
+    await checkHolder(name, requestId, state, wake, clock);
+  }
+  const gate = findGate(name);
+  if (!gate) return wakeAll(name, wake, keepGoing);
+  if (state.queued === undefined) return;
+  while (keepGoing() && (await letIn(gate, { wake, clock })));
+};
+
+const checkHolder = async (
+  gateName: string,
+  requestId: string,
+  { permits }: GateState,
+  wake: Wake,
+  clock: Clock,
+): Promise<void> => {
+  const permit = permits.get(requestId);
+  if (!permit) return;
+  const { accountId, takenMs } = permit;
+  const request = await findRequest(requestId);
+  if (!request || isTerminal(request)) {
+    return leaveGate(gateName, { requestId, accountId }, wake, clock, takenMs);
+  }
+  const waiter = await findWaiter(gateName, request);
+  if (waiter) {
+    // The token is gone when the request was woken and its place in the queue was left.
+    await wake(waiter.taskToken);
+    await removeWaiter(gateName, waiter);
+  }
+  await renewLease(gateName, requestId, permit, clock.now());
+};
+
+const wakeAll = async (gateName: string, wake: Wake, keepGoing: () => boolean): Promise<void> => {
+  for (const waiter of await listAllWaiters(gateName)) {
+    if (!keepGoing()) return;
+    await wake(waiter.taskToken);
+    await removeWaiter(gateName, waiter);
+  }
+};

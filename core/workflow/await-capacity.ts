@@ -1,0 +1,36 @@
+import { waitAtGate } from '../admission/admission.ts';
+import { findGate } from '../admission/route-gates.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { StateEntry } from '../provider-calls/provider-waits.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest, lookAtQueued } from '../requests/requests.ts';
+import { addSeconds, toInstant } from '../time.ts';
+import { letIntoDispatch } from './task-tokens.ts';
+import type { PlaceInQueue } from './workflow-rules.ts';
+
+/** The reconciler looks at a request that long after its time in the queue is over. */
+const LOOK_AFTER_SECONDS = 60;
+
+/**
+ * Begins an execution's wait for capacity at a gate, for at most `timeoutSeconds`. One that has ended, or whose gate is
+ * not configured any more, is dispatched again at once, which decides.
+ */
+export const awaitCapacity = async (
+  requestId: string,
+  taskToken: string,
+  { enteredAt, retries }: StateEntry,
+  { gate: gateName, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const request = await findRequest(requestId);
+  const gate = findGate(gateName);
+  if (!request || isTerminal(request) || !gate) {
+    await letIntoDispatch(taskToken);
+    return;
+  }
+  await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
+  const { accountId, createdAt } = request;
+  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
+  const waiter = { requestId, accountId, createdAt, taskToken, tokenOrder, weight, starts };
+  await waitAtGate(gate, waiter, letIntoDispatch, clock);
+};

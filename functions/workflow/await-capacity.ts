@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import { awaitCapacity } from '../../core/workflow/await-capacity.ts';
+import { TaskInput, workflowTask } from '../workflow-task.ts';
+
+/** The token, when its state was entered, and the place in the queue that the dispatch named. */
+const AwaitInput = z.extend(TaskInput, {
+  taskToken: z.string(),
+  enteredAt: z.string(),
+  retries: z.number(),
+  place: z.object({
+    gate: z.string(),
+    weight: z.number(),
+    starts: z.number(),
+    timeoutSeconds: z.number(),
+  }),
+});
+
+/** Begins the wait for a provider's capacity. Whoever frees a permit ends it with the task token. */
+export const handler = workflowTask(AwaitInput, ({ requestId, taskToken, enteredAt, retries, place }) =>
+  awaitCapacity(requestId, taskToken, { enteredAt, retries }, place),
+);

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  accepted,
+  type Caller,
+  eventually,
+  newCaller,
+  read,
+  settled,
+  unique,
+} from '../contract/support/client.ts';
+import { balance, entriesOf } from '../contract/support/ledger.ts';
+import {
+  discard,
+  newDataDir,
+  ops,
+  type RunningService,
+  startLocalService,
+} from '../contract/support/local-service.ts';
+import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
+import { acceptedVideo, readVideo, settledVideo } from '../contract/support/videos.ts';
+
+const MAX_RUNNING = 2;
+/** Requests of one account that wait at once. */
+const WAITING = 10;
+const QUEUE_SECONDS = 40;
+const TOPPED_UP = 10_000;
+
+let service: RunningService;
+let gate: ProviderGate;
+beforeAll(async () => {
+  gate = await openProviderGate(() => service.sandboxUrl);
+  service = await startLocalService(await newDataDir(), {
+    context: {
+      ...gate.context,
+      queueDeadlineSeconds: QUEUE_SECONDS,
+      modelRoutes: JSON.stringify({
+        'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128', maxRunning: MAX_RUNNING },
+        xSD5Pro: { provider: 'modelark', upstreamModel: 'dola-seedream-5-0-pro-260628', maxRunning: 1 },
+        'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro', maxRunning: 1 },
+      }),
+    },
+  });
+});
+afterAll(async () => {
+  await discard(service);
+  await gate.close();
+});
+
+interface RouteRow {
+  model: string;
+  running: number | null;
+  maxRunning: number | null;
+  waiting: number | null;
+  oldestWaitingSeconds: number | null;
+}
+const routeOf = async (model: string): Promise<RouteRow | undefined> =>
+  (await ops<RouteRow[]>(service, 'routes', 'list')).find((route) => route.model === model);
+
+/** The prompts of the creations that the provider got, in order, and the most of them at once. */
+const watch = (path: string) => {
+  const seen = { prompts: [] as string[], atOnce: 0, most: 0 };
+  gate.stop = (request, response) => {
+    if (!request.path.endsWith(path)) return false;
+    seen.prompts.push(String((request.body as { prompt: string }).prompt));
+    seen.most = Math.max(seen.most, ++seen.atOnce);
+    response.once('close', () => seen.atOnce--);
+    return false;
+  };
+  return seen;
+};
+
+describe('A route of two running calls', () => {
+  test('serves what is too much for it in order, one account not behind the backlog of another, and loses nothing', async () => {
+    const [many, single] = await Promise.all([newCaller(service, TOPPED_UP), newCaller(service, TOPPED_UP)]);
+    const seen = watch('/images/generations');
+    const create = async (caller: Caller, mark: string, delaySeconds = 0.3) => {
+      const prompt = unique(`[delay=${delaySeconds}] ${mark}`);
+      return (await accepted(caller, { model: 'xSD4.5', prompt })).requestId;
+    };
+    const backlog = [await create(many, 'first', 12), await create(many, 'first', 12)];
+    await eventually(
+      () => Promise.resolve(seen.prompts.length),
+      (count) => count === MAX_RUNNING,
+    );
+    for (let index = 0; index < WAITING; index++) backlog.push(await create(many, `many-${index}-`));
+    const alone = await create(single, 'single');
+    const full = await eventually(
+      () => routeOf('xSD4.5'),
+      (route) => route?.waiting === WAITING + 1,
+    );
+    expect(full).toMatchObject({ running: MAX_RUNNING, maxRunning: MAX_RUNNING });
+
+    const records = await Promise.all([...backlog.map((id) => settled(many, id)), settled(single, alone)]);
+
+    expect(new Set(records.map(({ status }) => status))).toEqual(new Set(['succeeded']));
+    expect(seen.most).toBe(MAX_RUNNING);
+    expect(seen.prompts).toHaveLength(MAX_RUNNING + WAITING + 1);
+    // One finishing lets it in. Two that are let in at about the same time may reach the provider either way.
+    const turn = seen.prompts.findIndex((prompt) => prompt.includes('single'));
+    expect(turn).toBeLessThanOrEqual(MAX_RUNNING + 1);
+    const order = seen.prompts.flatMap((prompt) => /many-(\d+)-/.exec(prompt)?.[1] ?? []).map(Number);
+    expect(order).toHaveLength(WAITING);
+    for (const [place, index] of order.entries()) expect(Math.abs(place - index)).toBeLessThanOrEqual(1);
+    expect(await routeOf('xSD4.5')).toMatchObject({ running: 0, waiting: 0, oldestWaitingSeconds: null });
+  });
+
+  test('makes the images of one request two at a time', async () => {
+    const caller = await newCaller(service, TOPPED_UP);
+    const seen = watch('/images/generations');
+
+    const { requestId } = await accepted(caller, { model: 'xSD4.5', n: 5, prompt: unique('[delay=0.3]') });
+
+    expect((await settled(caller, requestId)).images).toHaveLength(5);
+    expect(seen.most).toBe(MAX_RUNNING);
+  });
+});
+
+describe('A request that waits for capacity', () => {
+  const waitingBehind = async (caller: Caller, delaySeconds: number) => {
+    const first = await accepted(caller, { model: 'xSD5Pro', prompt: unique(`[delay=${delaySeconds}]`) });
+    await eventually(
+      () => read(caller, first.requestId),
+      ({ status }) => status === 'processing',
+    );
+    return { first, second: await accepted(caller, { model: 'xSD5Pro', prompt: unique('[delay=0]') }) };
+  };
+
+  test('stays queued, and its deadline counts from its call', async () => {
+    const caller = await newCaller(service, TOPPED_UP);
+    gate.stop = () => false;
+    const { first, second } = await waitingBehind(caller, 4);
+    const waiting = await eventually(
+      () => routeOf('xSD5Pro'),
+      (route) => route?.waiting === 1,
+    );
+
+    expect(waiting).toMatchObject({ running: 1, maxRunning: 1, waiting: 1 });
+    expect(await read(caller, second.requestId)).toMatchObject({ status: 'queued' });
+    const [done, next] = [await settled(caller, first.requestId), await settled(caller, second.requestId)];
+    expect([done.status, next.status]).toEqual(['succeeded', 'succeeded']);
+    const story = await ops<{ spans: { kind: string; label: string }[] }>(
+      service,
+      ...['requests', 'show', '--id', second.requestId],
+    );
+    expect(story.spans).toContainEqual(
+      expect.objectContaining({ kind: 'capacity-wait', label: 'waiting in the queue' }),
+    );
+  });
+
+  test('fails with provider_timeout after its time in the queue, refunded, and pauses nobody', async () => {
+    const caller = await newCaller(service, TOPPED_UP);
+    gate.stop = () => false;
+    const { first, second } = await waitingBehind(caller, QUEUE_SECONDS + 6);
+    const before = await balance(caller);
+
+    const failed = await settled(caller, second.requestId);
+
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
+    const seconds = (Date.parse(failed.finishedAt ?? '') - Date.parse(failed.createdAt ?? '')) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(QUEUE_SECONDS);
+    const entries = await entriesOf(caller, second.requestId);
+    expect(entries.map(([reason]) => reason)).toEqual(['refund', 'generation']);
+    expect(await balance(caller)).toBe(before + Number(entries[0]?.[1]));
+    // It would be 503 while paused.
+    const again = await accepted(caller, { model: 'xSD5Pro', prompt: unique('[delay=0]') });
+    expect((await settled(caller, first.requestId)).status).toBe('succeeded');
+    expect((await settled(caller, again.requestId)).status).toBe('succeeded');
+    expect(await routeOf('xSD5Pro')).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  test('that an operator fails leaves its place to the next', async () => {
+    const caller = await newCaller(service, TOPPED_UP);
+    gate.stop = () => false;
+    const { first, second } = await waitingBehind(caller, 5);
+    const third = await accepted(caller, { model: 'xSD5Pro', prompt: unique('[delay=0]') });
+    await ops(service, 'requests', 'fail', '--id', second.requestId);
+
+    expect((await settled(caller, third.requestId)).status).toBe('succeeded');
+    expect((await settled(caller, first.requestId)).status).toBe('succeeded');
+    expect(await routeOf('xSD5Pro')).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
+
+test('A video keeps its permit until its task has finished: the next one is created then', async () => {
+  const caller = await newCaller(service, TOPPED_UP);
+  const seen = watch('/contents/generations/tasks');
+  const first = await acceptedVideo(caller, { prompt: unique('[delay=4]') });
+  await eventually(
+    () => readVideo(caller, first.requestId),
+    ({ status }) => status === 'processing',
+  );
+  const second = await acceptedVideo(caller, { prompt: unique('[delay=0]') });
+  await eventually(
+    () => routeOf('xW3.0sPro'),
+    (route) => route?.waiting === 1,
+  );
+
+  expect((await readVideo(caller, second.requestId)).status).toBe('queued');
+  const [one, other] = [
+    await settledVideo(caller, first.requestId),
+    await settledVideo(caller, second.requestId),
+  ];
+  expect([one.status, other.status]).toEqual(['succeeded', 'succeeded']);
+  expect(seen.prompts.length).toBeGreaterThanOrEqual(1);
+  expect(await routeOf('xW3.0sPro')).toMatchObject({ running: 0, waiting: 0 });
+});

@@ -1,0 +1,97 @@
+import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
+import { type Gate, type GateState, gatesOf } from '../../../../core/admission/gate-rules.ts';
+import { readGate, takePermit } from '../../../../core/admission/gates.ts';
+import type { GateWaiter } from '../../../../core/admission/waiters.ts';
+import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
+import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
+import { anImageRequest } from '../../builders/entities.ts';
+import { withEnvironment } from '../../builders/environment.ts';
+import type { MemoryTable } from '../../fakes/memory-table.ts';
+
+/** The route of a model with these limits. */
+export const UPSTREAM = { provider: 'modelark', upstreamModel: 'seedream' } as const;
+export const MODEL = 'xSD4.5';
+
+/** Runs with limits of the route configured. */
+export const withLimits = <T>(limits: object, run: () => T | Promise<T>): Promise<T> =>
+  withEnvironment({ MODEL_ROUTES: JSON.stringify({ [MODEL]: { ...UPSTREAM, ...limits } }) }, run);
+
+/** The only gate of a route with these limits. */
+export const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
+  gatesOf('modelark/seedream', limits)[0] as Gate;
+
+/** Requests of accounts at one gate, whose executions wait under tokens. */
+export class RouteUnderTest {
+  readonly clock = new StoppedClock();
+  /** The requests woken, in order. */
+  readonly woken: string[] = [];
+  /** Tokens of executions that do not wait any more. */
+  readonly gone = new Set<string>();
+  readonly gate: Gate;
+  private readonly memory: MemoryTable;
+  private readonly waiters = new Map<string, GateWaiter>();
+
+  constructor(memory: MemoryTable, limits: { maxRunning?: number; requestsPerSecond?: number }) {
+    this.memory = memory;
+    this.gate = gateWith(limits);
+  }
+
+  readonly wake = async (taskToken: string): Promise<boolean> => {
+    if (this.gone.has(taskToken)) return false;
+    this.gone.add(taskToken);
+    this.woken.push(taskToken.slice(0, taskToken.indexOf('/')));
+    return true;
+  };
+
+  /** A request as it waits; its account is what its id begins with. */
+  waiter(id: string, { seconds = 0, entry = 0, weight = 1 } = {}): GateWaiter {
+    const accountId = id.replace(/\d.*/, '');
+    const known = this.waiters.get(id);
+    const waiter = {
+      ...{ requestId: id, accountId, weight, starts: weight },
+      createdAt: known?.createdAt ?? atSeconds(seconds).toISOString(),
+      taskToken: `${id}/${entry}`,
+      tokenOrder: String(entry).padStart(4, '0'),
+    };
+    this.waiters.set(id, waiter);
+    if (!known) {
+      const { createdAt } = waiter;
+      this.memory.put(requestKey(id), anImageRequest({ requestId: id, accountId, model: MODEL, createdAt }));
+    }
+    return waiter;
+  }
+
+  /** Asks for a permit. */
+  async take(id: string, weight = 1): Promise<'taken' | 'held' | 'refused'> {
+    const { requestId, accountId } = this.waiter(id, { weight });
+    const entrant = { requestId, accountId, weight, starts: weight };
+    return (await takePermit(this.gate, entrant, this.clock.now())).kind;
+  }
+
+  /** Waits for a permit. */
+  wait(id: string, options: { seconds?: number; entry?: number; weight?: number } = {}): Promise<void> {
+    return waitAtGate(this.gate, this.waiter(id, options), this.wake, this.clock);
+  }
+
+  /** Gives its permit back. */
+  leave(id: string): Promise<void> {
+    return leaveGate(this.gate.name, this.waiter(id), this.wake, this.clock);
+  }
+
+  async state(): Promise<GateState> {
+    return (await readGate(this.gate.name)).state;
+  }
+
+  /** The requests with a permit. */
+  async holders(): Promise<string[]> {
+    return [...(await this.state()).permits.keys()].sort();
+  }
+
+  /** Sort keys of what is stored at the gate beside it. */
+  queue(): string[] {
+    return this.memory
+      .partition(gatePartition(this.gate.name))
+      .map(({ SK }) => String(SK))
+      .filter((sort) => sort !== gateKey('').SK);
+  }
+}

@@ -1,0 +1,194 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { leaveAllGates } from '../../../../core/admission/admission.ts';
+import { removeWaiter } from '../../../../core/admission/waiters.ts';
+import { gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { anImageRequest } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { MODEL, RouteUnderTest, withLimits } from './a-route.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+/** Runs with a route of these limits. */
+const at = (
+  limits: { maxRunning?: number; requestsPerSecond?: number },
+  run: (route: RouteUnderTest) => Promise<void>,
+) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
+
+describe('a request that waits', () => {
+  test('is woken by the one that gives its permit back, and has the permit', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      expect(await route.take('b1')).toBe('refused');
+      await route.wait('b1');
+      expect(route.woken).toEqual([]);
+      await route.leave('a1');
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.take('b1')).toBe('held');
+      await route.leave('b1');
+      expect(await route.state()).toMatchObject({ used: 0, queued: undefined });
+      expect(route.queue()).toEqual([]);
+    }));
+
+  test('is let in at once when the permit was freed before it was seen to wait', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.take('b1');
+      await route.leave('a1');
+      await route.wait('b1');
+
+      expect(route.woken).toEqual(['b1']);
+    }));
+
+  test('is followed by the oldest of its account, whoever was refused first', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('z1');
+      for (const [id, seconds] of [
+        ['a2', 20],
+        ['a1', 10],
+        ['a3', 30],
+      ] as const)
+        await route.wait(id, { seconds });
+      for (const id of ['z1', 'a1', 'a2', 'a3']) await route.leave(id);
+
+      expect(route.woken).toEqual(['a1', 'a2', 'a3']);
+      expect(route.queue()).toEqual([]);
+    }));
+
+  test('of another account comes before the thousand of the first', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      await route.take('a2');
+      for (const id of ['a3', 'a4', 'a5']) await route.wait(id);
+      route.clock.advance(1);
+      await route.wait('b1');
+      await route.leave('a1');
+      await route.leave('a2');
+
+      expect(route.woken).toEqual(['b1', 'a3']);
+    }));
+
+  test('has its turn among accounts with one request each, though new ones keep coming', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('c1');
+      route.clock.advance(1);
+      await route.wait('b1');
+      await route.leave('a1');
+      route.clock.advance(1);
+      await route.wait('a2');
+      await route.leave('c1');
+
+      expect(route.woken).toEqual(['c1', 'b1']);
+    }));
+
+  test('wakes nobody else: one permit lets one in', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      await route.take('a2');
+      for (const id of ['b1', 'c1', 'd1']) await route.wait(id);
+      await route.leave('a1');
+
+      expect(route.woken).toHaveLength(1);
+      expect((await route.state()).used).toBe(2);
+    }));
+
+  test('with many calls lets nobody pass until there is room for all of them', () =>
+    at({ maxRunning: 3 }, async (route) => {
+      for (const id of ['a1', 'a2', 'a3']) await route.take(id);
+      await route.wait('b1', { weight: 2 });
+      route.clock.advance(1);
+      await route.wait('c1');
+      await route.leave('a1');
+      expect(route.woken).toEqual([]);
+      await route.leave('a2');
+
+      expect(route.woken).toEqual(['b1']);
+    }));
+
+  test('with more calls than the gate has permits by now takes what there is', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.wait('b1', { weight: 5 });
+
+      expect(route.woken).toEqual(['b1']);
+      expect((await route.state()).used).toBe(2);
+    }));
+
+  test('but has given up is passed over, and its permit goes to the next', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('b1');
+      route.clock.advance(1);
+      await route.wait('c1');
+      route.gone.add('b1/0');
+      await route.leave('a1');
+
+      expect(route.woken).toEqual(['c1']);
+      expect(await route.holders()).toEqual(['c1']);
+      expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
+    }));
+
+  test('is woken under its newest token', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('b1', { entry: 2 });
+      await route.wait('b1', { entry: 1 });
+      expect(memory.get(gateWaiterKey(route.gate.name, route.waiter('b1')))).toMatchObject({
+        taskToken: 'b1/2',
+      });
+      await route.leave('a1');
+
+      expect(route.woken).toEqual(['b1']);
+      expect(route.queue()).toEqual(['ACCOUNT#b']);
+    }));
+
+  test('is read once for the decision that picks it, with the one after it', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      for (let index = 0; index < 20; index++) await route.wait(`b${index + 10}`, { seconds: index });
+      memory.client.resetHistory();
+      await route.leave('a1');
+
+      expect(memory.calls()).toEqual({ UpdateCommand: 3, QueryCommand: 2, DeleteCommand: 1 });
+    }));
+
+  test('that failed leaves the queue and gives back what its record does not tell', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('b1');
+      const ended = (id: string) => ({
+        ...anImageRequest({ model: MODEL, status: 'failed' }),
+        ...route.waiter(id),
+      });
+      await leaveAllGates(ended('b1'), route.wake, route.clock);
+      expect(route.queue()).toEqual(['ACCOUNT#b']);
+      await leaveAllGates(ended('a1'), route.wake, route.clock);
+
+      expect(await route.state()).toMatchObject({ used: 0, queued: undefined });
+      expect(route.queue()).toEqual([]);
+      expect(route.woken).toEqual([]);
+    }));
+});
+
+test('an account that left is not removed when one of its requests began to wait since', () =>
+  at({ maxRunning: 1 }, async (route) => {
+    await route.take('a1');
+    await route.wait('b1');
+    route.gone.add('b1/0');
+    await removeWaiter(route.gate.name, route.waiter('b1'));
+    const remove = memory.beforeCall;
+    let calls = 0;
+    memory.beforeCall = async () => {
+      // Between the query for its requests and the removal of the account.
+      if (++calls !== 4) return remove();
+      memory.beforeCall = remove;
+      await route.wait('b2');
+    };
+    await route.leave('a1');
+
+    expect(route.woken).toEqual(['b2']);
+    expect(memory.get(waitingAccountKey(route.gate.name, 'b'))).toBeDefined();
+  }));

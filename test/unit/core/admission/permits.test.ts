@@ -1,0 +1,132 @@
+import '../../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { leaveGate, leaveOwnGate } from '../../../../core/admission/admission.ts';
+import { postponeStarts, takePermit } from '../../../../core/admission/gates.ts';
+import { letIn } from '../../../../core/admission/let-in.ts';
+import { gateKey } from '../../../../core/table/keys.ts';
+import { table } from '../../../../core/table/table.ts';
+import { anImageRequest } from '../../builders/entities.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { RouteUnderTest, withLimits } from './a-route.ts';
+
+const memory = new MemoryTable(table);
+beforeEach(() => memory.reset());
+
+/** Runs with a route of these limits. */
+const at = (
+  limits: { maxRunning?: number; requestsPerSecond?: number },
+  run: (route: RouteUnderTest) => Promise<void>,
+) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
+
+describe('a permit', () => {
+  test('is taken while there is room, by one update', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      expect(await route.take('a1')).toBe('taken');
+      expect(await route.take('a2')).toBe('taken');
+      expect(memory.calls()).toEqual({ UpdateCommand: 2 });
+      expect(await route.take('a3')).toBe('refused');
+      expect(await route.holders()).toEqual(['a1', 'a2']);
+    }));
+
+  test('is taken once, however often it is asked for', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+
+      expect(await route.take('a1')).toBe('held');
+      expect((await route.state()).used).toBe(1);
+    }));
+
+  test('of several calls needs room for all', () =>
+    at({ maxRunning: 5 }, async (route) => {
+      expect(await route.take('a1', 3)).toBe('taken');
+      expect(await route.take('a2', 3)).toBe('refused');
+      expect(await route.take('a3', 2)).toBe('taken');
+      expect((await route.state()).used).toBe(5);
+    }));
+
+  test('is given back once, by one update while nobody waits', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      await route.take('b1', 1);
+      await route.leave('a1');
+      await route.leave('a1');
+
+      expect(memory.calls()).toEqual({ UpdateCommand: 4 });
+      expect(await route.state()).toMatchObject({ used: 1, queued: undefined });
+    }));
+
+  test('is not given back for another one that was taken later', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await route.take('a1');
+      const { permits } = await route.state();
+      const { takenMs = 0 } = permits.get('a1') ?? {};
+      await leaveOwnGate(
+        { ...anImageRequest(), requestId: 'a1', gate: route.gate.name },
+        route.wake,
+        route.clock,
+      );
+      route.clock.advance(1);
+      await route.take('a1');
+      await leaveGate(route.gate.name, route.waiter('a1'), route.wake, route.clock, takenMs);
+
+      expect(await route.holders()).toEqual(['a1']);
+    }));
+
+  test('is refused to a newcomer while somebody waits, though there is room', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      memory.put(gateKey(route.gate.name), { used: 0, queued: 'stamp' });
+
+      expect(await route.take('a1')).toBe('refused');
+    }));
+
+  test('is not given before the pause that the provider asked for is over', () =>
+    at({ maxRunning: 2 }, async (route) => {
+      await postponeStarts(route.gate.name, route.clock.now().getTime() + 3_000);
+      await postponeStarts(route.gate.name, route.clock.now().getTime() + 1_000);
+      route.clock.advance(2.9);
+
+      expect(await route.take('a1')).toBe('refused');
+      route.clock.advance(0.1);
+      expect(await route.take('a1')).toBe('taken');
+    }));
+});
+
+describe('where starts are limited', () => {
+  const entrant = (id: string, starts = 1) => ({ requestId: id, accountId: 'a', weight: 1, starts });
+
+  test('each start has its time, up to five seconds ahead', () =>
+    at({ requestsPerSecond: 2 }, async (route) => {
+      const take = (id: string, starts?: number) =>
+        takePermit(route.gate, entrant(id, starts), route.clock.now());
+      const startOf = async (id: string, starts?: number) => {
+        const taken = await take(id, starts);
+        return taken.kind === 'refused' ? undefined : taken.startMs - route.clock.now().getTime();
+      };
+
+      expect(await startOf('a1')).toBe(0);
+      expect(await startOf('a2', 3)).toBe(500);
+      expect(await startOf('a3')).toBe(2_000);
+      expect(await startOf('a4', 5)).toBe(2_500);
+      expect(await startOf('a5')).toBe(5_000);
+      expect(await startOf('a6')).toBeUndefined();
+      route.clock.advance(0.5);
+      expect(await startOf('a6')).toBe(5_000);
+      expect((await route.state()).permits.size).toBe(0);
+    }));
+
+  test('a request whose turn comes has a permit until it starts', () =>
+    at({ requestsPerSecond: 2 }, async (route) => {
+      for (let index = 0; index < 11; index++) await route.take(`a${index}`);
+      await route.wait('b1');
+      await route.wait('c1');
+      expect(route.woken).toEqual([]);
+      route.clock.advance(0.5);
+      await letIn(route.gate, route);
+
+      expect(route.woken).toEqual(['b1']);
+      const taken = await takePermit(route.gate, { ...entrant('b1'), accountId: 'b' }, route.clock.now());
+      expect(taken).toMatchObject({ kind: 'held', startMs: route.clock.now().getTime() + 5_000 });
+      await route.leave('b1');
+      expect((await route.state()).used).toBe(0);
+    }));
+});

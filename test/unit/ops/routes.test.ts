@@ -1,0 +1,75 @@
+import '../builders/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { gatesOf } from '../../../core/admission/gate-rules.ts';
+import { takePermit } from '../../../core/admission/gates.ts';
+import { putWaiter } from '../../../core/admission/waiters.ts';
+import { putEnabled } from '../../../core/models/model-settings.ts';
+import { table } from '../../../core/table/table.ts';
+import { MemorySecrets } from '../fakes/memory-secrets.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
+import { describeLocalRun } from './local-run.ts';
+
+const memory = new MemoryTable(table);
+const secrets = new MemorySecrets();
+const ROUTES = {
+  'xW2.7S': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 30, requestsPerSecond: 5 },
+  'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', requestsPerSecond: 8 },
+  xQI3Pro: { provider: 'modelstudio', upstreamModel: 'qwen' },
+};
+const { ops, json } = describeLocalRun({
+  ModelRoutes: JSON.stringify(ROUTES),
+  ModelArkSecretName: 'arn:modelark-key',
+  ModelStudioSecretName: 'arn:modelstudio-key',
+});
+beforeEach(() => {
+  memory.reset();
+  secrets.reset();
+  secrets.set('arn:modelstudio-key', 'key');
+});
+
+describe('routes list', () => {
+  test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
+    const now = new Date();
+    const gates = gatesOf('modelstudio/wan', ROUTES['xW2.7S']);
+    for (const [index, gate] of gates.entries()) {
+      await takePermit(gate, { requestId: `vid_${index}`, accountId: 'a', weight: 2, starts: 2 }, now);
+      const createdAt = new Date(now.getTime() - 60_000 * (index + 1)).toISOString();
+      const waiting = {
+        requestId: `vid_9${index}`,
+        accountId: 'a',
+        createdAt,
+        taskToken: 't',
+        tokenOrder: '1',
+      };
+      await putWaiter(gate.name, { ...waiting, weight: 1, starts: 1 }, now);
+    }
+    await putEnabled('xQI3Pro', false);
+
+    const found = await json('routes', 'list');
+
+    expect(found).toEqual([
+      {
+        ...{ model: 'xW2.7S', provider: 'modelstudio', upstreamModel: 'wan', position: 1, state: 'on' },
+        ...{ running: 4, maxRunning: 30, waiting: 2, oldestWaitingSeconds: expect.any(Number) },
+      },
+      {
+        ...{ model: 'xSD4.5', provider: 'modelark', upstreamModel: 'seedream', position: 1, state: 'off' },
+        ...{ running: null, maxRunning: null, waiting: 0, oldestWaitingSeconds: null },
+      },
+      {
+        ...{ model: 'xQI3Pro', provider: 'modelstudio', upstreamModel: 'qwen', position: 1, state: 'off' },
+        ...{ running: null, maxRunning: null, waiting: null, oldestWaitingSeconds: null },
+      },
+    ]);
+    expect((found as { oldestWaitingSeconds: number }[])[0]?.oldestWaitingSeconds).toBeGreaterThanOrEqual(
+      120,
+    );
+  });
+
+  test('prints a table without --json', async () => {
+    const { stdout } = await ops('routes', 'list');
+
+    expect(stdout).toContain('xW2.7S');
+    expect(stdout.split('\n')[0]).toMatch(/^MODEL +PROVIDER +UPSTREAM MODEL/);
+  });
+});

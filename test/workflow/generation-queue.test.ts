@@ -1,0 +1,312 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { leaveGate } from '../../core/admission/admission.ts';
+import { readGate, takePermit } from '../../core/admission/gates.ts';
+import { findGate } from '../../core/admission/route-gates.ts';
+import { listAllWaiters } from '../../core/admission/waiters.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { ProviderAnswer } from '../../core/provider-calls/providers.ts';
+import { recordOutputs } from '../../core/requests/requests.ts';
+import { awaitCapacity } from '../../core/workflow/await-capacity.ts';
+import { awaitProvider } from '../../core/workflow/await-provider.ts';
+import { giveOwnPermitBack } from '../../core/workflow/capacity.ts';
+import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
+import { queryProvider } from '../../core/workflow/query-provider.ts';
+import { letIntoDispatch } from '../../core/workflow/task-tokens.ts';
+import type { PlaceInQueue } from '../../core/workflow/workflow-rules.ts';
+import { atSeconds } from '../unit/builders/clocks.ts';
+import { anImageRequest, aStoredOutput, REQUEST_ID } from '../unit/builders/entities.ts';
+import { withEnvironment } from '../unit/builders/environment.ts';
+import { done, entryIn, givenTo, INPUT, runGeneration, stop, store, tokenIn } from './generation.ts';
+import {
+  answers,
+  type Behaviour,
+  type Execution,
+  fails,
+  hangs,
+  type Script,
+  type Surroundings,
+} from './harness.ts';
+import {
+  balanceThousandths,
+  changeRequest,
+  executions,
+  failRequest,
+  pausedUntil,
+  putRequest,
+  settleRequest,
+  storedRequest,
+} from './stored-request.ts';
+import { stubProvider } from './stub-provider.ts';
+
+const PLACE = { gate: 'up/model#0', weight: 1, starts: 1 };
+/** The route is full: wait this long. */
+const queue = (timeoutSeconds: number): Behaviour => answers({ next: 'queue', timeoutSeconds, ...PLACE });
+
+beforeEach(() => putRequest());
+
+describe('an execution whose provider has no capacity', () => {
+  const SCRIPT = {
+    'dispatch-request': [queue(3_600), store],
+    'await-capacity': [done],
+    'store-outputs': [done],
+    'settle-request': [done],
+  };
+
+  test('waits until it is let in, then dispatches again: three transitions more', async () => {
+    const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
+      at(3_599, () => tokens.succeed('token-1', {})),
+    );
+
+    expect(execution.path).toEqual([
+      'Dispatch request',
+      'Choose next step',
+      'Wait for capacity',
+      'Dispatch request',
+      'Choose next step',
+      'Store outputs',
+      'Settle request',
+    ]);
+    expect(execution.transitions).toBe(4 + 3);
+    expect(execution.seconds).toBe(3_599);
+  });
+
+  test('gives the function its token, its entry and the place in the queue that the dispatch named', async () => {
+    const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
+      at(9, () => tokens.succeed('token-1', {})),
+    );
+
+    expect(givenTo(execution, 'await-capacity')).toEqual([
+      {
+        ...INPUT,
+        taskToken: 'token-1',
+        enteredAt: expect.any(String),
+        retries: 0,
+        place: { next: 'queue', timeoutSeconds: 3_600, ...PLACE },
+      },
+    ]);
+    expect(execution.visits[2]?.output).toEqual(execution.visits[1]?.output);
+  });
+
+  test('dispatches again at the end of its time, which decides', async () => {
+    const error = { code: 'provider_timeout', message: 'no capacity' } as const;
+    const execution = await runGeneration({
+      ...SCRIPT,
+      'dispatch-request': [queue(100), answers({ next: 'fail', error })],
+      'fail-request': failRequest,
+    });
+
+    expect(execution.path.slice(2)).toEqual([
+      'Wait for capacity',
+      'Dispatch request',
+      'Choose next step',
+      'Fail request',
+    ]);
+    expect(execution.seconds).toBe(100);
+    expect(storedRequest()).toMatchObject({ status: 'failed', error });
+  });
+
+  test('leaves a request alone that ended meanwhile', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'dispatch-request': [queue(100), stop] });
+
+    expect(execution.path.at(-1)).toBe('Nothing left to do');
+  });
+
+  test('tries again after half a minute when its wait fails', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'await-capacity': [fails('Error')] });
+
+    expect(execution.path.slice(2, 5)).toEqual([
+      'Wait for capacity',
+      'Wait after queue error',
+      'Dispatch request',
+    ]);
+    expect(execution.seconds).toBe(30);
+  });
+
+  test('repeats its wait under another token after a transient error', async () => {
+    const execution = await runGeneration(
+      { ...SCRIPT, 'await-capacity': [fails('TransientError'), done] },
+      ({ tokens, at }) => at(60, () => tokens.succeed('token-2', {})),
+    );
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.seconds).toBe(60);
+  });
+
+  test('is let in even before the function that keeps its token has returned', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'await-capacity': [hangs] }, ({ tokens, at }) =>
+      at(2, () => tokens.succeed('token-1', {})),
+    );
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.seconds).toBe(2);
+  });
+});
+
+describe('with the real functions, on a route of one running call', () => {
+  const GATE = 'modelstudio/upstream-model#0';
+  const OTHER = { requestId: 'img_other', accountId: 'acc_other' };
+  const finished: ProviderAnswer = { kind: 'done', outputs: [{ url: 'https://files.example/1.png' }] };
+  const accepted: ProviderAnswer = { kind: 'accepted', taskId: 'task-1' };
+  const busy: ProviderAnswer = { kind: 'busy', reason: '429', retryAfterSeconds: 40 };
+
+  const realFunctions = (providerRouteOf: ReturnType<typeof stubProvider>): Script => ({
+    'dispatch-request': () => dispatchRequest(REQUEST_ID, providerRouteOf),
+    'await-capacity': (payload) =>
+      awaitCapacity(
+        REQUEST_ID,
+        tokenIn(payload),
+        entryIn(payload),
+        (payload as unknown as { place: PlaceInQueue & { timeoutSeconds: number } }).place,
+      ),
+    'await-provider': (payload) =>
+      awaitProvider(REQUEST_ID, tokenIn(payload), entryIn(payload), providerRouteOf),
+    'query-provider': () => queryProvider(REQUEST_ID, providerRouteOf),
+    // The first thing that storing does.
+    'store-outputs': async () => {
+      await giveOwnPermitBack(storedRequest(), systemClock);
+      await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+    },
+    'settle-request': settleRequest,
+    'fail-request': failRequest,
+  });
+  const run = (
+    providerRouteOf: ReturnType<typeof stubProvider>,
+    around: (surroundings: Surroundings) => void = () => undefined,
+  ): Promise<Execution> =>
+    withEnvironment(
+      {
+        MODEL_ROUTES: JSON.stringify({
+          xQI3Pro: { provider: 'modelstudio', upstreamModel: 'upstream-model', maxRunning: 1 },
+        }),
+      },
+      () =>
+        runGeneration(realFunctions(providerRouteOf), (surroundings) => {
+          executions.waiters = surroundings.tokens;
+          around(surroundings);
+        }),
+    );
+  const otherRuns = async () => {
+    const gate = await withRoute(() => findGate(GATE));
+    if (gate) await takePermit(gate, { ...OTHER, weight: 1, starts: 1 }, new Date());
+  };
+  const withRoute = <T>(act: () => T | Promise<T>) =>
+    withEnvironment(
+      {
+        MODEL_ROUTES: JSON.stringify({
+          xQI3Pro: { provider: 'modelstudio', upstreamModel: 'upstream-model', maxRunning: 1 },
+        }),
+      },
+      act,
+    );
+  const otherEnds = () => leaveGate(GATE, OTHER, letIntoDispatch, systemClock);
+  const gate = async () => (await readGate(GATE)).state;
+
+  test('a request that needs not wait takes the permit and gives it back, without a transition', async () => {
+    const execution = await run(stubProvider('synchronous', { submit: [finished] }));
+
+    expect(execution.transitions).toBe(4);
+    expect(storedRequest()).toMatchObject({
+      status: 'succeeded',
+      gate: GATE,
+      dispatchedAt: atSeconds(0).toISOString(),
+    });
+    expect(await gate()).toMatchObject({ used: 0, queued: undefined });
+  });
+
+  test('a task keeps the permit until its outputs are stored', async () => {
+    const used: number[] = [];
+    await run(
+      stubProvider('asynchronous', { submit: [accepted], query: [{ kind: 'waiting' }, finished] }),
+      ({ at }) => at(4, async () => used.push((await gate()).used)),
+    );
+
+    expect(used).toEqual([1]);
+    expect(await gate()).toMatchObject({ used: 0 });
+  });
+
+  test('one that waits is queued, and is called as soon as the permit is free; its deadline counts from then', async () => {
+    await otherRuns();
+    const seen: unknown[] = [];
+    const execution = await run(stubProvider('synchronous', { submit: [finished] }), ({ at }) => {
+      at(3_000, () => seen.push(storedRequest().status, storedRequest().GSI1SK));
+      at(3_001, otherEnds);
+    });
+
+    expect(seen).toEqual(['queued', atSeconds(3_660).toISOString()]);
+    expect(execution.seconds).toBe(3_001);
+    expect(storedRequest()).toMatchObject({
+      status: 'succeeded',
+      dispatchedAt: atSeconds(3_001).toISOString(),
+    });
+    expect(await gate()).toMatchObject({ used: 0, queued: undefined });
+  });
+
+  test('one that waits for an hour fails with a timeout, is refunded, and pauses nobody', async () => {
+    await otherRuns();
+    const execution = await run(stubProvider('synchronous', { submit: [] }));
+
+    expect(execution.seconds).toBe(3_600);
+    expect(storedRequest()).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_timeout', message: 'The upstream provider had no capacity in time.' },
+    });
+    expect(balanceThousandths()).toBe(104_000);
+    expect(pausedUntil()).toBeUndefined();
+    expect((await gate()).permits.has(REQUEST_ID)).toBe(false);
+    expect(await listAllWaiters(GATE)).toEqual([]);
+  });
+
+  test('one that an operator fails while it waits ends when its turn comes, and passes its permit on', async () => {
+    await otherRuns();
+    const execution = await run(stubProvider('synchronous', { submit: [] }), ({ at }) => {
+      at(10, () => changeRequest(REQUEST_ID, { status: 'failed' }));
+      at(20, otherEnds);
+    });
+
+    expect(execution.path.at(-1)).toBe('Nothing left to do');
+    expect(execution.seconds).toBe(20);
+    expect(await gate()).toMatchObject({ used: 0 });
+  });
+
+  test('a provider that is too busy gives the permit free, and is left alone for as long as it asks', async () => {
+    const used: unknown[] = [];
+    const execution = await run(stubProvider('synchronous', { submit: [busy, finished] }), ({ at }) =>
+      at(39, async () => used.push((await gate()).used, (await gate()).nextStartMs)),
+    );
+
+    expect(used).toEqual([0, atSeconds(40).getTime()]);
+    expect(execution.seconds).toBe(40);
+    expect(storedRequest().status).toBe('succeeded');
+    expect(await gate()).toMatchObject({ used: 0 });
+  });
+
+  test('a request whose provider failed it gives its permit back', async () => {
+    const failure = { code: 'content_policy', message: 'refused' } as const;
+    await run(stubProvider('asynchronous', { submit: [accepted], query: [{ kind: 'failed', failure }] }));
+
+    expect(storedRequest()).toMatchObject({ status: 'failed', error: failure });
+    expect(await gate()).toMatchObject({ used: 0 });
+  });
+
+  test('the images of one request are made one at a time', async () => {
+    putRequest(anImageRequest({ images: 3 }));
+    let [atOnce, most] = [0, 0];
+    const provider = stubProvider('synchronous', { submit: [] }, undefined, 3);
+    const route = await provider();
+    const slow = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      atOnce--;
+      return finished;
+    };
+    const withDelay = Object.assign(
+      async () => ({ ...route, provider: { ...route.provider, submit: slow } }),
+      { queries: [] },
+    );
+    const execution = await run(withDelay);
+
+    expect(most).toBe(1);
+    expect(execution.seconds).toBe(3);
+    expect(storedRequest().status).toBe('succeeded');
+  });
+});
