@@ -12,6 +12,10 @@ export type Directives = {
   fail?: Failure;
   /** How many calls with this prompt fail before one succeeds. */
   flakyCalls: number;
+  /** For how long calls with this prompt are refused as too many, from the first one; 0 for none. */
+  busySeconds: number;
+  /** Indexes (from 0) of the outputs that moderation refuses, while the others are made. */
+  refusedOutputs: ReadonlySet<number>;
   /** Size of a sequential group; absent when the prompt has no `[images]`. */
   images?: number;
   /** Indexes (from 0) of the outputs whose URL returns 404. */
@@ -34,6 +38,8 @@ const VALUES = {
   delay: String.raw`\d+(?:\.\d+)?`,
   queued: String.raw`\d+(?:\.\d+)?`,
   fail: 'content_policy|provider_error|timeout',
+  busy: String.raw`\d+(?:\.\d+)?`,
+  partial: String.raw`\d+`,
   flaky: String.raw`\d+`,
   images: String.raw`[1-9]\d*`,
   broken: String.raw`all|\d+`,
@@ -46,22 +52,28 @@ const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${na
 const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget))\]`, 'g');
 
 /**
- * Parses the directives in a prompt. The last one wins when repeated, except `broken`, which accumulates. Other text in
+ * Parses the directives in a prompt. The last one wins when repeated, except `broken` and `partial`, which accumulate. Other text in
  * brackets stays in the text.
  */
 export const parseDirectives = (prompt: string): Directives => {
   const directives: Directives = {
     text: prompt,
     flakyCalls: 0,
+    busySeconds: 0,
+    refusedOutputs: new Set(),
     brokenOutputs: new Set(),
     isEmpty: false,
     isForgotten: false,
   };
   const brokenIndexes = new Set<number>();
+  const refusedIndexes = new Set<number>();
   let isAllBroken = false;
   for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
-    const { delay, queued, fail, flaky, images, broken, callback, status, megabytes, flag } = groups;
+    const { delay, queued, busy, partial, fail, flaky, images, broken, callback, status, megabytes, flag } =
+      groups;
     if (delay !== undefined) directives.delaySeconds = Number(delay);
+    if (busy !== undefined) directives.busySeconds = Number(busy);
+    if (partial !== undefined) refusedIndexes.add(Number(partial));
     if (queued !== undefined) directives.queuedSeconds = Number(queued);
     if (fail !== undefined) directives.fail = fail as Failure;
     if (flaky !== undefined) directives.flakyCalls = Number(flaky);
@@ -78,6 +90,7 @@ export const parseDirectives = (prompt: string): Directives => {
     ...directives,
     text: prompt.replace(DIRECTIVE, ' ').replace(/\s+/g, ' ').trim(),
     brokenOutputs: isAllBroken ? 'all' : brokenIndexes,
+    refusedOutputs: refusedIndexes,
   };
 };
 

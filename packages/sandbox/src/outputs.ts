@@ -78,11 +78,14 @@ export const createOutputs = ({
   now,
   media,
   newName = randomUUID,
+  lifetimeSeconds = LIFETIME_SECONDS,
 }: {
   baseUrl: string;
   now: () => number;
   media: Media;
   newName?: () => string;
+  /** How long a URL is valid. Default: the 24 hours of both upstreams. */
+  lifetimeSeconds?: number | undefined;
 }): Outputs => {
   const outputs = new Map<string, OutputSource & { expiresAt: number }>();
   const bytesOf = createByteCache(CACHE_BYTES);
@@ -101,7 +104,7 @@ export const createOutputs = ({
     add(source, { isBroken = false, madeAt = now() } = {}) {
       deleteExpired();
       const fileName = `${newName()}.${source.extension}`;
-      if (!isBroken) outputs.set(fileName, { ...source, expiresAt: madeAt + LIFETIME_SECONDS * 1000 });
+      if (!isBroken) outputs.set(fileName, { ...source, expiresAt: madeAt + lifetimeSeconds * 1000 });
       return `${baseUrl}/${fileName}`;
     },
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { answerCall } from './answer-call.ts';
 import { type CallbackTiming, createCallbacks } from './callbacks.ts';
+import type { Capacity } from './capacity.ts';
 import type { Upstream } from './http.ts';
 import { drawImage } from './media/draw-image.ts';
 import { encodeVideo } from './media/encode-video.ts';
@@ -120,6 +121,10 @@ export type SandboxOptions = {
   upstreams?: readonly CreateUpstream[];
   /** Defaults: 5 s to acknowledge a callback, 8 s for a late one. */
   callbackTiming?: Partial<CallbackTiming>;
+  /** What both upstreams let an account do at once, for each model. Default: no limits. */
+  capacity?: Capacity;
+  /** How long the URLs of outputs are valid, in seconds. Default: 24 hours. */
+  outputSeconds?: number;
 };
 
 /** A running sandbox. */
@@ -141,6 +146,8 @@ export const startSandbox = async ({
   plainImages = false,
   upstreams = [],
   callbackTiming = {},
+  capacity,
+  outputSeconds,
 }: SandboxOptions = {}): Promise<Sandbox> => {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
   await new Promise<void>((resolve, reject) => {
@@ -152,13 +159,13 @@ export const startSandbox = async ({
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${openPort}`;
 
   const outputs = createOutputs({
-    ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now },
+    ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now, lifetimeSeconds: outputSeconds },
     media: { drawImage: plainImages ? PLAIN_MEDIA.drawImage : drawImage, encodeVideo },
   });
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
-  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now });
-  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now });
+  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now, capacity });
+  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now, capacity });
   const others = upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now }));
 
   server.on('request', (request, response) => {

@@ -19,6 +19,8 @@ export type TaskView<About, Result> = { id: string; about: About; submittedAt: n
 export type NewTask<About, Result> = {
   /** What the upstream stores with the task. */
   about: About;
+  /** The tasks that share the upstream's capacity: those of a model. */
+  lane?: string | undefined;
   /** Time from submission to the end, first waiting, then running; `Infinity` never ends. */
   seconds: number;
   /** Time to wait before `seconds` begin, all of which it then runs. */
@@ -31,6 +33,8 @@ export type NewTask<About, Result> = {
 
 /** The tasks of one upstream. */
 export type Tasks<About, Result> = {
+  /** Whether as many tasks of a lane are unfinished as may run at once. */
+  isFull(lane: string): boolean;
   /** Returns the id, and when the task changes status: epoch milliseconds, ascending, without duplicates. */
   submit(task: NewTask<About, Result>): { id: string; changesAt: number[] };
   /** The task's state now or at an earlier instant; undefined when unknown or past the upstream's retention. */
@@ -41,7 +45,10 @@ export type Tasks<About, Result> = {
   remove(id: string): void;
 };
 
-type Task<About, Result> = Pick<NewTask<About, Result>, 'about' | 'finish'> & {
+type Task<About, Result> = Pick<
+  NewTask<About, Result>,
+  'about' | 'finish' | 'lane' | 'queuedSeconds' | 'seconds'
+> & {
   id: string;
   submittedAt: number;
   startsAt: number;
@@ -69,10 +76,13 @@ export const createTasks = <About, Result>({
   now,
   retentionSeconds,
   newId = randomUUID,
+  runningTasks = Number.POSITIVE_INFINITY,
 }: {
   now: () => number;
   retentionSeconds: number;
   newId?: () => string;
+  /** How many tasks of a lane run at once; the others wait for one of them to end, in order. */
+  runningTasks?: number | undefined;
 }): Tasks<About, Result> => {
   const tasks = new Map<string, Task<About, Result>>();
 
@@ -101,21 +111,55 @@ export const createTasks = <About, Result>({
       : { ...ended, phase: 'succeeded', result: task.outcome.result };
   };
 
+  /** The tasks of a lane that have not ended yet, in the order of their submission. */
+  const unfinishedOf = (lane: string | undefined): Task<About, Result>[] =>
+    [...tasks.values()].filter(
+      (task) => task.lane === lane && task.cancelledAt === undefined && task.endsAt > now(),
+    );
+
+  /** When a task starts and ends, given those of its lane that come before it. */
+  const timesOf = (
+    { seconds, queuedSeconds }: Pick<NewTask<About, Result>, 'seconds' | 'queuedSeconds'>,
+    submittedAt: number,
+    before: readonly Task<About, Result>[],
+  ): Pick<Task<About, Result>, 'startsAt' | 'endsAt'> => {
+    const waitMilliseconds = queuedSeconds === undefined ? shortWait(seconds) : queuedSeconds * 1000;
+    const runMilliseconds = seconds * 1000 - (queuedSeconds === undefined ? waitMilliseconds : 0);
+    // It starts once fewer than `runningTasks` of those before it are left.
+    const ends = before.map(({ endsAt }) => endsAt).sort((one, other) => other - one);
+    const startsAt = Math.max(submittedAt + waitMilliseconds, ends[runningTasks - 1] ?? 0);
+    return { startsAt, endsAt: startsAt + runMilliseconds };
+  };
+
+  /** Lets the waiting tasks of a lane start earlier, as one before them was cancelled. */
+  const moveUp = (lane: string | undefined) => {
+    const before: Task<About, Result>[] = [];
+    for (const task of unfinishedOf(lane)) {
+      if (task.startsAt > now()) {
+        const { startsAt, endsAt } = timesOf(task, task.submittedAt, before);
+        const late = Math.max(0, now() - startsAt);
+        task.startsAt = startsAt + late;
+        task.endsAt = endsAt + late;
+      }
+      before.push(task);
+    }
+  };
+
   const find = (id: string) => {
     const task = tasks.get(id);
     return task && !isPastRetention(task) ? task : undefined;
   };
 
   return {
-    submit({ about, seconds, queuedSeconds, finish, isForgotten = false }) {
+    isFull: (lane) => unfinishedOf(lane).length >= runningTasks,
+
+    submit({ isForgotten = false, ...task }) {
       deletePastRetention();
       const id = newId();
       const submittedAt = now();
-      const startsAt =
-        submittedAt + (queuedSeconds ?? 0) * 1000 + (queuedSeconds === undefined ? shortWait(seconds) : 0);
-      const endsAt = submittedAt + ((queuedSeconds ?? 0) + seconds) * 1000;
-      if (!isForgotten) tasks.set(id, { id, about, submittedAt, startsAt, endsAt, finish });
-      const changesAt = [...new Set([submittedAt, startsAt, endsAt])].filter(Number.isFinite);
+      const timed = { ...task, id, submittedAt, ...timesOf(task, submittedAt, unfinishedOf(task.lane)) };
+      if (!isForgotten) tasks.set(id, timed);
+      const changesAt = [...new Set([submittedAt, timed.startsAt, timed.endsAt])].filter(Number.isFinite);
       return { id, changesAt };
     },
 
@@ -128,6 +172,7 @@ export const createTasks = <About, Result>({
       const task = find(id);
       if (!task || view(task, now()).phase !== 'waiting') return false;
       task.cancelledAt = now();
+      moveUp(task.lane);
       return true;
     },
 

@@ -1,12 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { isBroken, parseDirectives } from '../src/directives.ts';
 
-const NONE = { flakyCalls: 0, brokenOutputs: new Set(), isEmpty: false, isForgotten: false };
+const NONE = {
+  flakyCalls: 0,
+  busySeconds: 0,
+  refusedOutputs: new Set(),
+  brokenOutputs: new Set(),
+  isEmpty: false,
+  isForgotten: false,
+};
 
 describe('the directives of a prompt', () => {
   test.each([
     ['a fox [delay=5]', { delaySeconds: 5 }],
     ['a fox [delay=0.25]', { delaySeconds: 0.25 }],
+    ['a fox [busy=2.5]', { busySeconds: 2.5 }],
+    ['a fox [partial=0][partial=2]', { refusedOutputs: new Set([0, 2]) }],
     ['a fox [queued=60]', { queuedSeconds: 60 }],
     ['a fox [fail=content_policy]', { fail: 'content_policy' }],
     ['a fox [fail=provider_error]', { fail: 'provider_error' }],

@@ -7,7 +7,7 @@ const API_KEY = 'test-key';
 
 /** Starts a sandbox, with short functions to call it. They send the API key unless `headers` override it. */
 export const aSandbox = async (
-  options: Pick<Parameters<typeof startSandbox>[0] & object, 'callbackTiming'> = {},
+  options: Omit<Parameters<typeof startSandbox>[0] & object, 'port' | 'host' | 'apiKey'> = {},
 ) => {
   const sandbox = await startSandbox({ apiKey: API_KEY, ...options });
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

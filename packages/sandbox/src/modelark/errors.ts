@@ -97,6 +97,27 @@ export const serverOverloaded = () =>
     'The service is currently unable to handle additional requests due to server overload.',
   );
 
+/** 429: more calls than the account may make of this model; retryable. */
+export const rateLimitExceeded = () =>
+  new UpstreamError(
+    429,
+    'ModelAccountRpmRateLimitExceeded',
+    'The requests per minute limit for this model has been reached.',
+  );
+
+/** 429: more tasks than may run and wait; ModelArk's code for it is the one for a used-up trial. */
+export const quotaExceeded = () =>
+  new UpstreamError(429, 'QuotaExceeded', 'The quota of tasks that run or wait has been reached.');
+
+/** 400: an input file could not be had, or is not one that the model takes. */
+export const invalidInputFile = (param: string, reason: string) =>
+  new UpstreamError(
+    400,
+    'InvalidParameter',
+    `The parameter \`${param}\` specified in the request is not valid: ${reason}.`,
+    param,
+  );
+
 /** 500: internal error of the upstream. */
 export const internalServiceError = () =>
   new UpstreamError(500, 'InternalServiceError', 'The service encountered an unexpected internal error.');

@@ -1,4 +1,5 @@
 import { createCallCounter } from '../call-counter.ts';
+import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import { addImageOutput, drawOutput } from '../image-outputs.ts';
@@ -8,6 +9,7 @@ import {
   inputTextSensitive,
   internalServiceError,
   outputImageSensitive,
+  rateLimitExceeded,
   serverOverloaded,
 } from './errors.ts';
 import { type ArkImageRequest, readImageRequest } from './image-request.ts';
@@ -26,7 +28,16 @@ const refusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
  * counts calls by model and prompt, and the k-th successful call of a model and prompt (from 0) makes the output with
  * index k, for `[broken=k]`. In a group (`sequential_image_generation: auto`) the index is the position in the group.
  */
-export const createImageHandler = ({ outputs, now }: { outputs: Outputs; now: () => number }): Handler => {
+export const createImageHandler = ({
+  outputs,
+  now,
+  capacity,
+}: {
+  outputs: Outputs;
+  now: () => number;
+  capacity?: Capacity | undefined;
+}): Handler => {
+  const gate = createGate(now, capacity);
   const earlierCalls = createCallCounter();
   const earlierImages = createCallCounter();
 
@@ -41,28 +52,38 @@ export const createImageHandler = ({ outputs, now }: { outputs: Outputs; now: ()
     const directives = parseDirectives(prompt);
     const key = `${model}\n${prompt}`;
 
+    if (gate.refuses(model, prompt, directives.busySeconds)) throw rateLimitExceeded();
     if (directives.flakyCalls > 0 && earlierCalls.next(key) < directives.flakyCalls) throw serverOverloaded();
     await pretendToWork(directives, signal);
     const refusal = refusalOf(directives);
     if (refusal) throw refusal;
 
     const image = { ...request, directives };
+    const imageOf = async (index: number) => ({
+      ...(request.responseFormat === 'url'
+        ? { url: addImageOutput(outputs, image, index) }
+        : { b64_json: (await drawOutput(outputs.media, image, index)).toString('base64') }),
+      size: `${width}x${height}`,
+      ...(request.hasOutputFormat && { output_format: request.format }),
+    });
+    const indexes = indexesOf(request, directives, key);
+    const made = indexes.filter((index) => !directives.refusedOutputs.has(index));
+    if (made.length === 0) throw outputImageSensitive();
+    const { code, message } = outputImageSensitive();
     const data = await Promise.all(
-      indexesOf(request, directives, key).map(async (index) => ({
-        ...(request.responseFormat === 'url'
-          ? { url: addImageOutput(outputs, image, index) }
-          : { b64_json: (await drawOutput(outputs.media, image, index)).toString('base64') }),
-        size: `${width}x${height}`,
-        ...(request.hasOutputFormat && { output_format: request.format }),
-      })),
+      indexes.map(async (index) => {
+        // Of a group, moderation refuses one image and goes on.
+        if (directives.refusedOutputs.has(index)) return { error: { code, message } };
+        return imageOf(index);
+      }),
     );
-    const outputTokens = Math.floor((data.length * width * height) / 256);
+    const outputTokens = Math.floor((made.length * width * height) / 256);
     return {
       model,
       created: Math.floor(now() / 1000),
       data,
       usage: {
-        generated_images: data.length,
+        generated_images: made.length,
         output_tokens: outputTokens,
         total_tokens: outputTokens,
         ...(request.referencesCount > 0 && { input_images: request.referencesCount }),

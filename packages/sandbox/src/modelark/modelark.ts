@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Callbacks } from '../callbacks.ts';
+import type { Capacity } from '../capacity.ts';
 import type { Upstream } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
@@ -14,6 +15,8 @@ export const createModelArk = (options: {
   journal: TaskJournal;
   callbacks: Callbacks;
   now: () => number;
+  /** Default: without limits. */
+  capacity?: Capacity | undefined;
   /** Returns an id for a task. Default: one in ModelArk's format. */
   newTaskId?: () => string;
 }): Upstream => {

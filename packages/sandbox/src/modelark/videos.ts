@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
+import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
@@ -12,6 +13,8 @@ import {
   inputTextSensitive,
   internalServiceError,
   outputVideoSensitive,
+  quotaExceeded,
+  rateLimitExceeded,
   serverOverloaded,
   taskErrorOf,
   taskNotFound,
@@ -48,12 +51,14 @@ export const createVideoHandlers = ({
   journal,
   callbacks,
   now,
+  capacity,
   newTaskId = () => newArkTaskId(now()),
 }: {
   outputs: Outputs;
   journal: TaskJournal;
   callbacks: Callbacks;
   now: () => number;
+  capacity?: Capacity | undefined;
   newTaskId?: () => string;
 }): Record<'create' | 'query' | 'remove', Handler> => {
   const earlierCalls = createCallCounter();
@@ -61,7 +66,9 @@ export const createVideoHandlers = ({
     now,
     retentionSeconds: TASK_RETENTION_SECONDS,
     newId: newTaskId,
+    runningTasks: capacity?.runningTasks,
   });
+  const gate = createGate(now, capacity);
 
   const finish = (
     request: ArkVideoRequest,
@@ -80,6 +87,7 @@ export const createVideoHandlers = ({
     const seconds = fail === 'timeout' ? Infinity : delaySeconds;
     const expiresInSeconds = request.expiresAfterSeconds;
     return tasks.submit({
+      lane: request.model,
       about: { request, directives, seed: randomInt(MAX_SEED) },
       isForgotten,
       queuedSeconds,
@@ -94,7 +102,9 @@ export const createVideoHandlers = ({
       const request = readVideoRequest(body);
       const { model, prompt, callbackUrl } = request;
       const directives = parseDirectives(prompt);
-      const { flakyCalls } = directives;
+      const { flakyCalls, busySeconds } = directives;
+      if (gate.refuses(model, prompt, busySeconds)) throw rateLimitExceeded();
+      if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw quotaExceeded();
       if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw serverOverloaded();
       const creationError = creationErrorOf(directives);
       if (creationError) throw creationError;

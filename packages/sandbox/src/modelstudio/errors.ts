@@ -45,6 +45,18 @@ export const dataInspectionFailed = () =>
 export const rateQuota = () =>
   new UpstreamError(429, 'Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.');
 
+/** 429: more tasks than may run at once; retryable. */
+export const tooManyRunning = () =>
+  new UpstreamError(429, 'Throttling.Concurrency', 'Too many tasks are running, please try again later.');
+
+/** 400: an input file could not be had. Of a task, the code of its failure. */
+export const inputDownloadFailed = (field: string) =>
+  new UpstreamError(400, 'InvalidParameter.FileDownload', `Failed to download the file of ${field}.`);
+
+/** 400: an input file is of a type, length or size that the model does not take. Of a task, the code of its failure. */
+export const invalidInputFile = (field: string, reason: string) =>
+  new UpstreamError(400, 'InvalidParameter', `The file of ${field} is not valid: ${reason}.`);
+
 /** 500: internal error of the upstream. */
 export const internalError = () =>
   new UpstreamError(500, 'InternalError', 'An internal error has occurred, please try again later.');
@@ -69,9 +81,9 @@ export const malformedBody = () =>
 export const bodyTooLarge = () =>
   new UpstreamError(413, 'InvalidParameter', 'The request body is too large.');
 
-/** The error that `[fail=…]` asks for; undefined when there is none. */
-export const failureOf = ({ fail }: Pick<Directives, 'fail'>): UpstreamError | undefined => {
+/** The error that `[fail=…]` asks for, or that moderation gives when none of the outputs was made; undefined when there is none. */
+export const failureOf = ({ fail }: Pick<Directives, 'fail'>, made = 1): UpstreamError | undefined => {
   if (fail === 'provider_error') return internalError();
-  if (fail === 'content_policy') return dataInspectionFailed();
+  if (fail === 'content_policy' || made === 0) return dataInspectionFailed();
   return undefined;
 };

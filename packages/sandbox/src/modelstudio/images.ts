@@ -1,4 +1,5 @@
 import { createCallCounter } from '../call-counter.ts';
+import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import { addImageOutput } from '../image-outputs.ts';
@@ -12,6 +13,7 @@ import {
   rateQuota,
   synchronousNotSupported,
   taskErrorOf,
+  tooManyRunning,
   wrongRoute,
 } from './errors.ts';
 import { readImageRequest, type StudioImageRequest } from './image-request.ts';
@@ -20,7 +22,14 @@ import type { StudioTasks } from './tasks.ts';
 /** Larger images are metered as 2k. */
 const MAX_1K_PIXELS = 2_250_000;
 
-const usageOf = ({ family, width, height, n, inputImagesCount }: StudioImageRequest) => {
+/** The indexes of the images that moderation let pass. */
+const madeOf = ({ n }: StudioImageRequest, { refusedOutputs }: Directives): number[] =>
+  Array.from({ length: n }, (_, index) => index).filter((index) => !refusedOutputs.has(index));
+
+/** What moderation refuses is not counted. */
+const usageOf = (request: StudioImageRequest, directives: Directives) => {
+  const { family, width, height, inputImagesCount } = request;
+  const n = madeOf(request, directives).length;
   if (family === 'z-image') {
     return { image_count: n, width, height, input_tokens: 0, output_tokens: 0, total_tokens: 0 };
   }
@@ -50,25 +59,31 @@ export const createImageHandlers = ({
   outputs,
   tasks,
   journal,
+  now,
+  capacity,
 }: {
   outputs: Outputs;
   tasks: StudioTasks;
   journal: TaskJournal;
+  now: () => number;
+  capacity?: Capacity | undefined;
 }): Record<'synchronous' | 'asynchronous', Handler> => {
   const earlierCalls = createCallCounter();
+  const gate = createGate(now, capacity);
 
   /** Validates a request and parses its directives. Throws the retryable error of `[flaky=…]`. */
   const accept = (body: Record<string, unknown>) => {
     const request = readImageRequest(body);
     const directives = parseDirectives(request.prompt);
-    const { flakyCalls } = directives;
+    const { flakyCalls, busySeconds } = directives;
+    if (gate.refuses(request.model, request.prompt, busySeconds)) throw rateQuota();
     if (flakyCalls > 0 && earlierCalls.next(`${request.model}\n${request.prompt}`) < flakyCalls)
       throw rateQuota();
     return { request, directives };
   };
 
   const addImages = (request: StudioImageRequest, directives: Directives, madeAt?: number): ContentItem[] =>
-    Array.from({ length: request.n }, (_, index) => ({
+    madeOf(request, directives).map((index) => ({
       image: addImageOutput(outputs, { ...request, directives, format: 'png' }, index, madeAt),
     }));
 
@@ -78,14 +93,14 @@ export const createImageHandlers = ({
       if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
       const { request, directives } = accept(body);
       await pretendToWork(directives, signal);
-      const failure = failureOf(directives);
+      const failure = failureOf(directives, madeOf(request, directives).length);
       if (failure) throw failure;
       const images = addImages(request, directives);
       const choice =
         request.family === 'z-image'
           ? choiceOf([...images, { text: directives.text }], { reasoning_content: '' })
           : choiceOf(images);
-      return { request_id: requestId, output: { choices: [choice] }, usage: usageOf(request) };
+      return { request_id: requestId, output: { choices: [choice] }, usage: usageOf(request, directives) };
     },
 
     /** `POST …/image-generation/generation`: responds with a task at once. */
@@ -93,15 +108,17 @@ export const createImageHandlers = ({
       if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
       const { request, directives } = accept(body);
       if (request.family === 'z-image') throw wrongRoute();
+      if (capacity?.whenFull === 'refuse' && tasks.isFull(request.model)) throw tooManyRunning();
       const { id } = tasks.submit({
+        lane: request.model,
         about: directives,
         queuedSeconds: directives.queuedSeconds,
         seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
         finish: (endedAt) => {
-          const failure = failureOf(directives);
+          const failure = failureOf(directives, madeOf(request, directives).length);
           if (failure) return { error: taskErrorOf(failure) };
           const choices = addImages(request, directives, endedAt).map((image) => choiceOf([image]));
-          return { result: { output: { choices }, usage: usageOf(request) } };
+          return { result: { output: { choices }, usage: usageOf(request, directives) } };
         },
       });
       journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });

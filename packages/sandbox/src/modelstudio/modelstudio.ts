@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Capacity } from '../capacity.ts';
 import type { Upstream } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
@@ -17,21 +18,25 @@ export const createModelStudio = ({
   outputs,
   journal,
   now,
+  capacity,
   newTaskId,
 }: {
   apiKey: string;
   outputs: Outputs;
   journal: TaskJournal;
   now: () => number;
+  /** Default: without limits. */
+  capacity?: Capacity | undefined;
   /** Returns an id for a task. Default: a UUID. */
   newTaskId?: () => string;
 }): Upstream => {
   const tasks: StudioTasks = createTasks({
     now,
     retentionSeconds: TASK_RETENTION_SECONDS,
+    runningTasks: capacity?.runningTasks,
     ...(newTaskId && { newId: newTaskId }),
   });
-  const images = createImageHandlers({ outputs, tasks, journal });
+  const images = createImageHandlers({ outputs, tasks, journal, now, capacity });
   const services = '^/api/v1/services/aigc';
   return {
     prefix: '/api/v1/',
@@ -49,7 +54,7 @@ export const createModelStudio = ({
       {
         method: 'POST',
         path: new RegExp(`${services}/video-generation/video-synthesis$`),
-        handle: createVideoHandler({ outputs, tasks, journal }),
+        handle: createVideoHandler({ outputs, tasks, journal, now, capacity }),
       },
       {
         method: 'GET',

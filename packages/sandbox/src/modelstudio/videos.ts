@@ -1,11 +1,19 @@
 import { createCallCounter } from '../call-counter.ts';
+import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
-import { failureOf, invalidParameter, rateQuota, synchronousNotSupported, taskErrorOf } from './errors.ts';
+import {
+  failureOf,
+  invalidParameter,
+  rateQuota,
+  synchronousNotSupported,
+  taskErrorOf,
+  tooManyRunning,
+} from './errors.ts';
 import type { StudioResult, StudioTasks } from './tasks.ts';
 import { readVideoRequest, type StudioVideoRequest } from './video-request.ts';
 
@@ -28,12 +36,17 @@ export const createVideoHandler = ({
   outputs,
   tasks,
   journal,
+  now,
+  capacity,
 }: {
   outputs: Outputs;
   tasks: StudioTasks;
   journal: TaskJournal;
+  now: () => number;
+  capacity?: Capacity | undefined;
 }): Handler => {
   const earlierCalls = createCallCounter();
+  const gate = createGate(now, capacity);
 
   const finish = (
     request: StudioVideoRequest,
@@ -55,8 +68,11 @@ export const createVideoHandler = ({
     const { model, prompt } = request;
     const directives = parseDirectives(prompt);
     const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, flakyCalls, isForgotten } = directives;
+    if (gate.refuses(model, prompt, directives.busySeconds)) throw rateQuota();
+    if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw tooManyRunning();
     if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw rateQuota();
     const { id } = tasks.submit({
+      lane: model,
       about: directives,
       isForgotten,
       queuedSeconds,
