@@ -7,7 +7,15 @@ import { type Caller, callerWith, newCaller, sharedService, unique } from './sup
 import { type ClipServer, startClipServer } from './support/clip-server.ts';
 import { entriesOf, history } from './support/ledger.ts';
 import { outcome, uniqueEmail } from './support/resources.ts';
+import { storedKeys } from './support/stored.ts';
 import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
+
+/** A WebM that says that it lasts a millisecond. */
+const patched = (file: Buffer): Buffer => {
+  const bytes = Buffer.from(file);
+  bytes.writeDoubleBE(1, bytes.indexOf(Buffer.from('448988', 'hex')) + 3);
+  return bytes;
+};
 
 let caller: Caller;
 /** A caller whose creations are all refused. */
@@ -21,7 +29,10 @@ beforeAll(async () => {
     aClip({ seconds: 3, container: 'webm' }),
     aClip({ seconds: 13, container: 'mov', layout: 'index-last' }),
   ]);
-  clips = await startClipServer({
+  const film = await aClip({ seconds: 3, framesPerSecond: 30 });
+  const files = {
+    'once.mp4': film,
+    'patched.webm': patched(await aClip({ seconds: 14, container: 'webm' })),
     '15.mp4': withinLimit,
     '15.1.mp4': aboveLimit,
     '4.5.mp4': halves,
@@ -32,7 +43,8 @@ beforeAll(async () => {
     'cut.mp4': withinLimit.subarray(0, 600),
     'page.mp4': '<html><title>no video</title></html>',
     'empty.mp4': '',
-  });
+  };
+  clips = await startClipServer(files, ['once.mp4']);
   const service = await sharedService();
   [caller, refused] = await Promise.all([newCaller(service), newCaller(service)]);
 });
@@ -61,14 +73,23 @@ describe('Reference videos are measured, and billed with the output', () => {
     }
   });
 
-  test('the record of the video has the length of the output alone, and the whole cost', async () => {
+  test('the record of the video has the length of the output alone, and the whole cost; the provider got our copy', async () => {
     const { videos, cost, requestId } = await finishedVideo(caller, {
       model: 'xW3.0s',
-      referenceVideos: urlsOf(['3.webm']),
+      referenceVideos: urlsOf(['once.mp4']),
     });
 
     expect([videos?.map(({ duration }) => duration), cost]).toEqual([[2], 15]);
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 15]]);
+    // The provider has fetched it from us: its own server showed it once.
+    expect((await fetch(clips.urlOf('once.mp4'))).status).toBe(404);
+    expect(await storedKeys(caller.service, `clips/${requestId}`)).toEqual([]);
+  });
+
+  test('a WebM of 14 s is billed for 14 s, though it was patched to say 0.001 s', async () => {
+    const { body } = await create(['patched.webm'], { durationSec: 2, resolution: '480p' });
+
+    expect((await entriesOf(caller, body.requestId)).at(-1)).toEqual(['generation', 16 * 3]);
   });
 });
 

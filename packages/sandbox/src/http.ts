@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Inputs } from './input-files.ts';
 
 /** A request to an upstream, with its key checked and its body parsed. */
 export type Call = {
@@ -8,6 +9,8 @@ export type Call = {
   /** The named groups of the route's path. */
   params: Record<string, string>;
   requestId: string;
+  /** What became of the files that the call names, where they are fetched. */
+  inputs?: Inputs;
   /** Aborted when the client disconnects or the sandbox closes. */
   signal: AbortSignal;
 };

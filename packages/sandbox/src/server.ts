@@ -4,7 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { answerCall } from './answer-call.ts';
 import { type CallbackTiming, createCallbacks } from './callbacks.ts';
 import type { Capacity } from './capacity.ts';
+import { fetchInputs } from './fetch-inputs.ts';
 import type { Upstream } from './http.ts';
+import { takeAllInputs } from './input-files.ts';
 import { drawImage } from './media/draw-image.ts';
 import { encodeVideo } from './media/encode-video.ts';
 import { PLAIN_MEDIA } from './media/plain-media.ts';
@@ -125,6 +127,8 @@ export type SandboxOptions = {
   capacity?: Capacity;
   /** How long the URLs of outputs are valid, in seconds. Default: 24 hours. */
   outputSeconds?: number;
+  /** Whether the files that calls name are fetched and checked, as the upstreams do. Default true. */
+  fetchInputs?: boolean;
 };
 
 /** A running sandbox. */
@@ -148,6 +152,7 @@ export const startSandbox = async ({
   callbackTiming = {},
   capacity,
   outputSeconds,
+  fetchInputs: isFetching = true,
 }: SandboxOptions = {}): Promise<Sandbox> => {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS });
   await new Promise<void>((resolve, reject) => {
@@ -162,10 +167,19 @@ export const startSandbox = async ({
     ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now, lifetimeSeconds: outputSeconds },
     media: { drawImage: plainImages ? PLAIN_MEDIA.drawImage : drawImage, encodeVideo },
   });
+  const checkInputs = isFetching ? fetchInputs : takeAllInputs;
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });
-  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks, now: Date.now, capacity });
-  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now, capacity });
+  const modelArk = createModelArk({
+    apiKey,
+    outputs,
+    journal,
+    callbacks,
+    now: Date.now,
+    capacity,
+    checkInputs,
+  });
+  const modelStudio = createModelStudio({ apiKey, outputs, journal, now: Date.now, capacity, checkInputs });
   const others = upstreams.map((create) => create({ apiKey, outputs, journal, now: Date.now }));
 
   server.on('request', (request, response) => {

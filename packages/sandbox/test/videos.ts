@@ -1,5 +1,15 @@
 import { expect } from '@jest/globals';
-import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
+import {
+  ALL_FORMATS,
+  BufferSource,
+  BufferTarget,
+  EncodedPacket,
+  EncodedVideoPacketSource,
+  Input,
+  Mp4OutputFormat,
+  Output,
+  WebMOutputFormat,
+} from 'mediabunny';
 import { anArkVideo, type aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
 
 type Sandbox = Awaited<ReturnType<typeof aSandbox>>;
@@ -68,4 +78,51 @@ export const expectStudioFilm = async (sandbox: Sandbox, size: VideoSize): Promi
   const [resolution, ratio, duration] = size;
   const request = { prompt: 'a fox [delay=0]', parameters: { resolution, ratio, duration } };
   await expectFilm(await studioUrlOf(sandbox, aStudioVideo(request)), size);
+};
+
+/** A video of 320 by 240 pixels whose frames decode to nothing. */
+export const aMuxedVideo = async (
+  seconds: number,
+  framesPerSecond: number,
+  container: 'mp4' | 'webm' = 'mp4',
+): Promise<Uint8Array> => {
+  const target = new BufferTarget();
+  const format = container === 'mp4' ? new Mp4OutputFormat() : new WebMOutputFormat();
+  const output = new Output({ format, target });
+  const codec = container === 'mp4' ? 'avc' : 'vp8';
+  const source = new EncodedVideoPacketSource(codec);
+  output.addVideoTrack(source);
+  await output.start();
+  const decoderConfig = {
+    ...{ codec: container === 'mp4' ? 'avc1.42001e' : 'vp8', codedWidth: 320, codedHeight: 240 },
+    ...(container === 'mp4' && {
+      description: new Uint8Array([1, 66, 0, 30, 255, 225, 0, 4, 103, 66, 0, 30, 1, 0, 4, 104, 206, 60, 128]),
+    }),
+  };
+  for (let frame = 0; frame < seconds * framesPerSecond; frame++) {
+    const type = frame % framesPerSecond === 0 ? 'key' : 'delta';
+    const packet = new EncodedPacket(new Uint8Array(50), type, frame / framesPerSecond, 1 / framesPerSecond);
+    await source.add(packet, { decoderConfig });
+  }
+  await output.finalize();
+  return new Uint8Array(target.buffer ?? new ArrayBuffer());
+};
+
+/** A WAV file of silence, 8 kHz with 8 bits. */
+export const aSound = (seconds: number): Uint8Array => {
+  const samples = Math.round(seconds * 8_000);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + samples, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8_000, 24);
+  header.writeUInt32LE(8_000, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples, 40);
+  return Buffer.concat([header, Buffer.alloc(samples, 128)]);
 };

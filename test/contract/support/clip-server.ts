@@ -9,13 +9,18 @@ export interface ClipServer {
   close(): Promise<void>;
 }
 
-/** Serves files by name, with range requests; anything else is 404. */
-export const startClipServer = async (files: Record<string, Buffer | string>): Promise<ClipServer> => {
+/** Serves files by name, with range requests; anything else is 404, and so is one of `once` from its second request on. */
+export const startClipServer = async (
+  files: Record<string, Buffer | string>,
+  once: readonly string[] = [],
+): Promise<ClipServer> => {
   let requests = 0;
+  const gone = new Set<string>();
   const server = createServer((request, response) => {
     requests += 1;
     const name = decodeURIComponent((request.url ?? '/').slice(1));
-    const file = Object.hasOwn(files, name) ? Buffer.from(files[name] ?? '') : undefined;
+    const file = Object.hasOwn(files, name) && !gone.has(name) ? Buffer.from(files[name] ?? '') : undefined;
+    if (once.includes(name)) gone.add(name);
     if (!file) {
       response.writeHead(404).end();
       return;

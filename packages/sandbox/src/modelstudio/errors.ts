@@ -1,5 +1,6 @@
 import type { Directives } from '../directives.ts';
 import { UpstreamError } from '../http.ts';
+import type { Inputs } from '../input-files.ts';
 import type { TaskError } from '../tasks.ts';
 
 /** Model Studio's error body. */
@@ -49,13 +50,13 @@ export const rateQuota = () =>
 export const tooManyRunning = () =>
   new UpstreamError(429, 'Throttling.Concurrency', 'Too many tasks are running, please try again later.');
 
-/** 400: an input file could not be had. Of a task, the code of its failure. */
-export const inputDownloadFailed = (field: string) =>
-  new UpstreamError(400, 'InvalidParameter.FileDownload', `Failed to download the file of ${field}.`);
-
-/** 400: an input file is of a type, length or size that the model does not take. Of a task, the code of its failure. */
-export const invalidInputFile = (field: string, reason: string) =>
-  new UpstreamError(400, 'InvalidParameter', `The file of ${field} is not valid: ${reason}.`);
+/** 400: an input file could not be had, or is not one that the model takes. Of a task, the code of its failure. */
+export const inputProblem = (inputs: Inputs | undefined): UpstreamError | undefined => {
+  if (!inputs?.problem) return undefined;
+  const { field, reason, isMissing } = inputs.problem;
+  const code = isMissing ? 'InvalidParameter.FileDownload' : 'InvalidParameter';
+  return new UpstreamError(400, code, `The file of ${field} is not valid: ${reason}.`);
+};
 
 /** 500: internal error of the upstream. */
 export const internalError = () =>

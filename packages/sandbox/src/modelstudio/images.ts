@@ -10,6 +10,7 @@ import { DEFAULT_TASK_SECONDS } from '../tasks.ts';
 import {
   asynchronousNotSupported,
   failureOf,
+  inputProblem,
   rateQuota,
   synchronousNotSupported,
   taskErrorOf,
@@ -89,11 +90,11 @@ export const createImageHandlers = ({
 
   return {
     /** `POST …/multimodal-generation/generation`: responds when the images are ready. */
-    synchronous: async ({ body, headers, requestId, signal }) => {
+    synchronous: async ({ body, headers, requestId, signal, inputs }) => {
       if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
       const { request, directives } = accept(body);
       await pretendToWork(directives, signal);
-      const failure = failureOf(directives, madeOf(request, directives).length);
+      const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
       if (failure) throw failure;
       const images = addImages(request, directives);
       const choice =
@@ -104,7 +105,7 @@ export const createImageHandlers = ({
     },
 
     /** `POST …/image-generation/generation`: responds with a task at once. */
-    asynchronous: ({ body, headers, requestId }) => {
+    asynchronous: ({ body, headers, requestId, inputs }) => {
       if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
       const { request, directives } = accept(body);
       if (request.family === 'z-image') throw wrongRoute();
@@ -115,7 +116,7 @@ export const createImageHandlers = ({
         queuedSeconds: directives.queuedSeconds,
         seconds: directives.fail === 'timeout' ? Infinity : (directives.delaySeconds ?? DEFAULT_TASK_SECONDS),
         finish: (endedAt) => {
-          const failure = failureOf(directives, madeOf(request, directives).length);
+          const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
           if (failure) return { error: taskErrorOf(failure) };
           const choices = addImages(request, directives, endedAt).map((image) => choiceOf([image]));
           return { result: { output: { choices }, usage: usageOf(request, directives) } };

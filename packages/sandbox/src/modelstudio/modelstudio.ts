@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Capacity } from '../capacity.ts';
-import type { Upstream } from '../http.ts';
+import type { Call, Handler, Upstream } from '../http.ts';
+import { type CheckInputs, type InputFile, takeAllInputs } from '../input-files.ts';
+import { filesOfStudioImages, filesOfStudioVideo } from '../named-files.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { createTasks } from '../tasks.ts';
 import * as errors from './errors.ts';
+import { readImageRequest } from './image-request.ts';
 import { createImageHandlers } from './images.ts';
 import { createTaskCancel, createTaskQuery, type StudioTasks } from './tasks.ts';
+import { readVideoRequest } from './video-request.ts';
 import { createVideoHandler } from './videos.ts';
 
 /** Tasks are kept for 24 hours. */
@@ -19,6 +23,7 @@ export const createModelStudio = ({
   journal,
   now,
   capacity,
+  checkInputs = takeAllInputs,
   newTaskId,
 }: {
   apiKey: string;
@@ -27,6 +32,8 @@ export const createModelStudio = ({
   now: () => number;
   /** Default: without limits. */
   capacity?: Capacity | undefined;
+  /** Default: files are taken as they are. */
+  checkInputs?: CheckInputs | undefined;
   /** Returns an id for a task. Default: a UUID. */
   newTaskId?: () => string;
 }): Upstream => {
@@ -37,6 +44,18 @@ export const createModelStudio = ({
     ...(newTaskId && { newId: newTaskId }),
   });
   const images = createImageHandlers({ outputs, tasks, journal, now, capacity });
+  const videos = createVideoHandler({ outputs, tasks, journal, now, capacity });
+  /** A call with the files that it names fetched, once nothing else is wrong with it. */
+  const withFiles =
+    (
+      handle: Handler,
+      read: (body: Call['body']) => unknown,
+      filesOf: (body: Call['body']) => InputFile[],
+    ): Handler =>
+    async (call) => {
+      read(call.body);
+      return handle({ ...call, inputs: await checkInputs(call.body.model, filesOf(call.body)) });
+    };
   const services = '^/api/v1/services/aigc';
   return {
     prefix: '/api/v1/',
@@ -44,17 +63,17 @@ export const createModelStudio = ({
       {
         method: 'POST',
         path: new RegExp(`${services}/multimodal-generation/generation$`),
-        handle: images.synchronous,
+        handle: withFiles(images.synchronous, readImageRequest, filesOfStudioImages),
       },
       {
         method: 'POST',
         path: new RegExp(`${services}/image-generation/generation$`),
-        handle: images.asynchronous,
+        handle: withFiles(images.asynchronous, readImageRequest, filesOfStudioImages),
       },
       {
         method: 'POST',
         path: new RegExp(`${services}/video-generation/video-synthesis$`),
-        handle: createVideoHandler({ outputs, tasks, journal, now, capacity }),
+        handle: withFiles(videos, readVideoRequest, filesOfStudioVideo),
       },
       {
         method: 'GET',

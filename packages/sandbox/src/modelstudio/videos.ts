@@ -2,12 +2,14 @@ import { createCallCounter } from '../call-counter.ts';
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
+import type { Inputs } from '../input-files.ts';
 import type { Outputs } from '../outputs.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import {
   failureOf,
+  inputProblem,
   invalidParameter,
   rateQuota,
   synchronousNotSupported,
@@ -20,10 +22,9 @@ import { readVideoRequest, type StudioVideoRequest } from './video-request.ts';
 /** As Model Studio reports it. The sandbox's files have one frame a second. */
 const FRAMES_PER_SECOND = 30;
 
-/** Input seconds are always 0, as the sandbox does not fetch input media. */
-const usageOf = ({ seconds, resolution, ratio }: StudioVideoRequest) => ({
-  duration: seconds,
-  input_video_duration: 0,
+const usageOf = ({ seconds, resolution, ratio }: StudioVideoRequest, inputSeconds: number) => ({
+  duration: seconds + inputSeconds,
+  input_video_duration: inputSeconds,
   output_video_duration: seconds,
   video_count: 1,
   fps: FRAMES_PER_SECOND,
@@ -52,17 +53,26 @@ export const createVideoHandler = ({
     request: StudioVideoRequest,
     directives: Directives,
     endedAt: number,
+    inputs: Inputs | undefined,
   ): TaskOutcome<StudioResult> => {
     const { forbiddenMix, prompt } = request;
-    const failure = forbiddenMix === undefined ? failureOf(directives) : invalidParameter(`${forbiddenMix}.`);
+    const failure =
+      forbiddenMix === undefined
+        ? (inputProblem(inputs) ?? failureOf(directives))
+        : invalidParameter(`${forbiddenMix}.`);
     if (failure) return { error: taskErrorOf(failure) };
     const video = directives.isEmpty
       ? {}
       : { video_url: addVideoOutput(outputs, { ...request, directives }, endedAt) };
-    return { result: { output: { orig_prompt: prompt, ...video }, usage: usageOf(request) } };
+    return {
+      result: {
+        output: { orig_prompt: prompt, ...video },
+        usage: usageOf(request, inputs?.videoSeconds ?? 0),
+      },
+    };
   };
 
-  return ({ body, headers, requestId }) => {
+  return ({ body, headers, requestId, inputs }) => {
     if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
     const request = readVideoRequest(body);
     const { model, prompt } = request;
@@ -77,7 +87,7 @@ export const createVideoHandler = ({
       isForgotten,
       queuedSeconds,
       seconds: fail === 'timeout' ? Infinity : delaySeconds,
-      finish: (endedAt) => finish(request, directives, endedAt),
+      finish: (endedAt) => finish(request, directives, endedAt, inputs),
     });
     journal.add({ id, upstream: 'modelstudio', model, prompt });
     return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };

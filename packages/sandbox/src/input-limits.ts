@@ -1,0 +1,77 @@
+/** What a model takes of the files that a call names. Sizes in bytes, sides in pixels, times in seconds. */
+export type InputLimits = {
+  image?: {
+    maxBytes: number;
+    minSide: number;
+    maxSide: number;
+    /** Of the longer side over the shorter one. */
+    maxRatio: number;
+    formats: readonly string[];
+  };
+  video?: { maxBytes: number; minSeconds: number; maxSeconds: number; maxTotalSeconds: number } & Partial<{
+    minFramesPerSecond: number;
+    minSide: number;
+    maxSide: number;
+  }>;
+  audio?: { maxBytes: number; minSeconds: number; maxSeconds: number; maxTotalSeconds: number };
+};
+
+const MEGABYTE = 1024 * 1024;
+
+/** Seedream 4.5 and 5.0 Pro: <= 30 MB, sides > 14 px, ratio 1/16..16 (ModelArk, image generation; docs/82379/1541523). */
+const SEEDREAM: InputLimits = {
+  image: {
+    ...{ maxBytes: 30 * MEGABYTE, minSide: 15, maxSide: 36_000, maxRatio: 16 },
+    formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
+  },
+};
+
+/** Seedance 2.0: images 300-6000 px and ratio 0.4-2.5, videos and audio 2-15 s, 15 s in total (ModelArk, Seedance 2.0). */
+const SEEDANCE_2_0: InputLimits = {
+  image: {
+    ...{ maxBytes: 30 * MEGABYTE, minSide: 300, maxSide: 6_000, maxRatio: 2.5 },
+    formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
+  },
+  video: { maxBytes: 200 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
+  audio: { maxBytes: 15 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
+};
+
+/** Qwen-Image 3.0: <= 10 MB; sides of 384-2048 px are advised, not demanded (Model Studio, Qwen-Image generation and editing). */
+const QWEN_IMAGE: InputLimits = {
+  image: {
+    ...{ maxBytes: 10 * MEGABYTE, minSide: 1, maxSide: 100_000, maxRatio: 100_000 },
+    formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif'],
+  },
+};
+
+const WAN_IMAGE = {
+  ...{ maxBytes: 20 * MEGABYTE, minSide: 240, maxSide: 8_000, maxRatio: 8 },
+  formats: ['jpeg', 'png', 'bmp', 'webp'],
+} as const;
+
+/** Wan 2.7: a first clip of 2-10 s, driving audio of 2-30 s (Model Studio, image to video). */
+const WAN_2_7: InputLimits = {
+  image: WAN_IMAGE,
+  video: { maxBytes: 100 * MEGABYTE, minSeconds: 2, maxSeconds: 10, maxTotalSeconds: 10 },
+  audio: { maxBytes: 15 * MEGABYTE, minSeconds: 2, maxSeconds: 30, maxTotalSeconds: 30 },
+};
+
+/** Wan 3.0: videos and audio of 1-15 s each and 15 s in total, >= 16 fps, sides 240-4096 px (Model Studio, Wan 3.0 video generation). */
+const WAN_3_0: InputLimits = {
+  image: WAN_IMAGE,
+  video: {
+    ...{ maxBytes: 100 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
+    ...{ minFramesPerSecond: 16, minSide: 240, maxSide: 4_096 },
+  },
+  audio: { maxBytes: 15 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
+};
+
+/** The limits of a model by its id, of both upstreams; none for a model that is not listed. */
+export const inputLimitsOf = (model: unknown): InputLimits => {
+  const id = String(model);
+  if (id.includes('seedream')) return SEEDREAM;
+  if (id.includes('seedance-2-0')) return SEEDANCE_2_0;
+  if (id.startsWith('qwen-image')) return QWEN_IMAGE;
+  if (id.startsWith('wan2.7')) return WAN_2_7;
+  return id.startsWith('wan3.0') || id === 'sandbox-xw3-pro' ? WAN_3_0 : {};
+};

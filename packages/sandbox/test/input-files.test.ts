@@ -1,0 +1,174 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import sharp from 'sharp';
+import { fetchInputs } from '../src/fetch-inputs.ts';
+import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
+import { aMuxedVideo, aSound } from './videos.ts';
+
+const aPicture = (width: number, height: number, format: 'png' | 'jpeg' | 'svg' = 'png') =>
+  format === 'svg'
+    ? Promise.resolve(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"/>'))
+    : sharp({ create: { width, height, channels: 3, background: 'red' } })
+        .toFormat(format)
+        .toBuffer();
+
+const files = new Map<string, Uint8Array>();
+const server = createServer((request, response) => {
+  const file = files.get(request.url?.slice(1) ?? '');
+  response.writeHead(file ? 200 : 404).end(file);
+});
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+const urlOf = (name: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  sandbox = await aSandbox();
+  files.set('small.png', await aPicture(200, 200));
+  files.set('fine.png', await aPicture(400, 300));
+  files.set('wide.png', await aPicture(3_000, 300));
+  files.set('drawn.svg', await aPicture(300, 300, 'svg'));
+  files.set('page.html', Buffer.from('<html>'));
+  for (const [name, seconds, fps] of [
+    ['4.mp4', 4, 30],
+    ['12.mp4', 12, 30],
+    ['16.mp4', 16, 30],
+    ['slow.mp4', 4, 10],
+  ] as const) {
+    files.set(name, await aMuxedVideo(seconds, fps));
+  }
+  files.set('4.webm', await aMuxedVideo(4, 30, 'webm'));
+  files.set('5.wav', aSound(5));
+  files.set('0.5.wav', aSound(0.5));
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await sandbox.close();
+});
+
+describe('the files of a call', () => {
+  const check = (model: string, ...named: [kind: 'image' | 'video' | 'audio', name: string][]) =>
+    fetchInputs(
+      model,
+      named.map(([kind, name], index) => ({
+        kind,
+        url: name.includes(':') ? name : urlOf(name),
+        field: `file ${index}`,
+      })),
+    );
+  const problemOf = async (...args: Parameters<typeof check>) => {
+    const { problem } = await check(...args);
+    return problem && [problem.field, problem.reason];
+  };
+
+  test('can be used within the limits of the model, and the seconds of its videos are told', async () => {
+    const inputs = await check('wan3.0-video', ['image', 'fine.png'], ['video', '4.mp4'], ['audio', '5.wav']);
+
+    expect(inputs).toEqual({ videoSeconds: 4 });
+  });
+
+  test.each<[string, string, ['image' | 'video' | 'audio', string], string]>([
+    ['is not there', 'wan3.0-video', ['image', 'none.png'], 'its server answered 404'],
+    ['is no image', 'wan3.0-video', ['image', 'page.html'], 'it is no image that can be read'],
+    ['is too small', 'wan3.0-video', ['image', 'small.png'], 'its sides must be from 240 to 8000 px'],
+    ['is too wide', 'wan3.0-video', ['image', 'wide.png'], 'its aspect ratio is beyond 8'],
+    ['is of another type', 'wan3.0-video', ['image', 'drawn.svg'], 'the type svg is not supported'],
+    ['is too long', 'wan3.0-video', ['video', '16.mp4'], 'it must last from 1 to 15 s'],
+    ['has few pictures', 'wan3.0-video', ['video', 'slow.mp4'], 'it has fewer than 16 fps'],
+    ['is a WebM', 'wan3.0-video', ['video', '4.webm'], 'the type WebM is not supported'],
+    ['is no video', 'wan3.0-video', ['video', 'fine.png'], 'it is no video that can be read'],
+    ['is too short', 'wan3.0-video', ['audio', '0.5.wav'], 'it must last from 1 to 15 s'],
+    ['is a longer clip', 'wan2.7-i2v', ['video', '12.mp4'], 'it must last from 2 to 10 s'],
+    [
+      'is small for Seedance',
+      'dreamina-seedance-2-0-260128',
+      ['image', 'small.png'],
+      'its sides must be from 300 to 6000 px',
+    ],
+    [
+      'is wide for Seedance',
+      'dreamina-seedance-2-0-260128',
+      ['image', 'wide.png'],
+      'its aspect ratio is beyond 2.5',
+    ],
+  ])('cannot be used when one %s', async (_, model, file, reason) => {
+    expect(await problemOf(model, file)).toEqual(['file 0', reason]);
+  });
+
+  test('cannot be used when videos are too long together', async () => {
+    expect(await problemOf('wan3.0-video', ['video', '4.mp4'], ['video', '12.mp4'])).toEqual([
+      'file 1',
+      'videos may last 15 s in total',
+    ]);
+  });
+
+  test.each(['https://example.com/a.mp4', 'https://clips.example/a.mp4', 'oss://bucket/a', 'asset://a'])(
+    'are taken as they are at %s',
+    async (url) => {
+      expect(await check('wan3.0-video', ['video', url])).toEqual({ videoSeconds: 0 });
+    },
+  );
+
+  test('are read from data URLs', async () => {
+    const data = `data:image/png;base64,${Buffer.from(files.get('small.png') ?? []).toString('base64')}`;
+
+    expect(await problemOf('wan3.0-video', ['image', data])).toBeDefined();
+    expect(await problemOf('qwen-image-3.0-pro', ['image', data])).toBeUndefined();
+  });
+});
+
+describe('an upstream', () => {
+  const codeOf = async (response: Response) => {
+    const body = (await response.json()) as { code?: string; error?: { code: string; param: string } };
+    return [response.status, body.error?.code ?? body.code];
+  };
+  const studioTask = async (response: Response) => {
+    const { output } = (await response.json()) as { output: { task_id: string } };
+    return poll(
+      async () =>
+        (await (await sandbox.call('GET', `/api/v1/tasks/${output.task_id}`)).json()) as {
+          output: { task_status: string; code?: string };
+          usage?: object;
+        },
+      (task) => /SUCCEEDED|FAILED/.test(task.output.task_status),
+    );
+  };
+
+  test('refuses a call with a file that it cannot use, where it fetches at once', async () => {
+    const image = { type: 'image_url', image_url: { url: urlOf('small.png') }, role: 'reference_image' };
+
+    expect(await codeOf(await sandbox.arkImages({ prompt: 'a fox', image: urlOf('none.png') }))).toEqual([
+      400,
+      'InvalidParameter',
+    ]);
+    expect(await codeOf(await sandbox.arkVideo(anArkVideo({ media: [image] })))).toEqual([
+      400,
+      'InvalidParameter',
+    ]);
+    expect(await codeOf(await sandbox.studioImages(aStudioRequest({ images: [urlOf('none.png')] })))).toEqual(
+      [400, 'InvalidParameter.FileDownload'],
+    );
+  });
+
+  test('fails a task with a file that it cannot use, and tells the seconds of one that it can', async () => {
+    const video = (name: string) =>
+      sandbox.studioVideo(
+        aStudioVideo({
+          media: [{ type: 'reference_video', url: urlOf(name) }],
+          parameters: { duration: 2, resolution: '480P' },
+        }),
+      );
+    const [missing, slow, fine, images] = await Promise.all([
+      studioTask(await video('none.mp4')),
+      studioTask(await video('slow.mp4')),
+      studioTask(await video('4.mp4')),
+      studioTask(await sandbox.studioTask(aStudioRequest({ images: [urlOf('page.html')] }))),
+    ]);
+
+    expect(missing.output).toMatchObject({ task_status: 'FAILED', code: 'InvalidParameter.FileDownload' });
+    expect(slow.output).toMatchObject({ task_status: 'FAILED', code: 'InvalidParameter' });
+    expect(images.output).toMatchObject({ task_status: 'FAILED', code: 'InvalidParameter' });
+    expect(fine.output.task_status).toBe('SUCCEEDED');
+    expect(fine.usage).toMatchObject({ duration: 6, input_video_duration: 4, output_video_duration: 2 });
+  });
+});
