@@ -9,6 +9,7 @@ import { isTerminal, type Life } from './witness.ts';
 export const storeProblems = (simulation: Simulation): string[] => [
   ...openProblems(simulation),
   ...simulation.standing.restProblems(),
+  ...simulation.admission.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
   ...fileProblems(simulation),
