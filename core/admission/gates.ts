@@ -12,7 +12,8 @@ import {
 } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import { writeItem } from '../table/transactions.ts';
 import {
   type Gate,
   type GateState,
@@ -276,7 +277,7 @@ const update = async (
   expressions: GateUpdate,
 ): Promise<{ state: GateState; done: boolean }> => {
   try {
-    const { Attributes } = await table.send(
+    const { Attributes } = await writeItem(
       new UpdateCommand({
         TableName: tableName(),
         Key: gateKey(gateName),

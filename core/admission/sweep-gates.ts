@@ -4,10 +4,10 @@ import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { leaveGate } from './admission.ts';
 import { type GateState, holdersToCheck } from './gate-rules.ts';
-import { listGates, readGate, renewLease } from './gates.ts';
+import { listGates, readGate, renewLease, unmarkQueued } from './gates.ts';
 import { letIn, type Wake } from './let-in.ts';
 import { findGate } from './route-gates.ts';
-import { findWaiter, listAllWaiters, removeWaiter } from './waiters.ts';
+import { findWaiter, listAllWaiters, removeWaiter, removeWaitingAccount } from './waiters.ts';
 
 /**
  * Looks at every gate, until `keepGoing` returns false, for what a function left when it died:
@@ -32,14 +32,19 @@ export const sweepGates = async (wake: Wake, keepGoing: () => boolean, clock: Cl
 };
 
 const sweepGate = async (name: string, wake: Wake, keepGoing: () => boolean, clock: Clock): Promise<void> => {
-  const { state } = await readGate(name);
+  const { state, accounts } = await readGate(name);
   for (const requestId of holdersToCheck(state, clock.now().getTime())) {
     if (!keepGoing()) return;
     await checkHolder(name, requestId, state, wake, clock);
   }
-  const gate = findGate(name);
-  if (!gate) return wakeAll(name, wake, keepGoing);
   if (state.queued === undefined) return;
+  const gate = findGate(name);
+  if (!gate) {
+    await wakeAll(name, wake, keepGoing);
+    for (const account of accounts) await removeWaitingAccount(name, account);
+    await unmarkQueued(name, state.queued);
+    return;
+  }
   while (keepGoing() && (await letIn(gate, { wake, clock })));
 };
 

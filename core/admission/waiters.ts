@@ -11,6 +11,7 @@ import {
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeItem } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WaitingAccount } from './gate-rules.ts';
 
@@ -121,7 +122,7 @@ export const touchAccount = async (
   stamp: string,
   now: Date,
 ): Promise<void> => {
-  await table.send(
+  await writeItem(
     new UpdateCommand({
       TableName: tableName(),
       Key: waitingAccountKey(gateName, accountId),
@@ -176,8 +177,7 @@ export const removeWaitingAccount = (
 
 const unlessRefused = async (command: PutCommand | UpdateCommand | DeleteCommand): Promise<boolean> => {
   try {
-    // The client's overloads take the three commands one by one; their answers are alike.
-    await table.send(command as UpdateCommand);
+    await writeItem(command);
     return true;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return false;

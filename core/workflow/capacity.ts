@@ -5,8 +5,10 @@ import { postponeStarts, readGate, takePermit } from '../admission/gates.ts';
 import { gatesToTry } from '../admission/route-gates.ts';
 import { sweepGates } from '../admission/sweep-gates.ts';
 import type { Clock } from '../clock.ts';
+import { logger } from '../observability.ts';
 import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { keepTrying } from './keep-trying.ts';
 import { letIntoDispatch } from './task-tokens.ts';
 import type { PlaceInQueue } from './workflow-rules.ts';
 
@@ -72,24 +74,45 @@ export const startWith = async (request: StoredRequest, pass: Pass, clock: Clock
   } else if (isHeld || waitMs > 0) await letInNext(gate.name, { wake: letIntoDispatch, clock });
 };
 
-/** Gives a pass back, and lets the next request in, after `pauseSeconds` if the provider was too busy. */
-export const giveBack = async (
+/** Gives a pass back, and lets the next request in, after `pauseSeconds` if the provider was too busy. Never rejects. */
+export const giveBack = (
   request: StoredRequest,
   { gate, takenMs }: Pass,
   clock: Clock,
   pauseSeconds = 0,
-): Promise<void> => {
-  if (pauseSeconds > 0) await postponeStarts(gate.name, clock.now().getTime() + pauseSeconds * 1000);
-  if (gate.permits !== undefined) await leaveGate(gate.name, request, letIntoDispatch, clock, takenMs);
-};
+): Promise<void> =>
+  quietly(request, clock, async () => {
+    if (pauseSeconds > 0) await postponeStarts(gate.name, clock.now().getTime() + pauseSeconds * 1000);
+    if (gate.permits !== undefined) await leaveGate(gate.name, request, letIntoDispatch, clock, takenMs);
+  });
 
-/** Gives back the permit that a request has by its record, and lets the next one in. Repeating it is harmless. */
+/**
+ * Gives back the permit that a request has by its record, and lets the next one in. Repeating it is harmless. Never
+ * rejects.
+ */
 export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise<void> =>
-  leaveOwnGate(request, letIntoDispatch, clock);
+  quietly(request, clock, () => leaveOwnGate(request, letIntoDispatch, clock));
 
-/** Takes a request that ended without delivering out of every gate and queue. Repeating it is harmless. */
+/** Takes a request that ended without delivering out of every gate and queue. Repeating it is harmless. Never rejects. */
 export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
-  leaveAllGates(request, letIntoDispatch, clock);
+  quietly(request, clock, () => leaveAllGates(request, letIntoDispatch, clock));
+
+/** How long transient errors are retried for. */
+const GIVE_BACK_MS = 5_000;
+
+/** An error must not cost a request what was made for it: the sweep gives its permit back once it has ended. */
+const quietly = async (
+  { requestId }: StoredRequest,
+  clock: Clock,
+  act: () => Promise<void>,
+): Promise<void> => {
+  const endMs = clock.now().getTime() + GIVE_BACK_MS;
+  try {
+    await keepTrying(act, () => clock.now().getTime() < endMs);
+  } catch (error) {
+    logger.error('a permit could not be given back', { requestId, error: error as Error });
+  }
+};
 
 /** Looks at every gate for what a function left when it died. */
 export const sweepRoutes = (keepGoing: () => boolean, clock: Clock): Promise<void> =>

@@ -61,6 +61,8 @@ const SANDBOX_ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sa
 export interface Route {
   provider: string;
   upstreamModel: string;
+  maxRunning?: number | null;
+  requestsPerSecond?: number | null;
 }
 
 /**
@@ -79,8 +81,8 @@ export const providerContext = (
   if (inSandbox.length === 0) return {};
   const ids = new Set(inSandbox.map(({ id }) => id));
   const routes = Object.entries(modelRoutes).map(([model, route]) => {
-    const { provider, upstreamModel } = route;
-    return [model, ids.has(provider) ? { provider, upstreamModel } : route] as const;
+    const { maxRunning: _, requestsPerSecond: __, ...unlimited } = route;
+    return [model, ids.has(route.provider) ? unlimited : route] as const;
   });
   return {
     ...Object.fromEntries(baseUrls),

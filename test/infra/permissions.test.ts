@@ -143,7 +143,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     ...LET_IN,
   },

@@ -8,6 +8,7 @@ export const AREAS = [
   'storing',
   'webhooks',
   'expiry',
+  'admission',
 ] as const;
 export type Area = (typeof AREAS)[number];
 

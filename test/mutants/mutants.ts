@@ -1,3 +1,4 @@
+import { ADMISSION } from './areas/admission.ts';
 import { DELETION } from './areas/deletion.ts';
 import { EXPIRY } from './areas/expiry.ts';
 import { MONEY } from './areas/money.ts';
@@ -18,4 +19,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORING,
   ...WEBHOOKS,
   ...EXPIRY,
+  ...ADMISSION,
 ];

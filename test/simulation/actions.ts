@@ -236,6 +236,22 @@ export const FOCUSES: Weighted<Step> = [
       ],
     ),
   ],
+  // Capacity: more requests than their providers take at once, and what disturbs those that wait.
+  [
+    2,
+    stepOf(
+      [
+        [8, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+        [2, meddle],
+        [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
+        [1, reconcile],
+      ],
+      [
+        [5, MOMENTS],
+        [2, SECONDS],
+      ],
+    ),
+  ],
   // Waiting: videos, their callbacks and what disturbs them.
   [
     1,

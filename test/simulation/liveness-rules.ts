@@ -54,6 +54,8 @@ export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], en
     const last = calls.at(-1);
     return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
+  'its turn did not come in time': (calls, ending) =>
+    calls.length === 0 && ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
 };
 
 /** Whether a call is over for good: taken, refused for its content or credential, or of unknown outcome. */
@@ -188,9 +190,11 @@ export const progressProblems = ({
     return [];
   }
   const calls = evidence.callsOf(requestId);
+  // Judged with its gate.
+  if (execution.state === 'Wait for capacity') return [];
   const deadline = (calls[0]?.sentAt ?? acceptedAt) + deadlineSeconds * 1000;
   const doneAt = Math.max(
-    acceptedAt,
+    calls.length === 0 ? execution.since : acceptedAt,
     ...calls.map(({ made, sentAt }) =>
       Math.min(made ? made.doneAt + (made.forgotten ? FORGOTTEN_MS : 0) : sentAt, deadline),
     ),

@@ -12,6 +12,7 @@ import { putRate } from '../../core/models/model-settings.ts';
 import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
 import type { Action } from './actions.ts';
+import { TIGHT_ROUTES } from './admission-rules.ts';
 import { callApi } from './api.ts';
 import type { Simulation } from './simulation.ts';
 import type { World } from './world.ts';
@@ -149,10 +150,13 @@ const deploy = (world: World, what: 'set-route' | 'set-retention' | 'redeploy', 
 const DEPLOYED = ['MODEL_ROUTES', 'RETENTION_DAYS'] as const;
 let deployed: Record<string, string | undefined> | undefined;
 
-/** Undoes what the deployments of another run changed. */
-export const resetDeployment = (): void => {
+/** Undoes what the deployments of another run changed. `isTight`: the providers have little capacity. */
+export const resetDeployment = (isTight: boolean): void => {
   deployed ??= Object.fromEntries(DEPLOYED.map((name) => [name, process.env[name]]));
   Object.assign(process.env, deployed);
+  if (!isTight) return;
+  const routes = { ...JSON.parse(process.env.MODEL_ROUTES ?? '{}'), ...TIGHT_ROUTES };
+  process.env.MODEL_ROUTES = JSON.stringify(routes);
 };
 
 /** What `ledger verify` finds wrong. */

@@ -9,6 +9,7 @@ import { isTerminal, type Life } from './witness.ts';
 export const storeProblems = (simulation: Simulation): string[] => [
   ...openProblems(simulation),
   ...simulation.standing.restProblems(),
+  ...simulation.admission.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
   ...fileProblems(simulation),
@@ -114,8 +115,8 @@ const providerProblems = ({ world, witness, creations }: Simulation): string[] =
 const cancelProblems = ({ world, witness }: Simulation): string[] =>
   world.providers.cancels.flatMap(({ marker, at }) => {
     const hasEnded = [...witness.lives.values()].some(
-      ({ prompt, last }) =>
-        prompt.startsWith(`${marker} `) && isTerminal(last) && Date.parse(String(last.finishedAt)) <= at,
+      // Not by `finishedAt`: the clock of who wrote that may be ahead.
+      ({ prompt, last, endedAt }) => prompt.startsWith(`${marker} `) && isTerminal(last) && endedAt <= at,
     );
     return hasEnded ? [] : [`a task of ${marker} was cancelled before its request had ended`];
   });

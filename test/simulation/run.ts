@@ -60,10 +60,13 @@ export class Run {
   /** The steps that were taken, in order. */
   readonly taken: Step[] = [];
   private readonly world: World;
+  /** Whether its providers have little capacity. */
+  private readonly isTight: boolean;
   private readonly options: RunOptions;
 
   constructor(deployment: Deployment, scenario: Omit<Scenario, 'steps'>, options: RunOptions = {}) {
     this.options = options;
+    this.isTight = scenario.seed % 4 !== 0;
     this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
     this.simulation = new Simulation(this.world);
   }
@@ -71,7 +74,7 @@ export class Run {
   /** Makes this run's time that of the process, and opens its accounts. */
   async begin(): Promise<void> {
     clearCaches();
-    resetDeployment();
+    resetDeployment(this.isTight);
     enter(this.world);
     setTime(this.world);
     let isOpen = false;
@@ -120,13 +123,14 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, creations, witness, liveness, standing, expiry } = this.simulation;
+    const { violations, creations, witness, liveness, standing, expiry, admission } = this.simulation;
     return [
       ...violations,
       ...creations.violations,
       ...liveness.violations,
       ...standing.violations,
       ...expiry.violations,
+      ...admission.violations,
       ...witness.violations,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];

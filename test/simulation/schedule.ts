@@ -1,5 +1,11 @@
-import { DELETED_REQUEST_PREFIX, dueListOf, END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
+import {
+  DELETED_REQUEST_PREFIX,
+  dueListOf,
+  END_USER_REMOVAL_PREFIX,
+  GATE_SORT,
+} from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
+import type { Admission } from './admission-rules.ts';
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
@@ -41,6 +47,7 @@ const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | u
  */
 export class Schedule {
   private readonly world: World;
+  private readonly admission: Admission;
   private readonly reconcile: DeployedFunction;
   private readonly reconcileLost: DeployedFunction;
   private armed: Appointment | undefined;
@@ -48,14 +55,16 @@ export class Schedule {
   private minutes = 0;
   private roundsAtRest = 0;
 
-  constructor(world: World) {
+  constructor(world: World, admission: Admission) {
     this.world = world;
+    this.admission = admission;
     this.reconcile = world.functionNamed('reconcile');
     this.reconcileLost = world.functionNamed('reconcile-lost');
     world.stepFunctions.onNews = (execution) => this.tell(execution);
     world.table.witnesses.push((_key, _before, after) => {
       const sort = String(after?.SK);
-      if (sort !== 'REQUEST' && !LISTED_WORK.some((prefix) => sort.startsWith(prefix))) return;
+      if (sort !== 'REQUEST' && sort !== GATE_SORT && !LISTED_WORK.some((prefix) => sort.startsWith(prefix)))
+        return;
       this.quietRuns = 0;
       this.roundsAtRest = 0;
       this.arm();
@@ -100,6 +109,7 @@ export class Schedule {
   /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
+    if (this.admission.isDue(scheduler.now)) return true;
     return this.world.items('REQUEST').some((record) => {
       if (isExpiring(record)) {
         const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
@@ -117,6 +127,7 @@ export class Schedule {
   /** Whether a list holds what is due by any clock. A run that finds nothing only reads its lists, and is left out. */
   private isAnythingDue(): boolean {
     const { scheduler, table } = this.world;
+    if (this.admission.isDue(scheduler.now + CLOCKS_APART_MS)) return true;
     const by = new Date(scheduler.now + CLOCKS_APART_MS).toISOString();
     return [...table.items.values()].some(
       ({ GSI1PK, GSI1SK }) => dueListOf(String(GSI1PK)) !== undefined && String(GSI1SK) <= by,
@@ -131,6 +142,7 @@ export class Schedule {
   private hasWork(): boolean {
     const { world } = this;
     return (
+      this.admission.isOpen() ||
       world
         .items('REQUEST')
         .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isExpiring(record))) ||

@@ -1,5 +1,6 @@
 import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
+import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { Creations, USERS } from './creations.ts';
 import { outside } from './engine/invocation.ts';
@@ -21,6 +22,7 @@ export interface Caller {
 /** The states of a generation in which a function works for it. */
 const TASKS = [
   'Dispatch request',
+  'Wait for capacity',
   'Wait for provider',
   'Query provider',
   'Store outputs',
@@ -41,6 +43,7 @@ export class Simulation {
   readonly liveness: Liveness;
   readonly standing: Standing;
   readonly expiry: Expiry;
+  readonly admission: Admission;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -57,7 +60,8 @@ export class Simulation {
   constructor(world: World) {
     this.world = world;
     this.witness = new Witness(world);
-    this.schedule = new Schedule(world);
+    this.admission = new Admission(world);
+    this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),
       begin: (action) => this.begin(action),

@@ -96,7 +96,8 @@ describe('the sweep', () => {
     await withLimits({}, () => sweep(route));
 
     expect(route.woken.sort()).toEqual(['b1', 'b2', 'c1']);
-    expect(route.queue()).toEqual(['ACCOUNT#b', 'ACCOUNT#c']);
+    expect(route.queue()).toEqual([]);
+    expect(await route.state()).toMatchObject({ used: 1, queued: undefined });
   });
 
   test('goes on after a gate that cannot be read', () =>

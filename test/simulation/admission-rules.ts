@@ -1,0 +1,199 @@
+import { hasRoom, runningOf } from '../../core/admission/gate-rules.ts';
+import { findGate } from '../../core/admission/route-gates.ts';
+import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
+import { executionArn } from './aws/context-object.ts';
+import type { World } from './world.ts';
+
+/** Routes as tight as a provider's, for the runs that are about capacity. */
+export const TIGHT_ROUTES = {
+  'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: 2 },
+  'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image', requestsPerSecond: 1 },
+  'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1, requestsPerSecond: 2 },
+} as const;
+
+/** How long a decision may take, from its read of the gate to its write: a choice is fair if it was at any moment of it. */
+const DECISION_MS = 10_000;
+/** A gate with nothing under way, at which requests wait: who should have let them in died, and the sweep does. */
+const IDLE_MS = 120_000 + 20_000;
+/** A permit is looked at when its lease has run out, by the next sweep. */
+const SWEEP_MS = 180_000;
+const LOOK_MS = 30_000;
+
+interface Permit {
+  accountId: string;
+  weight: number;
+  untilMs: number;
+}
+interface Moment {
+  at: number;
+  permits: ReadonlyMap<string, Permit>;
+}
+
+const PERMIT_PREFIX = 'permit#';
+const permitsOf = (item: Item | undefined): Map<string, Permit> =>
+  new Map(
+    Object.entries(item ?? {}).flatMap(([name, value]) =>
+      name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value as Permit] as const] : [],
+    ),
+  );
+const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
+
+/**
+ * Watches the gates: permits are counted right and never too many, nobody passes one who waits, the next is of the account with
+ * the fewest running and its oldest, nobody waits at a gate at which nothing runs, and all are empty in the end.
+ */
+export class Admission {
+  readonly violations: string[] = [];
+  /** How many requests were let in after a wait. */
+  letIn = 0;
+  private readonly world: World;
+  private readonly history = new Map<string, Moment[]>();
+  private readonly waitingSince = new Map<string, number>();
+  /** Since when nothing is under way at a gate. */
+  private readonly idleSince = new Map<string, number>();
+  private isArmed = false;
+
+  constructor(world: World) {
+    this.world = world;
+    world.table.witnesses.push((_key, before, after) => {
+      const item = after ?? before;
+      if (item?.SK === GATE_SORT) this.seeGate(before, after ?? item);
+      if (String(item?.SK).startsWith(GATE_WAITER_PREFIX)) this.seeWaiter(before, after);
+    });
+  }
+
+  /** Whether the reconciler finds anything to do at the gates, now or later. */
+  isOpen(): boolean {
+    return this.gates().some((gate) => permitsOf(gate).size > 0 || gate.queued !== undefined);
+  }
+
+  /** Whether it does so now, by any clock. */
+  isDue(byMs: number): boolean {
+    return this.gates().some(
+      (gate) =>
+        gate.queued !== undefined || [...permitsOf(gate).values()].some(({ untilMs }) => untilMs <= byMs),
+    );
+  }
+
+  /** What is left once nothing is under way any more. */
+  restProblems(): string[] {
+    const { now } = this.world.scheduler;
+    const leaked = this.gates().flatMap((gate) =>
+      [...permitsOf(gate)]
+        .filter(([, { untilMs }]) => untilMs + SWEEP_MS < now)
+        .map(([requestId]) => `[leaked] ${requestId} has a permit of ${nameOf(gate)} for ever`),
+    );
+    const left = [...this.waitingSince]
+      .filter(([key, since]) => since + IDLE_MS < now && !this.isRunning(key))
+      .map(([key]) => `[left waiting] ${key} is there, and no execution waits`);
+    return [...leaked, ...left];
+  }
+
+  private gates(): Item[] {
+    return this.world.items(GATE_SORT);
+  }
+
+  private isRunning(key: string): boolean {
+    const execution = this.world.stepFunctions.executions.get(
+      executionArn('generation', key.slice(key.lastIndexOf('#') + 1)),
+    );
+    return execution?.status === 'RUNNING';
+  }
+
+  private seeWaiter(before: Item | undefined, after: Item | undefined): void {
+    const { PK, SK } = (after ?? before) as Item;
+    const key = `${PK}|${SK}`;
+    if (!after) this.waitingSince.delete(key);
+    else if (before?.tokenOrder !== after.tokenOrder) {
+      this.waitingSince.set(key, this.world.scheduler.now);
+      this.arm();
+    }
+  }
+
+  private seeGate(before: Item | undefined, after: Item): void {
+    const name = nameOf(after);
+    const { now } = this.world.scheduler;
+    const permits = permitsOf(after);
+    const weight = [...permits.values()].reduce((sum, permit) => sum + permit.weight, 0);
+    if (weight !== (after.used ?? 0)) this.add(`[count] ${name} counts ${after.used}, and gave ${weight}`);
+    const limit = findGate(name)?.permits;
+    const isMore = weight > Number(before?.used ?? 0);
+    if (limit !== undefined && isMore && weight > limit)
+      this.add(`[overfull] ${name} gave ${weight} of ${limit}`);
+    if (permits.size > 0) this.idleSince.delete(name);
+    else if (!this.idleSince.has(name)) this.idleSince.set(name, now);
+    const known = permitsOf(before);
+    for (const requestId of permits.keys()) {
+      if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
+    }
+    const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
+      const next = all[index + 1];
+      return next === undefined || next.at > now - DECISION_MS;
+    });
+    this.history.set(name, [...moments, { at: now, permits }]);
+  }
+
+  /** A permit was given: to one who waited, if anybody did, and to the right one. */
+  private judgeTurn(name: string, requestId: string, before: Item | undefined, { accountId }: Permit): void {
+    const { now } = this.world.scheduler;
+    const prefix = `${gatePartition(name)}|${GATE_WAITER_PREFIX}`;
+    const waiting = [...this.waitingSince]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, since]) => {
+        const [account = '', createdAt = '', id = ''] = key.slice(prefix.length).split('#');
+        return { account, createdAt, id, since };
+      });
+    const own = waiting.find(({ id }) => id === requestId);
+    if (!own) {
+      if (before?.queued !== undefined) this.add(`[passed] ${requestId} passed those who wait at ${name}`);
+      return;
+    }
+    this.letIn++;
+    const long = waiting.filter(({ since, id }) => since < now - DECISION_MS && id !== requestId);
+    const moments = [...(this.history.get(name) ?? []), { at: now, permits: permitsOf(before) }];
+    const isOld = ({ account, createdAt }: { account: string; createdAt: string }): boolean =>
+      account === accountId && createdAt < own.createdAt;
+    if (moments.every(({ permits }) => long.some((one) => isOld(one) && !permits.has(one.id)))) {
+      this.add(`[order] ${requestId} came before an older request of its account at ${name}`);
+    }
+    const isUnfair = ({ permits }: Moment): boolean => {
+      const running = runningOf({ permits: permits as Parameters<typeof runningOf>[0]['permits'] });
+      const mine = running.get(accountId) ?? 0;
+      return long.some(({ account, id }) => !permits.has(id) && (running.get(account) ?? 0) < mine);
+    };
+    if (moments.every(isUnfair))
+      this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
+  }
+
+  private arm(): void {
+    if (this.isArmed) return;
+    this.isArmed = true;
+    this.world.scheduler.after(LOOK_MS, () => {
+      this.isArmed = false;
+      this.look();
+      if (this.waitingSince.size > 0) this.arm();
+    });
+  }
+
+  private look(): void {
+    const { evidence, scheduler } = this.world;
+    for (const [key, since] of this.waitingSince) {
+      const name = key.slice(gatePartition('').length, key.indexOf('|'));
+      const gate = findGate(name);
+      const item = this.gates().find((one) => nameOf(one) === name);
+      const isPaused =
+        gate && !hasRoom(gate, { used: 0, nextStartMs: Number(item?.nextStartMs ?? 0) }, 1, scheduler.now);
+      const idleSince = this.idleSince.get(name);
+      if (isPaused || idleSince === undefined || !this.isRunning(key)) continue;
+      const from = Math.max(since, idleSince, Number(item?.nextStartMs ?? 0), evidence.disturbedAt);
+      if (scheduler.now - from > IDLE_MS) {
+        this.add(`[idle gate] ${key} waits for ${scheduler.now - from} ms, and nothing runs`);
+      }
+    }
+  }
+
+  private add(problem: string): void {
+    if (!this.violations.includes(problem)) this.violations.push(problem);
+  }
+}
