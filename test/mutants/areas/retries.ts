@@ -77,8 +77,8 @@ export const RETRIES = bugs('retries', [
   [
     'the task of a request that failed is left to run',
     'core/workflow/end-request.ts',
-    ' || mayHaveTasks;',
-    ';',
+    'mayHaveTasks;',
+    'false;',
   ],
   [
     'a throttled service fails a workflow step for good',
