@@ -3,7 +3,15 @@ import { listApiKeys } from '../accounts/api-keys.ts';
 import { ConflictError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { deleteItems } from '../table/batches.ts';
-import { accountKey, accountPartition, apiKeyKey, type ItemKey, ledgerPartition } from '../table/keys.ts';
+import {
+  accountKey,
+  apiKeyKey,
+  endUserPartition,
+  type ItemKey,
+  idempotencyPartition,
+  ledgerCheckpointKey,
+  ledgerPartition,
+} from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 
 /**
@@ -17,8 +25,9 @@ export const removeAccount = async (accountId: string): Promise<void> => {
   }
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
-  await deleteItems([accountKey(accountId)]);
-  await removePartition(accountPartition(accountId));
+  await deleteItems([accountKey(accountId), ledgerCheckpointKey(accountId)]);
+  await removePartition(endUserPartition(accountId));
+  await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));
 };
 

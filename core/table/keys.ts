@@ -6,8 +6,11 @@ import type { Instant } from '../time.ts';
  */
 export const partitionPatterns = () => ({
   accounts: accountPartition('*'),
+  endUsers: endUserPartition('*'),
+  idempotency: idempotencyPartition('*'),
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
+  ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
   modelSettings: MODEL_SETTINGS_PARTITION,
   accountList: ACCOUNT_LISTING_PARTITION,
@@ -53,7 +56,7 @@ export interface ItemKey {
   SK: string;
 }
 
-/** The partition of an account, its end-users, pauses and idempotency records. */
+/** The partition of an account alone: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
 /** An account. */
 export const accountKey = (accountId: string): ItemKey => ({
@@ -88,15 +91,24 @@ export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
   SK: ledgerEntrySort(number),
 });
 
+/** Up to where an account's ledger was verified: in a partition that the verifier alone writes. */
+export const ledgerCheckpointKey = (accountId: string): ItemKey => ({
+  PK: ledgerCheckpointPartition(accountId),
+  SK: 'LEDGER',
+});
+const ledgerCheckpointPartition = (accountId: string): string => `CHECKPOINT#${accountId}`;
+
 /** The balance change that an operator's idempotency key made. Takes the key's digest: a key can be any text. */
 export const balanceChangeKey = (accountId: string, digest: string): ItemKey => ({
   PK: ledgerPartition(accountId),
   SK: `CHANGE#${digest}`,
 });
 
+/** The partition of an account's end-users, their pauses and removals. */
+export const endUserPartition = (accountId: string): string => `USERS#${accountId}`;
 /** An end-user of an account; `email` is normalized. */
 export const endUserKey = (accountId: string, email: string): ItemKey => ({
-  PK: accountPartition(accountId),
+  PK: endUserPartition(accountId),
   SK: `END_USER#${email}`,
 });
 
@@ -119,7 +131,7 @@ export const endUserRemovalKey = ({
   accountId: string;
   email: string;
   removalId: string;
-}): ItemKey => ({ PK: accountPartition(accountId), SK: removalPrefix(email) + removalId });
+}): ItemKey => ({ PK: endUserPartition(accountId), SK: removalPrefix(email) + removalId });
 /** The beginning of the sort keys of an address' removals: a domain has no `#`. */
 export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
 export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
@@ -183,14 +195,16 @@ export const pauseKey = ({
   email: string;
   model: string;
 }): ItemKey => ({
-  PK: accountPartition(accountId),
+  PK: endUserPartition(accountId),
   SK: `PAUSE#${email}#${model}`,
 });
 
+/** The partition of an account's idempotency records. */
+export const idempotencyPartition = (accountId: string): string => `IDEMPOTENCY#${accountId}`;
 /** The request that an `Idempotency-Key` created. Takes the key's digest, because a key can be any text. */
 export const idempotencyKey = (accountId: string, digest: string): ItemKey => ({
-  PK: accountPartition(accountId),
-  SK: `IDEMPOTENCY#${digest}`,
+  PK: idempotencyPartition(accountId),
+  SK: `KEY#${digest}`,
 });
 
 /** An attempt of a provider call: `call` is its place in the request's plan; both count from 0. */
