@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundlePages } from './bundle-pages.ts';
+import { leanPackages } from './lean-packages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -29,10 +30,13 @@ const entryPoints = (): Record<string, string> => ({
 const bundleName = (file: string): string =>
   file.slice(join(root, 'functions').length + 1).replace(/\.ts$/, '');
 
+/** The names of all functions, each of which has a bundle. */
+export const functionNames = (): string[] => Object.keys(entryPoints()).map(dirname);
+
 /**
  * Bundles each function into one minified ES module, `<outputFolder>/<name>/index.mjs`. Returns the folder of a
  * function by its name (`api/get-balance`). The AWS SDK is included at the version of the lock file, in its ES
- * build, which tree-shakes and loads in about half the time. `require` is defined for the few CommonJS packages. Beside the
+ * build, which tree-shakes and loads in about half the time, without what no function uses of it (`leanPackages`). `require` is defined for the few CommonJS packages. Beside the
  * function that publishes the public pages lie those.
  */
 export const bundleFunctions = async (outputFolder: string): Promise<(name: string) => string> => {
@@ -46,6 +50,7 @@ export const bundleFunctions = async (outputFolder: string): Promise<(name: stri
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
+    plugins: [leanPackages],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

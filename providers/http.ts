@@ -1,11 +1,6 @@
-import { Agent, request } from 'undici';
+import { text } from 'node:stream/consumers';
+import { exchange } from '../core/http-exchange.ts';
 import { userAgent } from '../core/user-agent.ts';
-
-/**
- * No response timeout: a synchronous image call runs for minutes, and the caller's signal limits it. No
- * keep-alive: a creation sent on a connection that the provider has just closed would be lost.
- */
-const agent = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0, pipelining: 0 });
 
 /** A provider's HTTP response, or why there is none. */
 export type HttpAnswer =
@@ -18,32 +13,35 @@ export type HttpAnswer =
   /** The connection broke after the call was sent: the provider may have received it. */
   | { kind: 'broken'; reason: string };
 
-/** Error codes of Node and undici that occur before a request is sent. */
+/** Error codes that occur before a request is sent. */
 const UNREACHED_CODES = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
+  'CONNECT_TIMEOUT',
 ]);
 
-/** Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. */
+/**
+ * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its own: a synchronous
+ * image call runs for minutes, and the caller's signal limits it. Keeps no connection: a creation sent on one that the provider
+ * has just closed would be lost.
+ */
 export const callProvider = async (
   method: 'GET' | 'POST' | 'DELETE',
   url: string,
   options: { headers: Record<string, string>; body?: Record<string, unknown>; signal: AbortSignal },
 ): Promise<HttpAnswer> => {
   try {
-    const { statusCode, headers, body } = await request(url, {
+    const { statusCode, headers, body } = await exchange(new URL(url), {
       method,
       headers: { 'content-type': 'application/json', 'user-agent': userAgent(), ...options.headers },
-      body: options.body === undefined ? null : JSON.stringify(options.body),
+      body: options.body && JSON.stringify(options.body),
       signal: options.signal,
-      dispatcher: agent,
     });
     const retryAfterSeconds = retryAfterOf(headers['retry-after'], new Date());
-    return { kind: 'answered', status: statusCode, body: parseJson(await body.text()), retryAfterSeconds };
+    return { kind: 'answered', status: statusCode, body: parseJson(await text(body)), retryAfterSeconds };
   } catch (error) {
     if (options.signal.aborted) return { kind: 'timed-out' };
     const code = String((error as { code?: unknown }).code ?? (error as Error).name);

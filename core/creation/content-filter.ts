@@ -1,9 +1,6 @@
-import { clientOptions } from '../aws-clients.ts';
 import { systemClock } from '../clock.ts';
-import { requiredEnv } from '../environment.ts';
 import { ServiceError } from '../errors.ts';
 import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
-import { userAgent } from '../user-agent.ts';
 
 /** How many prompts of one account may be judged at once. The filter is one host of ours, which limits itself. */
 export const FILTER_PLACES = 20;
@@ -33,33 +30,10 @@ export const screenPrompt = async (accountId: string, prompt: string): Promise<v
   if (judged.result) throw new ServiceError('content_policy', 'The content filter refused the prompt.');
 };
 
-/** Loads the client, which is large, only when a guardrail is configured. */
-const loadGuardrail = async () => {
-  const [{ ApplyGuardrailCommand, BedrockRuntimeClient }, { NodeHttpHandler }] = await Promise.all([
-    import('@aws-sdk/client-bedrock-runtime'),
-    import('@smithy/node-http-handler'),
-  ]);
-  const client = new BedrockRuntimeClient({
-    ...clientOptions('contentFilter'),
-    customUserAgent: userAgent(),
-    // The client defaults to HTTP/2, which one small request at a time does not need.
-    requestHandler: new NodeHttpHandler(clientOptions('contentFilter').requestHandler),
-  });
-  return (prompt: string) =>
-    client.send(
-      new ApplyGuardrailCommand({
-        guardrailIdentifier: requiredEnv('GUARDRAIL_ID'),
-        guardrailVersion: requiredEnv('GUARDRAIL_VERSION'),
-        source: 'INPUT',
-        content: [{ text: { text: prompt } }],
-      }),
-    );
-};
-let guardrail: ReturnType<typeof loadGuardrail> | undefined;
-
 const isBlocked = async (prompt: string): Promise<boolean> => {
-  guardrail ??= loadGuardrail();
-  const { action, assessments = [] } = await (await guardrail)(prompt);
+  // The client is large, and without a guardrail nobody needs it.
+  const { applyGuardrail } = await import('./guardrail.ts');
+  const { action, assessments = [] } = await applyGuardrail(prompt);
   // A guardrail also intervenes to mask personal data, which does not refuse the content.
   return action === 'GUARDRAIL_INTERVENED' && (assessments.length === 0 || hasBlock(assessments));
 };

@@ -14,18 +14,13 @@ import {
 import { type Creation, createRequest } from './create-request.ts';
 import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
+import { invokeMeasureClips } from './invoke-measure-clips.ts';
 import type { Submission } from './submission.ts';
 
 /** How many creations of one account, and how many that fetch from one host, may measure clips at once. */
 export const CLIP_PLACES = { account: 4, host: 8 };
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
-
-/** Loads the Lambda client, which is large, only for reference videos. */
-const invokeLater: MeasureClips = async (clips) => {
-  const { invokeMeasureClips } = await import('./invoke-measure-clips.ts');
-  return invokeMeasureClips(clips);
-};
 
 /** Loads the S3 client only for copies that no request was written for. */
 const removeLater: DiscardClips = async ({ requestId, urls }) => {
@@ -43,7 +38,7 @@ export const createVideo = (
   account: Account,
   submission: Submission<NewVideoRequest>,
   facts: CreationFacts,
-  measure: MeasureClips = invokeLater,
+  measure: MeasureClips = invokeMeasureClips,
   clock: Clock = systemClock,
   discard: DiscardClips = removeLater,
 ): Promise<Creation> =>

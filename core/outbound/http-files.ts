@@ -32,7 +32,7 @@ export const openFile = async (url: string, signal: AbortSignal): Promise<Readab
     throw new FileUnavailableError('The file server did not answer.', true, error);
   }
   if (response.statusCode !== 200) {
-    await response.body.dump();
+    response.body.destroy();
     throw new FileUnavailableError(
       `The file server answered ${response.statusCode}.`,
       response.statusCode >= 500 || response.statusCode === 429,

@@ -1,9 +1,12 @@
 import { registerHooks } from 'node:module';
 
-const standIn = new URL('./upstream/undici.ts', import.meta.url).href;
+const client = new URL('../../core/http-exchange.ts', import.meta.url).href;
+const standIn = new URL('./upstream/http-exchange.ts', import.meta.url).href;
 
-/** From here on whoever imports `undici` gets the stand-in. Before anything of the service is loaded. */
+/** From here on whoever imports the HTTP client gets the stand-in. Before anything of the service is loaded. */
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'undici' ? { url: standIn, shortCircuit: true } : next(specifier, context),
+  resolve: (specifier, context, next) => {
+    const found = next(specifier, context);
+    return found.url === client ? { url: standIn, shortCircuit: true } : found;
+  },
 });

@@ -30,7 +30,7 @@ const TURN_AWAY_MS = 10;
 /** Where the providers' files are. */
 export const FILE_HOST = 'files.provider.example';
 
-const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'UND_ERR_SOCKET' };
+const ERRORS = { throttled: 'ECONNREFUSED', refused: 'ECONNREFUSED', lost: 'ECONNRESET' };
 
 /** The network beyond AWS: one try a request, which can fail before or after the site has seen it. */
 export class Http {

@@ -22,7 +22,7 @@ describe('the clients of the service', () => {
     );
 
     expect(clients).toEqual([
-      ['core/creation/content-filter.ts', 'BedrockRuntimeClient', 'contentFilter'],
+      ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/copy-clip.ts', 'S3Client', 'copy'],

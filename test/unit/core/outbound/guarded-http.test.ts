@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { guardedRequest, type ResolveAll } from '../../../../core/outbound/guarded-http.ts';
 import { withEnvironment } from '../../builders/environment.ts';
@@ -146,7 +146,7 @@ describe('no connection is opened', () => {
       const resolve = resolving(['127.0.0.1'], ['169.254.169.254']);
       const url = `http://name.example:${port}/`;
       const first = await guardedRequest(url, options(), resolve);
-      await first.body.dump();
+      await text(first.body);
       expect([first.statusCode, dialled(), server.requests.length]).toEqual([404, ['127.0.0.1'], 1]);
       emit.mockClear();
       server.reset();
@@ -178,7 +178,7 @@ describe('a guarded request', () => {
         resolve,
       );
 
-      expect([statusCode, headers['x-own'], await body.json()]).toEqual([201, 'header', { fine: true }]);
+      expect([statusCode, headers['x-own'], await json(body)]).toEqual([201, 'header', { fine: true }]);
       expect(dialled()).toEqual(['127.0.0.1']);
       expect(resolve).toHaveBeenCalledTimes(1);
       expect(server.requests).toMatchObject([
@@ -211,7 +211,7 @@ describe('a guarded request', () => {
 
     const answer = await locally(() => guardedRequest(server.url, options()));
 
-    await answer.body.dump();
+    await text(answer.body);
     expect(answer.statusCode).toBe(status);
     expect(server.requests).toHaveLength(1);
     expect(heard).toEqual([]);
@@ -222,7 +222,7 @@ describe('a guarded request', () => {
       const resolve = toLoopback();
       for (const _ of [1, 2]) {
         const { body } = await guardedRequest(`http://name.example:${port}/`, options(), resolve);
-        await body.dump();
+        await text(body);
       }
 
       expect(resolve).toHaveBeenCalledTimes(2);
@@ -238,7 +238,7 @@ describe('a guarded request', () => {
       guardedRequest(`http://name.example:${port}/`, options(), resolve),
     );
 
-    await body.dump();
+    await text(body);
     expect(statusCode).toBe(404);
     expect(dialled()).toEqual(['127.0.0.2', '127.0.0.1']);
   });

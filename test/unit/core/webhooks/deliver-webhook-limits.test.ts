@@ -156,7 +156,7 @@ describe('a host that hangs', () => {
     ['that answers in time', { status: 500 }, 9_999, false],
     ['that answers late', { status: 200 }, 10_000, true],
     ['that fails at once', { error: 'ECONNREFUSED' }, 3_999, false],
-    ['that does not let us connect', { error: 'UND_ERR_CONNECT_TIMEOUT' }, 5_000, true],
+    ['that does not let us connect', { error: 'CONNECT_TIMEOUT' }, 5_000, true],
     ['that does not answer', { error: 'timeout' }, 15_000, true],
   ])('is one %s: %#', (_, result, milliseconds, expected) => {
     expect(isHanging(result, milliseconds)).toBe(expected);

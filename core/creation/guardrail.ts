@@ -1,0 +1,23 @@
+import { ApplyGuardrailCommand, BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { clientOptions } from '../aws-clients.ts';
+import { requiredEnv } from '../environment.ts';
+import { userAgent } from '../user-agent.ts';
+
+const client = new BedrockRuntimeClient({
+  ...clientOptions('contentFilter'),
+  customUserAgent: userAgent(),
+  // The client defaults to HTTP/2, which one small request at a time does not need.
+  requestHandler: new NodeHttpHandler(clientOptions('contentFilter').requestHandler),
+});
+
+/** What the configured guardrail says about a prompt. */
+export const applyGuardrail = (prompt: string) =>
+  client.send(
+    new ApplyGuardrailCommand({
+      guardrailIdentifier: requiredEnv('GUARDRAIL_ID'),
+      guardrailVersion: requiredEnv('GUARDRAIL_VERSION'),
+      source: 'INPUT',
+      content: [{ text: { text: prompt } }],
+    }),
+  );

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ImportKind, Plugin } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What stands in for a module, for the kinds of import named: all of an ES module by default. */
+interface StandIn {
+  filter: RegExp;
+  contents: string;
+  kinds?: readonly ImportKind[];
+}
+const ANY_IMPORT: readonly ImportKind[] = ['import-statement', 'dynamic-import'];
+const NAMESPACE = 'lean';
+
+/**
+ * What a function has in place of the SDK's chain of credential sources, which asks files and hosts and brings four clients of its
+ * own: Lambda gives a function its credentials in the environment.
+ */
+const CREDENTIALS: StandIn = {
+  filter: /^@aws-sdk\/credential-provider-node$/,
+  contents: "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';",
+};
+/** The same for clients that also take bearer tokens, which ours do not send. */
+const TOKENS: StandIn = {
+  filter: /^@aws-sdk\/token-providers$/,
+  contents:
+    "export const nodeProvider = () => async () => { throw new Error('There is no token.'); };\nexport const fromEnvSigningName = nodeProvider;",
+};
+/** The SDK loads it on demand for operations that stream events, of which we call none. */
+const EVENT_STREAMS: StandIn = {
+  kinds: ['dynamic-import'],
+  filter: /^@smithy\/core\/event-streams$/,
+  contents: "throw new Error('No operation that streams events is bundled.');",
+};
+
+/** The generated schemas of an AWS client, of all its operations. */
+const SCHEMAS = /@aws-sdk\/[^/]+\/dist-es\/(.+\/)?schemas\/schemas_0\.js$/;
+/** A schema: a variable whose value is an array. Nothing happens when it is evaluated, which esbuild cannot see. */
+const SCHEMA = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
+
+/** A client reads only its version of its package's description. */
+const DESCRIPTIONS = /@aws-sdk\/[^/]+\/package\.json$/;
+
+/**
+ * Leaves out of a bundle what no function of ours uses of the AWS SDK and esbuild would keep: other sources of credentials, and
+ * the schemas of operations that are not called.
+ */
+export const leanPackages: Plugin = {
+  name: 'lean-packages',
+  setup: (build) => {
+    for (const { filter, contents, kinds = ANY_IMPORT } of [CREDENTIALS, TOKENS, EVENT_STREAMS]) {
+      build.onResolve({ filter }, ({ path, kind }) =>
+        kinds.includes(kind) ? { path, namespace: NAMESPACE } : undefined,
+      );
+      build.onLoad({ filter, namespace: NAMESPACE }, () => ({ contents, resolveDir: root }));
+    }
+    build.onLoad({ filter: SCHEMAS }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(SCHEMA, '$1/* @__PURE__ */ (() => $2)();'),
+    }));
+    build.onLoad({ filter: DESCRIPTIONS }, ({ path }) => ({
+      contents: JSON.stringify({ version: JSON.parse(readFileSync(path, 'utf8')).version }),
+      loader: 'json',
+    }));
+  },
+};

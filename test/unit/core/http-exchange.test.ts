@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type ExchangeOptions, exchange } from '../../../core/http-exchange.ts';
+import { LoopbackServer } from '../servers/loopback-server.ts';
+
+const server = await new LoopbackServer().start();
+beforeEach(() => server.reset());
+afterEach(() => {
+  jest.useRealTimers();
+});
+afterAll(() => server.close());
+
+const call = (options: Partial<ExchangeOptions> = {}) =>
+  exchange(new URL(server.url), {
+    method: 'GET',
+    headers: {},
+    signal: AbortSignal.timeout(20_000),
+    ...options,
+  });
+
+describe('an exchange', () => {
+  test('that does not connect ends after 5 s, its resolver included', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const asked = Promise.withResolvers<void>();
+    const lookup: LookupFunction = () => asked.resolve();
+    const signal = new AbortController().signal;
+    const answer = exchange(new URL('https://name.example/'), { method: 'GET', headers: {}, signal, lookup });
+    const outcome = expect(answer).rejects.toMatchObject({
+      name: 'ConnectTimeoutError',
+      code: 'CONNECT_TIMEOUT',
+    });
+    await asked.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+
+    jest.advanceTimersByTime(5_000);
+
+    await outcome;
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['before the headers', () => undefined],
+    ['within the body', (response) => response.writeHead(200).write('a')],
+  ])('ends when the server is silent for longer than allowed %s', async (_, respond) => {
+    server.respond = (_request, response) => respond(response);
+
+    await expect(call({ silenceLimitMs: 30 }).then(({ body }) => text(body))).rejects.toMatchObject({
+      name: 'SilenceError',
+      code: 'SILENCE_TIMEOUT',
+    });
+  });
+
+  test('does not take a reader who is slow for a server that is silent', async () => {
+    const content = 'a'.repeat(4 * 1024 * 1024);
+    server.respond = (_request, response) => response.end(content);
+
+    const { body } = await call({ silenceLimitMs: 60 });
+    const { socket } = body as IncomingMessage;
+    for (let silence = 0; silence < 3; silence++) await once(socket, 'timeout');
+
+    expect(await text(body)).toBe(content);
+  });
+
+  test('fails to give a body whose connection ends before the announced length', async () => {
+    server.respond = (_request, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('half', () => response.destroy());
+    };
+
+    const { body } = await call();
+
+    await expect(text(body)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  test('sends the length of its body, and asks for the connection to be closed', async () => {
+    server.answer(200, 'ok');
+
+    const { body } = await call({ method: 'POST', body: '{"ü":1}' });
+    await text(body);
+
+    expect(server.requests[0]?.headers).toMatchObject({ 'content-length': '8', connection: 'close' });
+    expect(server.requests[0]?.headers['transfer-encoding']).toBeUndefined();
+  });
+
+  test('uses no proxy that the environment names', async () => {
+    process.env.HTTP_PROXY = 'http://127.0.0.1:1';
+    try {
+      server.answer(200, 'ok');
+      expect(await text((await call()).body)).toBe('ok');
+    } finally {
+      delete process.env.HTTP_PROXY;
+    }
+  });
+});
