@@ -40,10 +40,10 @@ export type TableUser =
 
 /** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
-const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'accounts'] };
+const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'] };
 const CREATE: ItemAccess = {
-  reads: [['accounts', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
-  writes: [['accounts', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
+  reads: [['accounts', 'endUsers', 'idempotency', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
+  writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
   updates: ['apiKeys', 'inFlightFilter'],
 };
 const DELETE: ItemAccess = {
@@ -56,7 +56,7 @@ const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [[
 /** What ends a request refunds it. */
 const END: ItemAccess = {
   reads: [['requests', 'accounts'], 'GetItem', 'Query'],
-  writes: [['requests', 'accounts', 'ledgers'], 'PutItem', 'UpdateItem'],
+  writes: [['requests', 'accounts', 'endUsers', 'ledgers'], 'PutItem', 'UpdateItem'],
 };
 
 /** What gives a permit of a gate back lets the next request in. */
@@ -75,11 +75,12 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'delete-generation': DELETE,
   'bulk-delete-generations': DELETE,
   'delete-end-user': {
-    ...DELETE,
-    writes: [['accounts', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+    reads: [['accounts', 'endUsers', 'requests', 'ledgers'], 'GetItem', 'Query'],
+    writes: [['endUsers', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+    updates: ['apiKeys'],
   },
   'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
-  'list-end-users': { ...ACCOUNT, reads: [['accounts'], 'BatchGetItem', 'GetItem'] },
+  'list-end-users': { ...ACCOUNT, reads: [['accounts', 'endUsers'], 'BatchGetItem', 'GetItem'] },
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,
   'get-balance': ACCOUNT,
@@ -103,8 +104,14 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
-    reads: [['requests', 'accounts', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
-    writes: [['requests', 'accounts', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+    reads: [['requests', 'accounts', 'endUsers', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+    writes: [
+      ['requests', 'accounts', 'endUsers', 'ledgers'],
+      'BatchWriteItem',
+      'DeleteItem',
+      'PutItem',
+      'UpdateItem',
+    ],
     gates: LET_IN,
   },
   'reconcile-lost': { ...END, gates: LET_IN },

@@ -67,9 +67,9 @@ export const retryAfterOf = (header: string | string[] | undefined, now: Date): 
 };
 
 /** The body as JSON; undefined when it is none, as from a gateway: then the status decides. */
-const parseJson = (text: string): unknown => {
+const parseJson = (body: string): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -53,7 +53,7 @@ export const writeCreation = async (
       foundEndUser = item && toEndUser(item);
       if (foundEndUser) checkEndUser(foundEndUser);
     }
-    const found = accountFoundInstead(refusals[ACCOUNT_WRITE]);
+    const found = await accountFoundInstead(accountId, refusals, ACCOUNT_WRITE);
     if (found?.blockedAt !== undefined) throw new AccountBlockedError();
     head = found ?? head;
     if (head.balanceThousandths < debitThousandths) {

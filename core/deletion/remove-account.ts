@@ -3,7 +3,14 @@ import { listApiKeys } from '../accounts/api-keys.ts';
 import { ConflictError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { deleteItems } from '../table/batches.ts';
-import { accountKey, accountPartition, apiKeyKey, type ItemKey, ledgerPartition } from '../table/keys.ts';
+import {
+  accountKey,
+  apiKeyKey,
+  endUserPartition,
+  type ItemKey,
+  idempotencyPartition,
+  ledgerPartition,
+} from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 
 /**
@@ -18,7 +25,8 @@ export const removeAccount = async (accountId: string): Promise<void> => {
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
   await deleteItems([accountKey(accountId)]);
-  await removePartition(accountPartition(accountId));
+  await removePartition(endUserPartition(accountId));
+  await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));
 };
 

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { setAll } from '../table/expressions.ts';
-import { accountPartition, dueListing, endUserKey, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
+import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, toInstant } from '../time.ts';
@@ -141,9 +141,9 @@ export const listRemovals = async ({ accountId, email }: EndUserId): Promise<End
   const { Items = [] } = await table.send(
     new QueryCommand({
       TableName: tableName(),
-      KeyConditionExpression: 'PK = :account AND begins_with(SK, :removals)',
+      KeyConditionExpression: 'PK = :endUsers AND begins_with(SK, :removals)',
       ExpressionAttributeValues: {
-        ':account': accountPartition(accountId),
+        ':endUsers': endUserPartition(accountId),
         ':removals': removalPrefix(email),
       },
       ConsistentRead: true,

@@ -1,6 +1,6 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Account, getAccount, toAccount } from '../accounts/accounts.ts';
+import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
@@ -14,7 +14,7 @@ import {
 import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type Refusal, type TransactItem, transact } from '../table/transactions.ts';
+import { heldElsewhere, type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
 import type { BalanceHistoryEntry } from './balance-answers.ts';
 import { findEntryNumberOfKey, insertBalanceChangeKeyWrite } from './balance-change-keys.ts';
@@ -128,9 +128,19 @@ export const balanceChangeWrites = (
   };
 };
 
-/** The account that refused a balance change because its head had moved; undefined for another refusal. */
-export const accountFoundInstead = (refusal: Refusal | undefined): Account | undefined =>
-  refusal?.item ? toAccount(refusal.item) : undefined;
+/**
+ * The account as it is after the write at `index` refused a balance change because its head had moved, or another transaction
+ * held it; undefined for another refusal. A head that was held has moved: trying it again would only be refused.
+ */
+export const accountFoundInstead = async (
+  accountId: string,
+  refusals: readonly Refusal[],
+  index: number,
+): Promise<Account | undefined> => {
+  const item = refusals[index]?.item;
+  if (item) return toAccount(item);
+  return heldElsewhere(refusals, index) ? findAccount(accountId) : undefined;
+};
 
 /** A balance change by an operator. */
 export interface OperatorChange {
@@ -169,7 +179,7 @@ export const changeBalance = async (
     await transact(async (refusals) => {
       found = attempted && (await findMade());
       if (found) return [];
-      head = accountFoundInstead(refusals[0]) ?? head;
+      head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;
       const problem = balanceProblem(head, change);
       if (problem !== undefined) {
         found = await findMade();

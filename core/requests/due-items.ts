@@ -3,13 +3,13 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
 import {
-  accountPartition,
   DELETED_REQUEST_PREFIX,
   DUE_SHARDS,
   type DueList,
   dueListing,
   duePartition,
   END_USER_REMOVAL_PREFIX,
+  endUserPartition,
   type ItemKey,
   LISTING_INDEX,
   ledgerPartition,
@@ -42,7 +42,7 @@ const workOf = ({ PK, SK }: ItemKey): DueWork => {
     return { kind: 'deletion', accountId, requestId: SK.slice(DELETED_REQUEST_PREFIX.length) };
   }
   if (SK.startsWith(END_USER_REMOVAL_PREFIX)) {
-    const accountId = PK.slice(accountPartition('').length);
+    const accountId = PK.slice(endUserPartition('').length);
     return { kind: 'removal', accountId, removalId: SK.slice(SK.lastIndexOf('#') + 1) };
   }
   return { kind: 'request', requestId: PK.slice(requestPartition('').length) };

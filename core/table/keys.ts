@@ -6,6 +6,8 @@ import type { Instant } from '../time.ts';
  */
 export const partitionPatterns = () => ({
   accounts: accountPartition('*'),
+  endUsers: endUserPartition('*'),
+  idempotency: idempotencyPartition('*'),
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
   requests: requestPartition('*'),
@@ -53,7 +55,7 @@ export interface ItemKey {
   SK: string;
 }
 
-/** The partition of an account, its end-users, pauses and idempotency records. */
+/** The partition of an account alone: every change of the balance is a transaction on it. */
 export const accountPartition = (accountId: string): string => `ACCOUNT#${accountId}`;
 /** An account. */
 export const accountKey = (accountId: string): ItemKey => ({
@@ -94,9 +96,11 @@ export const balanceChangeKey = (accountId: string, digest: string): ItemKey => 
   SK: `CHANGE#${digest}`,
 });
 
+/** The partition of an account's end-users, their pauses and removals. */
+export const endUserPartition = (accountId: string): string => `USERS#${accountId}`;
 /** An end-user of an account; `email` is normalized. */
 export const endUserKey = (accountId: string, email: string): ItemKey => ({
-  PK: accountPartition(accountId),
+  PK: endUserPartition(accountId),
   SK: `END_USER#${email}`,
 });
 
@@ -119,7 +123,7 @@ export const endUserRemovalKey = ({
   accountId: string;
   email: string;
   removalId: string;
-}): ItemKey => ({ PK: accountPartition(accountId), SK: removalPrefix(email) + removalId });
+}): ItemKey => ({ PK: endUserPartition(accountId), SK: removalPrefix(email) + removalId });
 /** The beginning of the sort keys of an address' removals: a domain has no `#`. */
 export const removalPrefix = (email: string): string => `${END_USER_REMOVAL_PREFIX}${email}#`;
 export const END_USER_REMOVAL_PREFIX = 'REMOVAL#';
@@ -183,14 +187,16 @@ export const pauseKey = ({
   email: string;
   model: string;
 }): ItemKey => ({
-  PK: accountPartition(accountId),
+  PK: endUserPartition(accountId),
   SK: `PAUSE#${email}#${model}`,
 });
 
+/** The partition of an account's idempotency records. */
+export const idempotencyPartition = (accountId: string): string => `IDEMPOTENCY#${accountId}`;
 /** The request that an `Idempotency-Key` created. Takes the key's digest, because a key can be any text. */
 export const idempotencyKey = (accountId: string, digest: string): ItemKey => ({
-  PK: accountPartition(accountId),
-  SK: `IDEMPOTENCY#${digest}`,
+  PK: idempotencyPartition(accountId),
+  SK: `KEY#${digest}`,
 });
 
 /** An attempt of a provider call: `call` is its place in the request's plan; both count from 0. */

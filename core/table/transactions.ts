@@ -8,13 +8,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { RateLimitedError } from '../errors.ts';
-import {
-  CONTENTION_BUDGET_MS,
-  MAX_CONTENDED_ATTEMPTS,
-  waitForItem,
-  waitForTable,
-  wasTriedBefore,
-} from './retries.ts';
+import { MAX_CONTENDED_ATTEMPTS, waitForItem, waitForTable, wasTriedBefore } from './retries.ts';
+import { CALLER_PATIENCE, type Patience } from './retry-rules.ts';
 import { type StoredItem, table } from './table.ts';
 
 /** One write of a transaction. */
@@ -30,17 +25,22 @@ export interface Refusal {
 export const refusedBy = (refusals: readonly Refusal[], index: number): boolean =>
   refusals[index]?.code === 'ConditionalCheckFailed';
 
+/** Whether another transaction held the item at `index`, so that it has changed by now. */
+export const heldElsewhere = (refusals: readonly Refusal[], index: number): boolean =>
+  refusals[index]?.code === 'TransactionConflict';
+
 /**
  * Writes all items or none. Calls `plan` for the items before each attempt, with the refusals of the last
  * attempt, so that it can build on the values they returned. `plan` stops the transaction by throwing, or by
  * returning no items when the write is in place already.
  *
  * The SDK retries neither conflicts nor cancellations. This retries a refused condition at once and anything
- * else after a wait with full jitter. Throws `RateLimitedError` after 240 attempts or 10 s: the caller may try again, and
- * nothing was written unless `leavesOutcomeOpen` says so.
+ * else after a wait with full jitter, as long as `patience` allows. Throws `RateLimitedError` after that or 240 attempts: the
+ * caller may try again, and nothing was written unless `leavesOutcomeOpen` says so.
  */
 export const transact = async (
   plan: (refusals: readonly Refusal[]) => Promise<TransactItem[]> | TransactItem[],
+  patience: Patience = CALLER_PATIENCE,
 ): Promise<void> => {
   let refusals: readonly Refusal[] = [];
   await whileContended(
@@ -48,16 +48,20 @@ export const transact = async (
       const items = await plan(refusals);
       if (items.length > 0) await table.send(new TransactWriteCommand({ TransactItems: items }));
     },
-    async (error, attempt) => {
+    async (error, attempt, elapsedMs) => {
       refusals = refusalsOf(error);
-      await waitAfter(refusals, attempt);
+      if (refusals.some(({ code }) => BUSY_TABLE.has(code))) await waitForTable(attempt);
+      // Another write went through, and the item it returned only gets older.
+      else if (!refusals.some(({ code }) => code === 'ConditionalCheckFailed'))
+        await waitForItem(patience, attempt + 1, elapsedMs);
     },
+    patience,
   );
 };
 
 /**
  * Writes one item that transactions write too, and retries while one of them holds it, which the SDK does not.
- * Throws what the write itself throws, and `RateLimitedError` after 240 attempts or 10 s.
+ * Throws what the write itself throws, and `RateLimitedError` after 5 s or 240 attempts.
  */
 export const writeItem = async (
   command: PutCommand | UpdateCommand | DeleteCommand,
@@ -65,30 +69,33 @@ export const writeItem = async (
   whileContended(
     // The client's overloads take the three commands one by one; their answers are alike.
     () => table.send(command as UpdateCommand),
-    async (error) => {
+    async (error, attempt, elapsedMs) => {
       if (!(error instanceof Error) || !RETRYABLE_ERRORS.has(error.name)) throw error;
-      await waitForItem();
+      await waitForItem(CALLER_PATIENCE, attempt + 1, elapsedMs);
     },
+    CALLER_PATIENCE,
   );
 
 /**
  * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other
- * attempt can cure. Throws `RateLimitedError` after 240 attempts or 10 s, with the last error as its cause, or the
+ * attempt can cure. Throws `RateLimitedError` when the patience or 240 attempts are over, with the last error as its cause, or the
  * first one that leaves open whether the write was made.
  */
 const whileContended = async <T>(
   write: () => Promise<T>,
-  recover: (error: unknown, attempt: number) => Promise<void>,
+  recover: (error: unknown, attempt: number, elapsedMs: number) => Promise<void>,
+  { budgetMs }: Patience,
 ): Promise<T> => {
   let [last, open]: unknown[] = [];
-  const giveUpAtMs = Date.now() + CONTENTION_BUDGET_MS;
-  for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && Date.now() < giveUpAtMs; attempt++) {
+  const startedAtMs = Date.now();
+  const elapsedMs = (): number => Date.now() - startedAtMs;
+  for (let attempt = 0; attempt < MAX_CONTENDED_ATTEMPTS && elapsedMs() < budgetMs; attempt++) {
     try {
       return await write();
     } catch (error) {
       last = error;
       if (wasTriedBefore(error)) open ??= error;
-      await recover(error, attempt);
+      await recover(error, attempt, elapsedMs());
     }
   }
   throw new RateLimitedError(1, open ?? last);
@@ -121,12 +128,3 @@ const toRefusal = (reason: CancellationReason): Refusal => ({
   code: reason.Code ?? 'None',
   item: reason.Item ? unmarshall(reason.Item) : undefined,
 });
-
-/**
- * Waits before the next attempt. No wait after a refused condition: another write went through, and the item
- * it returned only gets older.
- */
-const waitAfter = async (refusals: readonly Refusal[], attempt: number): Promise<void> => {
-  if (refusals.some(({ code }) => BUSY_TABLE.has(code))) return waitForTable(attempt);
-  if (!refusals.some(({ code }) => code === 'ConditionalCheckFailed')) await waitForItem();
-};

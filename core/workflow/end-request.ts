@@ -7,6 +7,7 @@ import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
 import { clipsOf, removalTime, type StoredRequest } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
+import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
@@ -55,7 +56,7 @@ export const endRequest = async (
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   let isEndedHere = true;
 
-  await transact((refusals): TransactItem[] => {
+  await transact(async (refusals): Promise<TransactItem[]> => {
     isEndedHere = !refusedBy(refusals, 0);
     if (!isEndedHere) return [];
     const writes = [
@@ -64,10 +65,10 @@ export const endRequest = async (
       ...pauseWrites(request, state, finishedAt),
     ];
     if (!head) return writes;
-    head = accountFoundInstead(refusals[writes.length]) ?? head;
+    head = (await accountFoundInstead(request.accountId, refusals, writes.length)) ?? head;
     const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
     return [...writes, ...balanceChangeWrites(head, change, now).writes];
-  });
+  }, SETTLEMENT_PATIENCE);
   if (isEndedHere) reportEnd(request, state, refund, now);
 };
 

@@ -34,8 +34,10 @@ const ALL_RUN = [EXPIRY, GENERATION, WEBHOOKS].map(executionsOf).join(' ');
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
 /** Partitions of the table, as `core/table/keys.ts` builds their keys. */
-const [ACCOUNTS, KEYS, LEDGERS, REQUESTS, CATALOG] = [
+const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'ACCOUNT#*',
+  'USERS#*',
+  'IDEMPOTENCY#*',
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
@@ -48,8 +50,8 @@ const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')
 const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
 const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
 const CREATE = {
-  [itemsOf(ACCOUNTS, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
-  [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
   [GUARDRAIL]: 'bedrock:ApplyGuardrail',
@@ -66,12 +68,12 @@ const DELETE = {
   [itemsOf(REQUESTS, LEDGERS)]: DELETES,
   ...REMOVE_FILES,
 };
-const BLOCK = { ...READS_ACCOUNT, [itemsOf(KEYS, ACCOUNTS)]: onTable('UpdateItem') };
+const BLOCK = { ...READS_ACCOUNT, [itemsOf(KEYS, END_USERS)]: onTable('UpdateItem') };
 /** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
 const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
 const END = {
   [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
-  [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+  [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
 };
 /** The function that parses what strangers' servers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
@@ -101,14 +103,13 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/delete-generation': DELETE,
   'api/bulk-delete-generations': DELETE,
   'api/list-end-users': {
-    [itemsOf(ACCOUNTS)]: onTable('BatchGetItem', 'GetItem'),
+    [itemsOf(ACCOUNTS, END_USERS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
     [listOf('END_USERS#*')]: onTable('Query'),
   },
   'api/delete-end-user': {
-    // Reads and writes of the same partitions have the same resource here, and are one entry.
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]:
-      'dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem',
+    [itemsOf(ACCOUNTS, END_USERS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query'),
+    [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
     ...COUNTS_CALL,
     ...REMOVE_FILES,
     [requestsIn('GSI4')]: onTable('Query'),
@@ -185,7 +186,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [itemsOf(REQUESTS, ACCOUNTS, LEDGERS)]: onTable(
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable(
       'BatchGetItem',
       'BatchWriteItem',
       'DeleteItem',

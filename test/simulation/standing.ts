@@ -182,7 +182,7 @@ export class Standing {
     const life = this.witness.lives.get(requestId);
     if (!life || this.unwanted.has(requestId) || this.isPastRetention(life)) return;
     const { accountId, email, acceptedAt } = life;
-    const goneAt = this.goneAt.get(`ACCOUNT#${accountId}|END_USER#${email}`) ?? 0;
+    const goneAt = this.goneAt.get(`USERS#${accountId}|END_USER#${email}`) ?? 0;
     const isRemoving = this.endUser(accountId, email)?.deletingAt !== undefined;
     if (!isRemoving && goneAt < acceptedAt)
       this.add(`[taken] ${requestId} is removed and nobody asked for it`);
@@ -254,7 +254,7 @@ export class Standing {
   }
 
   private endUser(accountId: string, email: string) {
-    return this.world.table.get({ PK: `ACCOUNT#${accountId}`, SK: `END_USER#${email}` });
+    return this.world.table.get({ PK: `USERS#${accountId}`, SK: `END_USER#${email}` });
   }
 
   private isPastRetention({ last }: Pick<Life, 'last' | 'requestId' | 'removedAt'>): boolean {

@@ -182,7 +182,7 @@ export class Witness {
   }
 
   private countersOf(accountId: string, email: string): ExpectedCounters {
-    const key = `ACCOUNT#${accountId}|END_USER#${email}`;
+    const key = `USERS#${accountId}|END_USER#${email}`;
     const known = this.counters.get(key);
     if (known) return known;
     const counters = { totalRequests: 0, activeRequests: 0, spentThousandths: 0 };

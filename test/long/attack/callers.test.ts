@@ -44,9 +44,12 @@ const eventOf = (name: EndpointName) => ({
   ...(name === 'bulk-delete-generations' && { body: { requestIds: [REQUEST_ID, VIDEO_ID] } }),
 });
 
+/** An account, its end-users and its idempotency records. */
+const ofAccount = (accountId: string) =>
+  ['ACCOUNT', 'USERS', 'IDEMPOTENCY'].map((kind) => memory.partition(`${kind}#${accountId}`));
 /** Everything in the table, but for when a key was used. */
 const everything = () =>
-  JSON.stringify([ACCOUNT_ID, OTHER_ACCOUNT].map((id) => memory.partition(`ACCOUNT#${id}`))) +
+  JSON.stringify([ACCOUNT_ID, OTHER_ACCOUNT].map(ofAccount)) +
   JSON.stringify([REQUEST_ID, VIDEO_ID].map((id) => memory.partition(`REQUEST#${id}`)));
 
 describe.each(KEYED_ROUTES)('%s', (name) => {
@@ -85,7 +88,7 @@ describe.each(KEYED_ROUTES)('%s', (name) => {
   test('gives a caller nothing of another account, and changes nothing there', async () => {
     const { headers } = await aCaller(memory, { account: { accountId: OTHER_ACCOUNT } });
     const theirs = () =>
-      JSON.stringify(memory.partition(`ACCOUNT#${ACCOUNT_ID}`)) +
+      JSON.stringify(ofAccount(ACCOUNT_ID)) +
       JSON.stringify([REQUEST_ID, VIDEO_ID].map((id) => memory.partition(`REQUEST#${id}`)));
     const before = theirs();
     const { body } = await send(name, { ...eventOf(name), headers });

@@ -106,9 +106,9 @@ export const RETRIES = bugs('retries', [
   ],
   [
     'a contended transaction is given up at once',
-    'core/table/retries.ts',
-    'CONTENTION_BUDGET_MS = 10_000',
-    'CONTENTION_BUDGET_MS = 10',
+    'core/table/retry-rules.ts',
+    'budgetMs: 5_000',
+    'budgetMs: 5',
   ],
   [
     'a start that failed counts as started',

@@ -114,8 +114,8 @@ describe('the record of a key', () => {
       Put: {
         TableName: 'table',
         Item: {
-          PK: `ACCOUNT#${ACCOUNT_ID}`,
-          SK: 'IDEMPOTENCY#d',
+          PK: `IDEMPOTENCY#${ACCOUNT_ID}`,
+          SK: 'KEY#d',
           fingerprint: 'f',
           requestId: REQUEST_ID,
           keptUntil: atSeconds(86_400).toISOString(),

@@ -125,7 +125,7 @@ describe('removing an end-user', () => {
 
     await remove();
 
-    expect(memory.partition(`ACCOUNT#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([
+    expect(memory.partition(`USERS#${ACCOUNT_ID}`).map(({ SK }) => SK)).toEqual([
       pauseKey(other).SK,
       expect.stringMatching(/^REMOVAL#/),
     ]);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { ServiceError } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { accountPartition, endUserKey, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
+import { endUserKey, endUserPartition, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
@@ -47,7 +47,7 @@ const isThere = (requestId: string): boolean => memory.get(requestKey(requestId)
 const hide = (requestId: string) => memory.unindexed.add(requestKey(requestId).PK);
 const removals = () =>
   memory
-    .partition(accountPartition(ACCOUNT_ID))
+    .partition(endUserPartition(ACCOUNT_ID))
     .filter(({ SK }) => String(SK).startsWith(removalPrefix(EMAIL)));
 
 describe('after an end-user was removed', () => {

@@ -62,7 +62,7 @@ describe('a list of end-users', () => {
   test('holds only end-users of the account, not other items of its partition', async () => {
     const { email } = given('own@example.com');
     given('other@example.com', { accountId: 'acc_01JD4KXQ8M0000000000000009' });
-    memory.put({ PK: `ACCOUNT#${ACCOUNT_ID}`, SK: 'PAUSE#own@example.com#xQI3Pro' }, { until: 'x' });
+    memory.put({ PK: `USERS#${ACCOUNT_ID}`, SK: 'PAUSE#own@example.com#xQI3Pro' }, { until: 'x' });
 
     expect(await emailsOf({})).toEqual([email]);
   });

@@ -29,7 +29,7 @@ const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
-const key = { PK: `ACCOUNT#${ACCOUNT_ID}`, SK: `END_USER#${EMAIL}` };
+const key = { PK: `USERS#${ACCOUNT_ID}`, SK: `END_USER#${EMAIL}` };
 const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const update = () => memory.client.commandCalls(UpdateCommand)[0]?.args[0].input;
 

@@ -38,11 +38,11 @@ beforeEach(given);
 
 const paused = { accountId: ACCOUNT_ID, email: EMAIL, model: 'xQI3Pro' };
 const pauses = () =>
-  memory.partition(`ACCOUNT#${ACCOUNT_ID}`).filter(({ SK }) => String(SK).startsWith('PAUSE#'));
+  memory.partition(`USERS#${ACCOUNT_ID}`).filter(({ SK }) => String(SK).startsWith('PAUSE#'));
 const clock = new StoppedClock();
 const fail = (code: ErrorCode) => failRequest(REQUEST_ID, { code, message: 'It broke.' }, clock);
 const A_PAUSE = {
-  PK: `ACCOUNT#${ACCOUNT_ID}`,
+  PK: `USERS#${ACCOUNT_ID}`,
   SK: `PAUSE#${EMAIL}#xQI3Pro`,
   until: atSeconds(180).toISOString(),
   ttl: NOW.getTime() / 1000 + 180,

@@ -2,6 +2,7 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
+import { CALLER_PATIENCE, SETTLEMENT_PATIENCE } from '../../../../core/table/retry-rules.ts';
 import { table } from '../../../../core/table/table.ts';
 import {
   type Refusal,
@@ -90,11 +91,11 @@ describe('a transaction', () => {
   });
 
   test.each([
-    ['a conflict with another transaction', cancelled('None', 'TransactionConflict'), 16],
+    ['a conflict with another transaction', cancelled('None', 'TransactionConflict'), 24],
     ['throttling', cancelled('ThrottlingError'), 25],
     ['exhausted throughput', cancelled('ProvisionedThroughputExceeded', 'None'), 25],
-    ['a conflict reported as a whole', tableError('TransactionConflictException'), 16],
-    ['an earlier attempt of itself in progress', tableError('TransactionInProgressException'), 16],
+    ['a conflict reported as a whole', tableError('TransactionConflictException'), 24],
+    ['an earlier attempt of itself in progress', tableError('TransactionInProgressException'), 24],
   ])('waits and repeats the plan after %s', async (_, error, milliseconds) => {
     random.mockReturnValue(1);
     client.on(TransactWriteCommand).rejectsOnce(error).resolves({});
@@ -114,9 +115,8 @@ describe('a transaction', () => {
     ['a busy table', 'ThrottlingError', 1, [25, 50, 100, 200, 250, 250]],
     ['a busy table', 'ThrottlingError', 0.5, [12.5, 25, 50, 100, 125, 125]],
     ['a busy table', 'ThrottlingError', 0, [0, 0, 0, 0, 0, 0]],
-    // Waiting longer makes what was read stale.
-    ['busy items', 'TransactionConflict', 1, [16, 16, 16, 16, 16, 16]],
-    ['busy items', 'TransactionConflict', 0.5, [8, 8, 8, 8, 8, 8]],
+    ['busy items', 'TransactionConflict', 1, [24, 24, 24, 24, 24, 24]],
+    ['busy items', 'TransactionConflict', 0.5, [12, 12, 12, 12, 12, 12]],
     // Another write went through, and the item it returned is fresh.
     ['refused conditions', 'ConditionalCheckFailed', 1, []],
   ])('waits after %s (%s), with a random factor of %p: %j ms', async (_, code, chance, waits) => {
@@ -146,7 +146,7 @@ describe('a transaction', () => {
   test.each([
     ['conflicts', cancelled('TransactionConflict')],
     ['refusals', cancelled('ConditionalCheckFailed')],
-  ])('answers 429 with a retry in 1 s after sixty %s', async (_, error) => {
+  ])('answers 429 with a retry in 1 s after 240 %s', async (_, error) => {
     client.on(TransactWriteCommand).rejects(error);
 
     await expect(settle(transact(() => [anItem('A')]))).rejects.toMatchObject({
@@ -156,6 +156,34 @@ describe('a transaction', () => {
       cause: error,
     });
     expect(transactions()).toHaveLength(240);
+  });
+});
+
+describe('patience', () => {
+  test.each([
+    ['a caller’s, of 5 s', CALLER_PATIENCE, 1, [24, 24, 24], 209],
+    ['a settlement’s, of 25 s', SETTLEMENT_PATIENCE, 1, [500, 3_900, 3_120], 45],
+  ])('%s ends a transaction that keeps losing, with 429', async (_, patience, chance, first, attempts) => {
+    const error = cancelled('TransactionConflict');
+    client.on(TransactWriteCommand).rejects(error);
+    random.mockReturnValue(chance);
+    const timer = jest.spyOn(globalThis, 'setTimeout');
+
+    await expect(settle(transact(() => [anItem('A')], patience))).rejects.toMatchObject({
+      name: 'RateLimitedError',
+      cause: error,
+    });
+
+    expect(timer.mock.calls.slice(0, first.length).map(([, milliseconds]) => milliseconds)).toEqual(first);
+    expect(transactions()).toHaveLength(attempts);
+  });
+
+  test('of a settlement leaves room for creations at first, and hardly any once it is old', () => {
+    const waits = [0, 5_000, 10_000, 19_000, 20_000, 24_000].map((elapsedMs) =>
+      SETTLEMENT_PATIENCE.longestWaitMs(5, elapsedMs),
+    );
+
+    expect(waits.map(Math.round)).toEqual([4_000, 3_000, 2_000, 200, 200, 200]);
   });
 });
 
@@ -177,7 +205,7 @@ describe('writing one item that transactions write too', () => {
       client.on(UpdateCommand).rejectsOnce(tableError(name)).rejectsOnce(tableError(name)).resolves({});
       const run = writeItem(command());
 
-      await jest.advanceTimersByTimeAsync(31);
+      await jest.advanceTimersByTimeAsync(47);
       expect(writes()).toHaveLength(2);
       await jest.advanceTimersByTimeAsync(1);
 
@@ -197,7 +225,7 @@ describe('writing one item that transactions write too', () => {
     },
   );
 
-  test('answers 429 with a retry in 1 s after sixty conflicts', async () => {
+  test('answers 429 with a retry in 1 s after 240 conflicts', async () => {
     const error = tableError('TransactionConflictException');
     client.on(UpdateCommand).rejects(error);
 
