@@ -8,7 +8,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -70,9 +70,19 @@ export class Monitoring extends Construct {
     // A second run beside a failed one would find the same; the alarm notices when none succeeds.
     this.verifyLedger.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.hours(1) });
     new Rule(this, 'Daily', {
-      description: 'Verifies the ledgers once a day',
+      description: 'Verifies what is new in the ledgers once a day',
       schedule: Schedule.rate(Duration.days(1)),
       targets: [new LambdaTarget(this.verifyLedger.lambda, { retryAttempts: 0 })],
+    });
+    new Rule(this, 'Weekly', {
+      description: 'Verifies the whole ledgers once a week',
+      schedule: Schedule.rate(Duration.days(7)),
+      targets: [
+        new LambdaTarget(this.verifyLedger.lambda, {
+          retryAttempts: 0,
+          event: RuleTargetInput.fromObject({ full: true }),
+        }),
+      ],
     });
 
     /** Sum of one of the service's own metrics over 5 min. */

@@ -116,6 +116,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   },
   'reconcile-lost': { ...END, gates: LET_IN },
   'verify-ledger': {
-    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+    reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
+    writes: [['ledgerCheckpoints'], 'PutItem'],
   },
 };

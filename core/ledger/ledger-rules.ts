@@ -3,6 +3,14 @@ import type { Account } from '../accounts/accounts.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { STORED_STATUSES } from '../requests/request-rules.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
+import {
+  addMark,
+  FIRST_DIGEST,
+  type LedgerCheckpoint,
+  type LedgerMark,
+  markUntil,
+  nextDigest,
+} from './checkpoint-rules.ts';
 import type { LedgerEntry } from './ledger.ts';
 
 /** Every kind of problem a ledger can have. */
@@ -15,6 +23,8 @@ export const LEDGER_PROBLEM_KINDS = [
   'entry_counter',
   /** The account's balance is not the newest entry's. */
   'balance',
+  /** An entry that had been verified is absent or another since. */
+  'checkpoint',
   /** A request has no debit. */
   'debit_missing',
   /** A request has several debits. */
@@ -48,6 +58,8 @@ export interface LedgerProblem {
 
 /** Sums over the entries of one request. */
 export interface RequestTally {
+  /** The first entry of it that was read. */
+  firstNumber: number;
   debits: number;
   debitedThousandths: Thousandths;
   refunds: number;
@@ -64,16 +76,29 @@ export interface LedgerTally {
   entries: number;
   newestNumber: number;
   balanceThousandths: Thousandths;
+  /** Of all entries up to the newest. */
+  digest: string;
+  /** Where a checkpoint can be made. */
+  marks: LedgerMark[];
+  /** What an earlier verification found at its last entry. */
+  verified: LedgerCheckpoint | undefined;
   requests: Map<string, RequestTally>;
   problems: LedgerProblem[];
 }
 
-/** The tally of a ledger before its first entry. */
-export const newLedgerTally = (accountId: string): LedgerTally => ({
+/** The tally of a ledger before its first entry, or, with `from`, after the last one that was verified. */
+export const newLedgerTally = (
+  accountId: string,
+  verified?: LedgerCheckpoint,
+  from?: LedgerCheckpoint,
+): LedgerTally => ({
   accountId,
   entries: 0,
-  newestNumber: 0,
-  balanceThousandths: 0,
+  newestNumber: from?.entryNumber ?? 0,
+  balanceThousandths: from?.balanceThousandths ?? 0,
+  digest: from?.digest ?? FIRST_DIGEST,
+  marks: [],
+  verified,
   requests: new Map(),
   problems: [],
 });
@@ -104,12 +129,23 @@ export const addEntry = (tally: LedgerTally, entry: LedgerEntry): void => {
   tally.entries += 1;
   tally.newestNumber = number;
   tally.balanceThousandths = balanceAfterThousandths;
+  tally.digest = nextDigest(tally.digest, entry);
+  const mark = { entryNumber: number, balanceThousandths: balanceAfterThousandths };
+  addMark(tally.marks, { ...mark, digest: tally.digest, entryAt: entry.createdAt });
+  if (number === tally.verified?.entryNumber && tally.digest !== tally.verified.digest) {
+    const detail = `Entry ${number}, or one before it, is not as it was on ${tally.verified.verifiedAt}.`;
+    problems.push({ accountId, kind: 'checkpoint', detail });
+  }
   tallyRequest(tally.requests, entry);
 };
 
+/** Adds an entry that was verified before, for the sums of its request. */
+export const addVerifiedEntry = ({ requests }: LedgerTally, entry: LedgerEntry): void =>
+  tallyRequest(requests, entry);
+
 const tallyRequest = (requests: Map<string, RequestTally>, entry: LedgerEntry): void => {
   if (entry.reason !== 'generation' && entry.reason !== 'refund') return;
-  const tally = requests.get(entry.reference) ?? emptyTally(entry.createdAt);
+  const tally = requests.get(entry.reference) ?? emptyTally(entry.createdAt, entry.number);
   requests.set(entry.reference, tally);
   if (entry.reason === 'generation') {
     tally.debits += 1;
@@ -121,7 +157,8 @@ const tallyRequest = (requests: Map<string, RequestTally>, entry: LedgerEntry): 
   }
 };
 
-const emptyTally = (since: Instant): RequestTally => ({
+const emptyTally = (since: Instant, firstNumber = 0): RequestTally => ({
+  firstNumber,
   debits: 0,
   debitedThousandths: 0,
   refunds: 0,
@@ -131,7 +168,7 @@ const emptyTally = (since: Instant): RequestTally => ({
 
 /** The problems between an account and the tally of its whole ledger. */
 export const accountProblems = (
-  { accountId, newestNumber, balanceThousandths: newest }: LedgerTally,
+  { accountId, newestNumber, balanceThousandths: newest, verified }: LedgerTally,
   { ledgerEntries, balanceThousandths }: Pick<Account, 'ledgerEntries' | 'balanceThousandths'>,
 ): LedgerProblem[] => {
   const problems: LedgerProblem[] = [];
@@ -139,11 +176,34 @@ export const accountProblems = (
     const detail = `${ledgerEntries} entries are counted and the newest is number ${newestNumber}.`;
     problems.push({ accountId, kind: 'entry_counter', detail });
   }
+  if (verified && newestNumber < verified.entryNumber) {
+    const detail = `${verified.entryNumber} entries were verified on ${verified.verifiedAt} and the newest is number ${newestNumber}.`;
+    problems.push({ accountId, kind: 'checkpoint', detail });
+  }
   if (balanceThousandths !== newest) {
     const detail = `The balance is ${toXTokens(balanceThousandths)} and the newest entry leaves ${toXTokens(newest)}.`;
     problems.push({ accountId, kind: 'balance', detail });
   }
   return problems;
+};
+
+/**
+ * Where a verification without problems ends: at the last entry it judged, or before the first one of a request that is
+ * unfinished, which may still get a refund. Undefined when that is before the first place where a checkpoint can be made.
+ */
+export const newCheckpoint = (
+  { accountId, requests, marks }: LedgerTally,
+  judgedUntil: number,
+  unfinished: Iterable<string>,
+  now: Instant,
+): LedgerCheckpoint | undefined => {
+  let until = judgedUntil;
+  for (const requestId of unfinished) {
+    const first = requests.get(requestId)?.firstNumber;
+    if (first !== undefined) until = Math.min(until, first - 1);
+  }
+  const mark = markUntil(marks, until);
+  return mark && { accountId, ...mark, verifiedAt: now };
 };
 
 /** The amounts of a stored request. */

@@ -2,15 +2,21 @@ import { type Account, findAccount, getAccount } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { NotFoundError } from '../errors.ts';
+import { creationTimeOf } from '../ids.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
+import { isTerminal } from '../requests/request-rules.ts';
 import { toInstant } from '../time.ts';
+import type { LedgerCheckpoint } from './checkpoint-rules.ts';
+import { findCheckpoint, putCheckpoint } from './checkpoints.ts';
 import { listLedgerEntries } from './ledger.ts';
-import { readLedgerEntries } from './ledger-entries.ts';
+import { listEntriesOfRequest, readLedgerEntries } from './ledger-entries.ts';
 import {
   accountProblems,
   addEntry,
+  addVerifiedEntry,
   type LedgerProblem,
   type LedgerTally,
+  newCheckpoint,
   newLedgerTally,
   type RequestFate,
   type RequestJudging,
@@ -25,32 +31,49 @@ export interface LedgerVerification {
   problems: LedgerProblem[];
 }
 
+/** How much to read. */
+export interface VerificationScope {
+  /** Everything, rather than what is new since the last verification without problems. */
+  full: boolean;
+}
+
+/** Accounts verified at once. */
+const ACCOUNTS_AT_ONCE = 4;
+
 /**
- * Replays the ledgers of these accounts, one after another, and checks them against balances and requests.
- * Safe while the service is in use: requests in progress are not reported, and accounts removed meanwhile are left out.
+ * Replays the ledgers of these accounts and checks them against balances and requests. An account without problems keeps a
+ * checkpoint, from which the next verification that is not full reads on; a full one also finds entries that changed after they
+ * were verified. So a run that was cut off is resumed by the next. Safe while the service is in use: requests in progress are not
+ * reported, and accounts removed meanwhile are left out.
  */
 export const verifyLedger = async (
   accounts: Iterable<Pick<Account, 'accountId'>>,
+  { full }: VerificationScope,
   clock: Clock = systemClock,
 ): Promise<LedgerVerification> => {
-  const whole: LedgerVerification = { accounts: 0, entries: 0, problems: [] };
-  for (const { accountId } of accounts) {
-    const verified = await verifyUnlessRemoved(accountId, clock);
-    if (!verified) continue;
-    whole.accounts += 1;
-    whole.entries += verified.entries;
-    whole.problems.push(...verified.problems);
-  }
-  return whole;
+  const verified: Awaited<ReturnType<typeof verifyUnlessRemoved>>[] = [];
+  const left = Array.from(accounts).entries();
+  const verifyOn = async (): Promise<void> => {
+    for (const [index, { accountId }] of left)
+      verified[index] = await verifyUnlessRemoved(accountId, full, clock);
+  };
+  await Promise.all(Array.from({ length: ACCOUNTS_AT_ONCE }, verifyOn));
+  const kept = verified.filter((each) => each !== undefined);
+  return {
+    accounts: kept.length,
+    entries: kept.reduce((sum, { entries }) => sum + entries, 0),
+    problems: kept.flatMap(({ problems }) => problems),
+  };
 };
 
 /** Undefined when the account was removed. It goes before its entries, so problems that this causes come after. */
 const verifyUnlessRemoved = async (
   accountId: string,
+  full: boolean,
   clock: Clock,
 ): Promise<Awaited<ReturnType<typeof verifyAccount>> | undefined> => {
   try {
-    const verified = await verifyAccount(accountId, clock);
+    const verified = await verifyAccount(accountId, full, clock);
     const isRemoved = verified.problems.length > 0 && (await findAccount(accountId)) === undefined;
     return isRemoved ? undefined : verified;
   } catch (error) {
@@ -67,15 +90,21 @@ const verifyUnlessRemoved = async (
  *    again: a request and its entries are written together, so entries read after a request include all of
  *    its own. Only entries newer than the read of the request can still mislead.
  * 3. A request becomes terminal once, so a second check of the remaining suspects is conclusive.
+ * 4. Without problems, the next verification may read on from before the first request that is unfinished.
  */
 const verifyAccount = async (
   accountId: string,
+  full: boolean,
   clock: Clock,
 ): Promise<{ entries: number; problems: LedgerProblem[] }> => {
   const judging = { now: toInstant(clock.now()), retentionDays: requiredNumberEnv('RETENTION_DAYS') };
-  const reading: LedgerReading = { tally: newLedgerTally(accountId), readUntil: 0 };
+  const verified = await findCheckpoint(accountId);
+  const from = full ? undefined : verified;
+  const tally = newLedgerTally(accountId, verified, from);
+  const reading: LedgerReading = { tally, readUntil: from?.entryNumber ?? 0 };
   let account = await readOn(reading);
-  let suspects = await findSuspects(reading.tally, judging);
+  const judgedUntil = reading.readUntil;
+  let { suspects, unfinished } = await findSuspects(tally, judging, from);
   let problems: LedgerProblem[] = [];
   for (let recheck = 0; recheck < RECHECKS && suspects.length > 0; recheck++) {
     const fates = await findRequestFates(accountId, suspects);
@@ -84,11 +113,10 @@ const verifyAccount = async (
     suspects = suspects.filter((_, index) => judged[index]?.length);
     problems = judged.flat();
   }
-  const { tally } = reading;
-  return {
-    entries: tally.entries,
-    problems: [...tally.problems, ...accountProblems(tally, account), ...problems],
-  };
+  const found = [...tally.problems, ...accountProblems(tally, account), ...problems];
+  const checkpoint = newCheckpoint(tally, judgedUntil, unfinished, judging.now);
+  if (found.length === 0 && checkpoint) await putCheckpoint(checkpoint);
+  return { entries: tally.entries, problems: found };
 };
 
 /** How often suspects are checked again. */
@@ -120,20 +148,49 @@ const readOn = async (reading: LedgerReading): Promise<Account> => {
 /** Requests read at once. */
 const REQUESTS_AT_ONCE = 200;
 
-/** Ids of the requests with problems, among all that the account's index or its ledger names. */
-const findSuspects = async (tally: LedgerTally, judging: RequestJudging): Promise<string[]> => {
+/**
+ * Ids of the requests with problems, and of those unfinished, among all that the account's index or its ledger names: since
+ * `from`, if it is given.
+ */
+const findSuspects = async (
+  tally: LedgerTally,
+  judging: RequestJudging,
+  from: LedgerCheckpoint | undefined,
+): Promise<{ suspects: string[]; unfinished: string[] }> => {
   const suspects: string[] = [];
+  const unfinished: string[] = [];
   const unlisted = new Set(tally.requests.keys());
   const judgeAll = async (requestIds: string[]): Promise<void> => {
+    if (from) await addVerifiedDebits(tally, requestIds, from);
     const fates = await findRequestFates(tally.accountId, requestIds);
     suspects.push(...requestIds.filter((id) => judge(tally, id, fates, judging).length > 0));
+    unfinished.push(...requestIds.filter((id) => isUnfinished(fates.get(id))));
   };
-  for await (const requestIds of inChunks(listRequestIdsOfAccount(tally.accountId))) {
+  const listed = listRequestIdsOfAccount(tally.accountId, { createdFrom: from?.entryAt });
+  for await (const requestIds of inChunks(listed)) {
     for (const requestId of requestIds) unlisted.delete(requestId);
     await judgeAll(requestIds);
   }
   for await (const requestIds of inChunks(unlisted)) await judgeAll(requestIds);
-  return suspects;
+  return { suspects, unfinished };
+};
+
+const isUnfinished = (fate: RequestFate | undefined): boolean =>
+  fate?.state === 'kept' && !isTerminal(fate.request);
+
+/** Adds the debits, up to a checkpoint, of the requests that are so old that theirs may be there. */
+const addVerifiedDebits = async (
+  tally: LedgerTally,
+  requestIds: readonly string[],
+  { accountId, entryNumber, entryAt }: LedgerCheckpoint,
+): Promise<void> => {
+  const ledger = { accountId, ledgerEntries: entryNumber };
+  for (const requestId of requestIds) {
+    const createdAt = creationTimeOf(requestId);
+    if (createdAt > entryAt) continue;
+    const debits = await listEntriesOfRequest(ledger, { requestId, createdAt });
+    for (const debit of debits) if (debit.number <= entryNumber) addVerifiedEntry(tally, debit);
+  }
 };
 
 const inChunks = async function* <T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {

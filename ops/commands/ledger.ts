@@ -9,15 +9,20 @@ import type { Perform, Verb } from '../verb.ts';
 export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
   ledger
     .command('verify')
-    .description('replay every entry and check it against balances and requests')
+    .description('check the entries since the last time against balances and requests')
     .option('--account <id>', 'only this account', text)
+    .option('--full', 'check every entry, also for changes since it was checked')
     .action(perform(verify));
 };
 
-const verify: Verb<{ account?: string }> = async ({ account }, connected, { say }) => {
+const verify: Verb<{ account?: string; full?: boolean }> = async (
+  { account, full = false },
+  connected,
+  { say },
+) => {
   await connected();
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
-  const value = await verifyLedger(saying(accounts, say));
+  const value = await verifyLedger(saying(accounts, say), { full });
   const { entries, problems } = value;
   const read = `Read ${count(entries, 'entry', 'entries')} of ${count(value.accounts, 'account', 'accounts')}`;
   if (problems.length === 0) return { value, text: `${read}: all add up.` };

@@ -212,11 +212,15 @@ describe('the policy of the topic', () => {
   });
 });
 
-test('the ledgers are verified once a day', () => {
+test('what is new in the ledgers is verified once a day, everything once a week', () => {
   const { logicalId } = service.functions['events/verify-ledger'] ?? {};
   const rules = ofType(service.resources, 'AWS::Events::Rule')
     .map(([, { Properties }]) => Properties)
     .filter(({ Targets }) => Targets[0].Arn['Fn::GetAtt'][0] === logicalId);
 
-  expect(rules).toMatchObject([{ ScheduleExpression: 'rate(1 day)', State: 'ENABLED' }]);
+  expect(rules).toMatchObject([
+    { ScheduleExpression: 'rate(1 day)', State: 'ENABLED' },
+    { ScheduleExpression: 'rate(7 days)', State: 'ENABLED' },
+  ]);
+  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual([undefined, '{"full":true}']);
 });

@@ -213,7 +213,8 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'events/verify-ledger': {
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
     [requestsIn('GSI2')]: onTable('Query'),
     [listOf('ACCOUNTS')]: onTable('Query'),
   },

@@ -107,6 +107,6 @@ describe('what Lambda does with an event that a function failed', () => {
 test('these are all the rules', () => {
   expect(rulesOf(service, 'events/reconcile')).toHaveLength(1);
   expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(1);
-  expect(rulesOf(service, 'events/verify-ledger')).toHaveLength(1);
-  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(3);
+  expect(rulesOf(service, 'events/verify-ledger')).toHaveLength(2);
+  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
 });

@@ -41,7 +41,7 @@ export const MONEY = bugs('money', [
   [
     'a refused balance change is retried with the balance it began with',
     'core/ledger/ledger.ts',
-    'head = accountFoundInstead(refusals[0]) ?? head;',
+    'head = (await accountFoundInstead(accountId, refusals, 0)) ?? head;',
     '',
   ],
   [
