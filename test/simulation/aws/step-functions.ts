@@ -36,6 +36,8 @@ export class StepFunctions {
   readonly executions = new Map<string, Execution>();
   /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
+  /** Told of each state that an execution enters. */
+  onEntered: (() => void) | undefined;
   private readonly callbacks: Surroundings['callbacks'] = new Map();
   /** What happens when an execution enters a state the next time, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
@@ -194,6 +196,7 @@ export class StepFunctions {
   }
 
   private enter(execution: Execution): void {
+    this.onEntered?.();
     const key = `${execution.machine} ${execution.state}`;
     const act = this.awaited.get(key);
     this.awaited.delete(key);
