@@ -9,7 +9,7 @@ import { isQuick } from '../publish.ts';
 import { type Part, type Result, resultOf } from '../results.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Loads of each module, of which the fastest counts: on a busy machine the others tell of its other work. */
+/** Loads of each module, of which the fastest counts: the others tell of the machine's other work. */
 const LOADS = isQuick ? 2 : 25;
 
 /** The client alone, as esbuild bundles it for Node when nothing is left out. */
@@ -49,7 +49,7 @@ export const measureBundles = async (): Promise<Part> => {
     });
     return {
       title: 'Bundles',
-      note: `Kilobytes are of 1,024 bytes. Loading is the time from the import of a module to its end in a new process, the fastest of ${LOADS},
+      note: `Kilobytes are of 1,024 bytes. Loading is the processor time from the import of a module to its end in a new process, the least of ${LOADS},
 against the DynamoDB document client alone as esbuild bundles it, with nothing left out. Times are ratios on one machine; tests hold the kilobytes.`,
       results: [...sizes(fileOf), ...loads(folder, client, fileOf)],
     };
@@ -102,9 +102,10 @@ const loadMs = (folder: string, module: string, cache?: string): number => {
   const script = join(folder, 'load.mjs');
   writeFileSync(
     script,
-    `const began = performance.now();
+    `const before = process.cpuUsage();
 await import(process.argv[2]);
-console.log(performance.now() - began);`,
+const { user, system } = process.cpuUsage(before);
+console.log((user + system) / 1000);`,
   );
   const environment = {
     AWS_REGION: 'eu-west-1',

@@ -169,7 +169,10 @@ const findSuspects = async (
   const listed = listRequestIdsOfAccount(tally.accountId, { createdFrom: from?.entryAt });
   for await (const requestIds of inChunks(listed)) {
     for (const requestId of requestIds) unlisted.delete(requestId);
-    await judgeAll(requestIds);
+    // An entry is never dated before its change: what was created by then has its debit up to there, or is named by a new entry.
+    await judgeAll(
+      requestIds.filter((id) => tally.requests.has(id) || !from || creationTimeOf(id) > from.entryAt),
+    );
   }
   for await (const requestIds of inChunks(unlisted)) await judgeAll(requestIds);
   return { suspects, unfinished };

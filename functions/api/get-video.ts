@@ -1,16 +1,12 @@
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
 import { findProviderWait } from '../../core/provider-calls/provider-waits.ts';
-import type { ProviderRoute } from '../../core/provider-calls/providers.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { catchUpOnRead } from '../../core/workflow/catch-up-on-read.ts';
+import { providerRouteOf } from '../../providers/registry.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { authorize, authorizedFirst, identifyCaller } from '../http/authorize.ts';
 import { recordResponse, requestIdParameter, visibleRequest } from '../http/record-read.ts';
-
-/** Imported only by reads that query the provider: most do not, and the providers are most of the code. */
-const providerRouteOf = async (model: string): Promise<ProviderRoute> =>
-  (await import('../../providers/registry.ts')).providerRouteOf(model);
 
 const load = async (request: ApiRequest) => {
   const requestId = requestIdParameter(request, 'video');

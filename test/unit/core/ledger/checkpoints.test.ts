@@ -139,6 +139,17 @@ describe('a verification', () => {
     expect(await verify()).toEqual({ entries: 2, problems: ['refund_missing'] });
   });
 
+  test('does not judge again what was created at the instant of the last verified entry', async () => {
+    await topUp();
+    const instant = new StoppedClock(atSeconds(seconds + 1));
+    const requestId = await create();
+    await failRequest(requestId, { code: 'provider_error', message: 'It broke.' }, instant);
+    await verify();
+
+    expect(await verifiedUntil()).toBe(3);
+    expect(await verify()).toEqual({ entries: 0, problems: [] });
+  });
+
   test('finds a request without a debit among the new ones', async () => {
     await topUp();
     await verify();
