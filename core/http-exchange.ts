@@ -79,9 +79,14 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
   request.on('error', reject);
   request.once('socket', (socket) => {
     const watch = (): void => {
-      // What has arrived and waits for its reader is no silence.
-      if (response?.readableLength) socket.setTimeout(silenceLimitMs);
-      else end(new SilenceError('The server was silent for too long.'));
+      const { bytesRead } = socket;
+      // A process that was busy reads what has arrived meanwhile before it judges.
+      setImmediate(() => {
+        // What waits for its reader is no silence either.
+        const isHeard = socket.bytesRead > bytesRead || response?.readableLength;
+        if (isHeard) socket.setTimeout(silenceLimitMs);
+        else end(new SilenceError('The server was silent for too long.'));
+      });
     };
     socket.setTimeout(silenceLimitMs).on('timeout', watch);
     request.once('close', () => socket.setTimeout(0).off('timeout', watch));

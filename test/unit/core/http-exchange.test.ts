@@ -56,7 +56,7 @@ describe('an exchange', () => {
     const content = 'a'.repeat(4 * 1024 * 1024);
     server.respond = (_request, response) => response.end(content);
 
-    const { body } = await call({ silenceLimitMs: 60 });
+    const { body } = await call({ silenceLimitMs: 250 });
     const { socket } = body as IncomingMessage;
     for (let silence = 0; silence < 3; silence++) await once(socket, 'timeout');
 
