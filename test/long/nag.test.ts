@@ -54,6 +54,11 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     'A file is named by its request.',
   ],
   [
+    /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/clips\/\*\]$/,
+    /\/(CreateVideo|MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
+    'A copy of a reference clip is named by its request.',
+  ],
+  [
     /IAM5\[Resource::arn:.*:execution:<Generation.*\]$/,
     /^Reconciler\/(Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
     'An execution is named by its request.',
