@@ -22,6 +22,8 @@ export interface CreationCall {
   sentAt: number;
   /** `unreached`: no connection. `lost`: sent, and no answer reached the caller. `early`: the caller gave up too soon. */
   end: 'open' | 'answered' | 'unreached' | 'lost' | 'early';
+  /** When it came to that end, in epoch milliseconds. */
+  settledAt?: number;
   /** The HTTP status of the answer that reached the caller. */
   status: number | undefined;
   /** From when on its provider takes it again, in epoch milliseconds, if it was turned away with a `Retry-After`. */

@@ -9,6 +9,8 @@ export interface Ending {
   plannedCalls: number;
   /** Seconds that its provider has for it, from the first call. */
   deadlineSeconds: number;
+  /** How many of its calls its route lets be under way at once. */
+  permits: number;
   /** When it ended, in epoch milliseconds. */
   endedAt: number;
 }
@@ -54,6 +56,8 @@ export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], en
     const last = calls.at(-1);
     return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
+  'its other calls used up what its route allows, and got no answer until the deadline': (calls, ending) =>
+    calls.filter(({ settledAt = 0 }) => settledAt >= deadlineOf(ending) - MARGIN_MS).length >= ending.permits,
   'its turn did not come in time': (calls, ending) =>
     calls.length === 0 && ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
 };

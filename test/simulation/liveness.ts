@@ -1,3 +1,4 @@
+import { findGate } from '../../core/admission/route-gates.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { executionArn } from './aws/context-object.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
@@ -75,6 +76,7 @@ export class Liveness {
         evidence: this.world.evidence,
         plannedCalls: this.plannedCallsOf(life),
         deadlineSeconds: deadlineSecondsOf(life),
+        permits: findGate(String(life.last.gate))?.permits ?? Number.POSITIVE_INFINITY,
         endedAt: life.endedAt,
       }),
     );

@@ -69,6 +69,8 @@ export class Http {
       if (isUnreached) creation.end = 'unreached';
       else creation.end = isEarly ? 'early' : 'lost';
       throw error;
+    } finally {
+      creation.settledAt = scheduler.now;
     }
   }
 
