@@ -116,8 +116,8 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
   );
 
 /**
- * Access pattern 66: keeps the outputs as far as they are stored, for the next attempt to store the rest. False
- * as for `recordOutputs`.
+ * Access pattern 66: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
+ * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
   updateUnlessRefused(
@@ -141,6 +141,9 @@ const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => 
   }
 };
 
+/** That no output has a file, as far as a request knows. */
+const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
+
 /** The terminal state of a request. */
 export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
@@ -148,13 +151,15 @@ export type TerminalState =
 
 /**
  * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
- * Refused when it is terminal already, or absent.
+ * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
+ * has the item.
  */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
   settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
   follows: { list: DueList; dueAt: Instant } | undefined,
+  unlessStored = false,
 ): TransactItem => {
   const { status, ...own } = state;
   const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
@@ -167,7 +172,8 @@ export const endRequestWrite = (
       Key: requestKey(request.requestId),
       ...update,
       UpdateExpression: `${update.UpdateExpression}${follows ? '' : ' REMOVE GSI1PK, GSI1SK'}`,
-      ConditionExpression: '#status IN (:queued, :processing)',
+      ConditionExpression: `#status IN (:queued, :processing)${unlessStored ? NOTHING_STORED : ''}`,
+      ...(unlessStored && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
     },
   };
 };

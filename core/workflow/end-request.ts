@@ -5,7 +5,7 @@ import { requiredNumberEnv } from '../environment.ts';
 import { accountFoundInstead, balanceChangeWrites, type LedgerHead } from '../ledger/ledger.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { countMetric, METRIC, measure } from '../observability.ts';
-import { clipsOf, removalTime, type StoredRequest } from '../requests/request-rules.ts';
+import { clipsOf, isTerminal, removalTime, type StoredRequest } from '../requests/request-rules.ts';
 import { endRequestWrite, type TerminalState } from '../requests/requests.ts';
 import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
@@ -21,12 +21,16 @@ export interface EndOptions {
   mayHaveFiles?: boolean;
   /** Whether its provider may still work on it. */
   mayHaveTasks?: boolean;
+  /** Whether it is only ended while none of its outputs is stored. */
+  unlessStored?: boolean;
 }
 
 /**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
+ *
+ * False, and nothing ended, when an output was stored meanwhile; only with `unlessStored`.
  *
  * What follows it is due: work to be started or done until it is closed (a webhook, files of a failed request to
  * remove, tasks of the provider to cancel), or the expiry of its files alone.
@@ -35,8 +39,8 @@ export const endRequest = async (
   request: StoredRequest,
   state: TerminalState,
   now: Date,
-  { operatorNote, mayHaveFiles = true, mayHaveTasks = false }: EndOptions = {},
-): Promise<void> => {
+  { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
+): Promise<boolean> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
@@ -55,12 +59,21 @@ export const endRequest = async (
   const owner = { accountId: request.accountId, email: request.endUserEmail };
   let head: LedgerHead | undefined = refund > 0 ? await getAccount(request.accountId) : undefined;
   let isEndedHere = true;
+  let isStored = false;
 
   await transact(async (refusals): Promise<TransactItem[]> => {
     isEndedHere = !refusedBy(refusals, 0);
+    const found = refusals[0]?.item as Pick<StoredRequest, 'status'> | undefined;
+    isStored = !isEndedHere && found !== undefined && !isTerminal(found);
     if (!isEndedHere) return [];
     const writes = [
-      endRequestWrite(request, state, { finishedAt, refundThousandths: refund, ttl, ...noted }, follows),
+      endRequestWrite(
+        request,
+        state,
+        { finishedAt, refundThousandths: refund, ttl, ...noted },
+        follows,
+        unlessStored,
+      ),
       countSettlementWrite(owner, refund),
       ...pauseWrites(request, state, finishedAt),
     ];
@@ -70,6 +83,7 @@ export const endRequest = async (
     return [...writes, ...balanceChangeWrites(head, change, now).writes];
   }, SETTLEMENT_PATIENCE);
   if (isEndedHere) reportEnd(request, state, refund, now);
+  return !isStored;
 };
 
 const reportEnd = (

@@ -28,7 +28,8 @@ export const failRequest = async (
 
 /**
  * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
- * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`.
+ * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`, unless a storing that is
+ * still under way records outputs meanwhile.
  */
 export const settleOrFailRequest = async (
   requestId: string,
@@ -37,10 +38,13 @@ export const settleOrFailRequest = async (
 ): Promise<void> => {
   const request = await findRequest(requestId);
   const isOpen = request !== undefined && !isTerminal(request);
-  const kept = request?.storedSoFar?.some(({ objectKey }) => objectKey !== undefined) && request.storedSoFar;
+  const kept = request?.storedSoFar;
   if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
-  if (isOpen && (request.outputs || kept)) await settleRequest(requestId, clock);
-  else await failStoredRequest(requestId, error, clock);
+  if (isOpen && (request.outputs || kept)) return settleRequest(requestId, clock);
+  if (!(await endAsFailed(requestId, error, clock, { unlessStored: true }))) {
+    return settleOrFailRequest(requestId, error, clock);
+  }
+  await closeStoredRequest(requestId, { clock });
 };
 
 /**
@@ -57,21 +61,24 @@ export const failStoredRequest = async (
   await closeStoredRequest(requestId, { clock });
 };
 
+/** False when it was not ended, as by `endRequest`. */
 const endAsFailed = async (
   requestId: string,
   error: Failure,
   clock: Clock,
   options: EndOptions,
-): Promise<void> => {
+): Promise<boolean> => {
   const request = await findRequest(requestId);
-  if (!request) return;
+  if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = [...latestAttempts(await listAttempts(requestId)).values()];
-    await endRequest(request, { status: 'failed', error }, clock.now(), {
+    const isDecided = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),
     });
+    if (!isDecided) return false;
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);
+  return true;
 };

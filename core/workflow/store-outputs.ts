@@ -74,7 +74,8 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
   const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, workflowSettings());
   if (pending.size > 0 && !isOver) {
-    if (await keepStoredOutputs(requestId, outputs)) {
+    const isAnyStored = outputs.some(({ objectKey }) => objectKey !== undefined);
+    if (!isAnyStored || (await keepStoredOutputs(requestId, outputs))) {
       throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
     }
   } else {

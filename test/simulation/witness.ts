@@ -17,12 +17,7 @@ export interface Life {
   endedAt: number;
   /** When the record was removed. */
   removedAt: number | undefined;
-  /** When its first file was recorded, in epoch milliseconds. */
-  filesAt?: number;
 }
-
-/** How long the end of a request may take that was read before its files were recorded, while the table is slow. */
-const JUST_STORED_MS = 15_000;
 
 const TERMINAL = new Set(['succeeded', 'failed']);
 
@@ -175,25 +170,15 @@ export class Witness {
     if (before.status === 'processing' && after.status === 'queued') {
       this.violations.push(`${requestId} went back to queued`);
     }
-    if (!isTerminal(after)) {
-      if (hasFiles(after)) life.filesAt ??= this.world.scheduler.now;
-      return;
-    }
+    if (!isTerminal(after)) return;
     life.endedAt = this.world.scheduler.now;
-    if (after.status === 'failed' && hasFiles(before) && !this.isStopped(life)) {
+    if (after.status === 'failed' && hasFiles(before) && !this.world.evidence.failed.has(requestId)) {
       this.violations.push(`[thrown away] ${requestId} had files that were stored, and failed`);
     }
     this.onEnd?.(life);
     const counters = this.countersOf(accountId, email);
     counters.activeRequests--;
     counters.spentThousandths -= Number(after.refundThousandths ?? 0);
-  }
-
-  /** Whether an operator failed it, or stopped its execution while the function that stores still recorded its files. */
-  private isStopped({ requestId, filesAt = 0 }: Life): boolean {
-    const { evidence, scheduler } = this.world;
-    const isJustStored = scheduler.now - filesAt < JUST_STORED_MS;
-    return evidence.failed.has(requestId) || (evidence.interventions.has(requestId) && isJustStored);
   }
 
   private countersOf(accountId: string, email: string): ExpectedCounters {

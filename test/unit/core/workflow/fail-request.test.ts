@@ -3,10 +3,15 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
+import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
 import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { closeStoredRequest } from '../../../../core/workflow/close-stored-request.ts';
-import { failRequest, failStoredRequest } from '../../../../core/workflow/fail-request.ts';
+import {
+  failRequest,
+  failStoredRequest,
+  settleOrFailRequest,
+} from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -129,6 +134,29 @@ describe('failing a request that may have files', () => {
     await fail();
 
     expect(keys()).toHaveLength(1);
+  });
+});
+
+describe('giving up a request that a run of the storing step still works for', () => {
+  const outputs = [aStoredOutput(0)];
+
+  test.each([
+    ['records its outputs', recordOutputs],
+    ['keeps what it has stored so far', keepStoredOutputs],
+  ])('which %s meanwhile, delivers them', async (_, write) => {
+    memory.beforeTransaction = (attempt) => attempt === 1 && write(REQUEST_ID, outputs);
+
+    await settleOrFailRequest(REQUEST_ID, FAILURE, clock);
+
+    expect(request()).toMatchObject({ status: 'succeeded', outputs });
+  });
+
+  test('while an operator fails it, fails it', async () => {
+    memory.beforeTransaction = (attempt) => attempt === 1 && recordOutputs(REQUEST_ID, outputs);
+
+    await failStoredRequest(REQUEST_ID, FAILURE, clock, 'stuck');
+
+    expect(request()).toMatchObject({ status: 'failed', error: FAILURE });
   });
 });
 
