@@ -39,7 +39,9 @@ export const writeCreation = async (
   let head: LedgerHead = account;
   let foundEndUser = endUser;
   let earlierId: string | undefined;
+  let plans = 0;
   const plan = async (refusals: readonly Refusal[]): Promise<TransactItem[]> => {
+    plans++;
     // The id is new, so only an earlier attempt of this transaction can have written it: that one committed.
     if (refusedBy(refusals, REQUEST_WRITE)) return [];
     if (idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE)) {
@@ -78,8 +80,9 @@ export const writeCreation = async (
   try {
     await transact(plan);
   } catch (error) {
-    // The request is debited and accepted when only the answer was lost.
-    if (!leavesOutcomeOpen(error) || !(await findRequest(requestId))) throw error;
+    // The request is debited and accepted when only the answer was lost: of the last attempt, or of one before it.
+    const mayBeAccepted = plans > 1 || leavesOutcomeOpen(error);
+    if (!mayBeAccepted || !(await findRequest(requestId))) throw error;
   }
   return earlierId;
 };

@@ -56,6 +56,8 @@ export class Evidence {
   readonly denied = new Set<string>();
   /** How often a file's own server did not give it, by URL. */
   readonly refusedFiles = new Map<string, number>();
+  /** The tasks whose state a provider refuses to tell, by id: since when, in epoch milliseconds. */
+  readonly refusedTasks = new Map<string, number>();
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */
   disturbedAt = 0;
 
@@ -94,6 +96,12 @@ export class Evidence {
   /** A run of the dispatch function could not go on after its claim. */
   interrupt(requestId: string): void {
     count(this.interrupted, requestId);
+  }
+
+  /** A provider was asked for the state of a task, and told it or refused us. */
+  query(taskId: string, isRefused: boolean, at: number): void {
+    if (!isRefused) this.refusedTasks.delete(taskId);
+    else if (!this.refusedTasks.has(taskId)) this.refusedTasks.set(taskId, at);
   }
 
   /** A file's own server did not give it. */

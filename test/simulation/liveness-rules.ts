@@ -21,6 +21,10 @@ const MARGIN_MS = 10_000;
 const QUEUE_SECONDS = 3_600;
 /** How long after its deadline a request may end while nothing is wrong. */
 const LATE_MS = 60_000;
+/** How long a provider refuses us before that is final. */
+const REFUSED_MS = 300_000;
+/** The status of the answer to a credential that was revoked. */
+const UNAUTHORIZED = 401;
 /** How often a file's own server may fail before the file counts as one that cannot be had. */
 const FILE_ATTEMPTS = 3;
 
@@ -37,6 +41,10 @@ export const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
 };
 
+/** Since when the provider refuses to tell the state of the task of a call; undefined when it told it, or was not asked. */
+const refusedSince = ({ made }: CreationCall, { evidence }: Ending): number | undefined =>
+  made && evidence.refusedTasks.get(made.id);
+
 /** Why what a provider took one call for need not be delivered. */
 export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
   'its answer was lost on its way': ({ end }) => end === 'lost',
@@ -45,6 +53,9 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
+  'the provider refused us for five minutes, or until the deadline': (call, ending) =>
+    ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS ||
+    (refusedSince(call, ending) !== undefined && ending.endedAt >= deadlineOf(ending) - MARGIN_MS),
 };
 
 /** Whether its provider did not take a call, and may take it another time. */
@@ -96,6 +107,12 @@ export const endingProblems = (ending: Ending): string[] => {
   const isUnfinished = calls.some((call) => call.made?.doneAt === Number.POSITIVE_INFINITY);
   if (isCalm && isUnfinished && code === 'internal_error') {
     problems.push(`[blame] ${requestId} ${how}, and its provider did not finish`);
+  }
+  const isRefused =
+    calls.some((call) => (refusedSince(call, ending) ?? ending.endedAt) < ending.endedAt - MARGIN_MS) ||
+    (calls.length > 0 && calls.every(({ status }) => status === UNAUTHORIZED));
+  if (isRefused && code === 'provider_timeout') {
+    problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
   const lateMs = ending.endedAt - deadlineOf(ending);
   if (isCalm && code === 'provider_timeout' && lateMs > LATE_MS) {

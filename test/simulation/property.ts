@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { FOCUSES, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
-import { OUTAGE_MODES, type PlannedOutage, SERVICES, type Service } from './engine/outages.ts';
+import {
+  OUTAGE_MODES,
+  type PlannedOutage,
+  PROVIDER_OUTAGE_MODES,
+  SERVICES,
+  type Service,
+} from './engine/outages.ts';
 import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
@@ -73,6 +79,14 @@ const outageOf = (services: readonly Service[], startMs: fc.Arbitrary<number>): 
     lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 180_000 })),
   });
 
+/** Minutes of a provider that is down, silent, full, slow, or has revoked our credential. */
+const providerOutage: fc.Arbitrary<PlannedOutage> = fc.record({
+  service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
+  mode: fc.constantFrom(...PROVIDER_OUTAGE_MODES),
+  startMs: fc.nat(60_000),
+  lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
+});
+
 /** When files expire, if they were made in the first minutes of a run: 23 h later, as deployed. */
 const EXPIRY_MS = 82_800_000;
 
@@ -84,6 +98,7 @@ const outagePlan: fc.Arbitrary<PlannedOutage[]> = fc.oneof(
     arbitrary: fc.array(
       fc.oneof(
         { weight: 4, arbitrary: outageOf(SERVICES, fc.oneof(fc.nat(500), fc.nat(60_000))) },
+        { weight: 1, arbitrary: providerOutage },
         {
           weight: 1,
           arbitrary: outageOf(

@@ -26,6 +26,11 @@ export interface HttpAnswer {
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
 const TURN_AWAY_MS = 10;
+/** Status and code of each provider. */
+const TURNED_AWAY = {
+  throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
+  revoked: [401, 'AuthenticationError', 'InvalidApiKey'],
+} as const;
 
 /** Where the providers' files are. */
 export const FILE_HOST = 'files.provider.example';
@@ -87,21 +92,27 @@ export class Http {
     }
   }
 
-  /** The answer of a server that is too busy. */
-  private async turnAway(service: Service | undefined): Promise<HttpAnswer> {
+  /** The answer of a server that is too busy, or does not take our credential. */
+  private async turnAway(service: Service | undefined, mode: 'throttles' | 'revoked'): Promise<HttpAnswer> {
     const { outages, scheduler } = this.world;
     outages.met++;
     this.world.disturb();
     await scheduler.sleep(TURN_AWAY_MS);
     if (invocations.getStore()?.dead) return never();
-    const code = service === 'modelark' ? 'RateLimitExceeded' : 'Throttling.RateQuota';
-    return jsonAnswer(429, service === 'modelark' ? { error: { code } } : { code });
+    const [status, ark, studio] = TURNED_AWAY[mode];
+    return jsonAnswer(status, service === 'modelark' ? { error: { code: ark } } : { code: studio });
   }
 
   private async send(request: HttpRequest, url: URL, site: Site): Promise<HttpAnswer> {
     const { signal } = request;
+    const { evidence, scheduler } = this.world;
     const service = serviceOf(url.hostname);
-    if (this.world.outages.modeOf(service) === 'throttles') return this.turnAway(service);
+    const mode = this.world.outages.modeOf(service);
+    if (mode === 'throttles') return this.turnAway(service, mode);
+    if (mode === 'revoked') {
+      if (request.method === 'GET') evidence.query(taskIdIn(url), true, scheduler.now);
+      return this.turnAway(service, mode);
+    }
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
       service,
@@ -118,6 +129,10 @@ export class Http {
     return Promise.race([answered, signal ? aborted : never<never>()]);
   }
 }
+
+/** The task that a provider is asked about. */
+export const taskIdIn = ({ pathname }: URL): string =>
+  decodeURIComponent(/\/tasks\/([^/]+)/.exec(pathname)?.[1] ?? '');
 
 const serviceOf = (hostname: string): Service | undefined => {
   if (hostname === FILE_HOST) return 'files';

@@ -1,6 +1,6 @@
 import type { CreationCall, Made } from '../evidence.ts';
 import type { World } from '../world.ts';
-import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer } from './http.ts';
+import { FILE_HOST, type HttpAnswer, type HttpRequest, jsonAnswer, taskIdIn } from './http.ts';
 import { anMp4, aPng, padded } from './media.ts';
 
 /** What becomes of a request at its provider; named in its prompt. */
@@ -76,11 +76,12 @@ export class Providers {
   }
 
   answer(request: HttpRequest): HttpAnswer | Promise<HttpAnswer> {
-    const { hostname, pathname } = new URL(request.url);
+    const url = new URL(request.url);
+    const { hostname, pathname } = url;
     if (hostname === FILE_HOST) return this.file(pathname);
     const wire = hostname.startsWith('modelark') ? 'ark' : 'studio';
-    const [, id = ''] = /\/tasks\/([^/]+)/.exec(pathname) ?? [];
-    if (request.method === 'GET') return this.query(wire, decodeURIComponent(id));
+    const id = taskIdIn(url);
+    if (request.method === 'GET') return this.query(wire, id);
     if (request.method === 'DELETE' || pathname.endsWith('/cancel')) return this.cancel(wire, id);
     return this.create(wire, pathname, request);
   }
@@ -149,6 +150,7 @@ export class Providers {
 
   private query(wire: Task['wire'], id: string): HttpAnswer {
     const task = this.tasks.get(id);
+    this.world.evidence.query(id, false, this.world.scheduler.now);
     if (!task || task.behaviour === 'gone') {
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });

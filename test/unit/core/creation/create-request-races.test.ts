@@ -131,6 +131,24 @@ describe('a creation that races another process', () => {
     expect(starts()).toHaveLength(1);
   });
 
+  test.each([
+    ['the account was blocked', { blockedAt: NOW.toISOString() }],
+    ['the balance was spent', { balanceThousandths: 0 }],
+  ])('is accepted when it was committed unheard, and %s after it', async (_, change) => {
+    memory.afterTransaction = () => {
+      memory.beforeTransaction = () => {
+        memory.patch(accountKey(ACCOUNT_ID), change);
+        throw cancelled('TransactionConflict');
+      };
+      throw tableError('TransactionInProgressException');
+    };
+
+    const { requestId } = (await create()).request;
+
+    expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+    expect(starts()).toHaveLength(1);
+  });
+
   test.each(['TimeoutError', 'InternalServerError'])(
     'is accepted when its only attempt was committed and answered %s',
     async (name) => {
