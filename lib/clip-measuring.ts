@@ -7,7 +7,7 @@ const TIMEOUT_SECONDS = 10;
 
 /**
  * Copies and measures reference videos. What strangers' servers send is parsed in a function of its own, whose role may do nothing
- * but write its log and put copies under their prefix, so that the one that debits accounts never sees it.
+ * but write its log, and put and delete copies under their prefix, so that the one that debits accounts never sees it.
  */
 export class ClipMeasuring extends Construct {
   readonly measureClips: ServiceFunction;

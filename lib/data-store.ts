@@ -28,7 +28,7 @@ const FILE_ACCESS = {
     onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject', 's3:DeleteObject'],
     onBucket: [],
   },
-  // To write and nothing else: this is for the function that parses what strangers send.
+  // To write without reading: this is for the function that parses what strangers send.
   copy: { onFiles: ['s3:PutObject', 's3:AbortMultipartUpload'], onBucket: [] },
   remove: { onFiles: ['s3:DeleteObject'], onBucket: ['s3:ListBucket'] },
   delete: { onFiles: ['s3:DeleteObject'], onBucket: [] },

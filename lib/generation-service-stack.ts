@@ -124,7 +124,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindListing(verifyLedger, 'accountList');
     const webhook = task['deliver-webhook'];
     dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
-    dataStore.bindFiles([task['store-outputs'], api['create-video']], 'delete', [CLIP_PREFIX]);
+    dataStore.bindFiles([task['store-outputs'], clipMeasuring.measureClips], 'delete', [CLIP_PREFIX]);
     dataStore.bindFiles([clipMeasuring.measureClips], 'copy', [CLIP_PREFIX]);
     dataStore.bindFiles([task['expire-requests']], 'delete');
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');

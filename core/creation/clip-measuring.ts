@@ -18,7 +18,7 @@ export const ClipMeasure = z.union([
 ]);
 export type ClipMeasure = z.infer<typeof ClipMeasure>;
 
-/** The input of the function `measure-clips`: the reference videos of a request, and the most seconds of one. */
+/** What the function `measure-clips` copies and measures: the reference videos of a request, and the most seconds of one. */
 export const Clips = z.object({
   requestId: z.string(),
   urls: z.array(z.string()),
@@ -26,7 +26,14 @@ export const Clips = z.object({
 });
 export type Clips = z.infer<typeof Clips>;
 
-/** Its output: a measure for each URL, in their order. */
+/** What it removes: the copies that a request which was not accepted may have left, of so many reference videos. */
+export const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
+export type LeftClips = z.infer<typeof LeftClips>;
+
+/** Its input. */
+export const ClipWork = z.union([Clips, LeftClips]);
+
+/** Its output: a measure for each URL, in their order; none for a removal. */
 export const ClipMeasures = z.object({ measures: z.array(ClipMeasure) });
 export type ClipMeasures = z.infer<typeof ClipMeasures>;
 

@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
-import { clipKeys, possibleClips } from '../files/clip-keys.ts';
+import { clipKeys } from '../files/clip-keys.ts';
 import { accountLimit, hostDigest, hostLimit, withinLimits } from '../outbound/in-flight.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { type Creation, createRequest } from './create-request.ts';
 import { billedSeconds, clipProblems, type NewVideoRequest } from './create-video-rules.ts';
 import type { CreationFacts } from './creation-facts.ts';
-import { invokeMeasureClips } from './invoke-measure-clips.ts';
+import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
 import type { Submission } from './submission.ts';
 
 /** How many creations of one account, and how many that fetch from one host, may measure clips at once. */
@@ -22,16 +22,10 @@ export const CLIP_PLACES = { account: 4, host: 8 };
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
-/** Loads the S3 client only for copies that no request was written for. */
-const removeLater: DiscardClips = async ({ requestId, urls }) => {
-  const { removeObjects } = await import('../files/remove-objects.ts');
-  await removeObjects(possibleClips(requestId, urls.length));
-};
-
 /**
  * Accepts a request for a video like `createRequest`. Its reference videos are copied into the bucket and measured last, once
  * everything else allows it and the balance covers the output alone. Copies of a creation that is refused in the end are removed
- * by `discard`; those of one whose process dies, by the bucket's lifecycle. Throws `ServiceError` with `rate_limited` when too
+ * by `discard`; those of one whose process dies, or that could not be removed, by the bucket's lifecycle. Throws `ServiceError` with `rate_limited` when too
  * many of the account, of a host, or of the whole service are being measured, and what `measure` throws.
  */
 export const createVideo = (
@@ -40,7 +34,7 @@ export const createVideo = (
   facts: CreationFacts,
   measure: MeasureClips = invokeMeasureClips,
   clock: Clock = systemClock,
-  discard: DiscardClips = removeLater,
+  discard: DiscardClips = invokeDiscardClips,
 ): Promise<Creation> =>
   createRequest(account, submission, facts, {
     complete: async (creation, requestId) => {

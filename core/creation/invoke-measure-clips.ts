@@ -2,9 +2,19 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { isThrottlingError } from '@smithy/core/retry';
 import { CALL_LIMITS, clientOptions } from '../aws-clients.ts';
 import { requiredEnv } from '../environment.ts';
-import { type ClipMeasure, ClipMeasures, type Clips, tooManyClips } from './clip-measuring.ts';
+import { logger } from '../observability.ts';
+import {
+  type ClipMeasure,
+  ClipMeasures,
+  type Clips,
+  type LeftClips,
+  tooManyClips,
+} from './clip-measuring.ts';
 
 type SdkError = Parameters<typeof isThrottlingError>[0];
+
+/** Longest wait for a removal, cold start included. The function goes on without its caller. */
+const DISCARD_MS = 2_000;
 
 const lambda = new LambdaClient(clientOptions('measuring'));
 
@@ -14,12 +24,12 @@ export class ClipsNotMeasuredError extends Error {
 }
 
 /**
- * Copies and measures the videos at these URLs by the function `measure-clips`, which may do nothing but put copies: what
+ * Copies and measures the videos at these URLs by the function `measure-clips`, which may do nothing but put and delete copies: what
  * strangers' servers send is parsed there only. Throws `ServiceError` with `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the
  * SDK's error when Lambda does not answer.
  */
 export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
-  const { FunctionError, Payload } = await invoke(JSON.stringify(clips));
+  const { FunctionError, Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
   const answer = Payload?.transformToString() ?? '';
   if (FunctionError !== undefined) throw new ClipsNotMeasuredError(`measure-clips failed: ${answer}`);
   const { measures } = parseAnswer(answer);
@@ -31,11 +41,27 @@ export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> =
   return measures;
 };
 
-const invoke = async (payload: string) => {
+/**
+ * Removes what may have been copied of the reference videos of a request, by the same function. Never rejects: when it is throttled, fails or
+ * does not answer in 2 s, that is logged, and the bucket's lifecycle removes what stays after two days.
+ */
+export const invokeDiscardClips = async ({ requestId, urls }: Clips): Promise<void> => {
+  try {
+    const { FunctionError } = await invoke({ requestId, left: urls.length }, DISCARD_MS);
+    if (FunctionError !== undefined) logger.warn('copies of clips could not be removed', { requestId });
+  } catch (error) {
+    logger.warn('copies of clips could not be removed', { requestId, error: error as Error });
+  }
+};
+
+const invoke = async (work: Clips | LeftClips, limitMs: number) => {
   try {
     return await lambda.send(
-      new InvokeCommand({ FunctionName: requiredEnv('MEASURE_CLIPS_FUNCTION_ARN'), Payload: payload }),
-      { abortSignal: AbortSignal.timeout(CALL_LIMITS.measuring.totalMs) },
+      new InvokeCommand({
+        FunctionName: requiredEnv('MEASURE_CLIPS_FUNCTION_ARN'),
+        Payload: JSON.stringify(work),
+      }),
+      { abortSignal: AbortSignal.timeout(limitMs) },
     );
   } catch (error) {
     throw isThrottlingError(error as SdkError) ? tooManyClips(error) : error;

@@ -1,14 +1,16 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { type ClipMeasures, Clips } from '../../core/creation/clip-measuring.ts';
+import { type ClipMeasures, ClipWork } from '../../core/creation/clip-measuring.ts';
 import { copyReferenceVideos } from '../../core/creation/reference-videos.ts';
+import { possibleClips } from '../../core/files/clip-keys.ts';
+import { removeObjects } from '../../core/files/remove-objects.ts';
 import { logger } from '../../core/observability.ts';
 import { endsEarly } from '../time-limit.ts';
 
 /**
- * Copies reference videos into the bucket for `create-video`, and measures them. It reads what strangers' servers send, and so
- * may do nothing else: it puts copies under their own prefix and reads nothing. Throws when it has not ended 1 s before its time
- * limit.
+ * For `create-video`: copies reference videos into the bucket and measures them, or removes the copies of a request that was not
+ * accepted. It reads what strangers' servers send, and so may do nothing else: it puts and deletes copies under their own prefix and
+ * reads nothing. Throws when it has not ended 1 s before its time limit.
  */
 export const handler = middy<unknown, ClipMeasures>(
   endsEarly(1_000, () => {
@@ -16,4 +18,9 @@ export const handler = middy<unknown, ClipMeasures>(
   }),
 )
   .use(injectLambdaContext(logger, { resetKeys: true }))
-  .handler(async (event) => ({ measures: await copyReferenceVideos(Clips.parse(event)) }));
+  .handler(async (event) => {
+    const work = ClipWork.parse(event);
+    if ('urls' in work) return { measures: await copyReferenceVideos(work) };
+    await removeObjects(possibleClips(work.requestId, work.left));
+    return { measures: [] };
+  });

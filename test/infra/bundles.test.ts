@@ -12,15 +12,13 @@ import { DEVELOPMENT, SANDBOX } from './option-sets.ts';
 import { synthesizeService } from './service-template.ts';
 
 /** The largest bundle in kilobytes (1024 bytes), by what waits for it to load. A larger one has pulled in something it need not. */
-const MAX_KILOBYTES = { read: 400, createImage: 440, createVideo: 650, any: 480, sandbox: 1_240 };
+const MAX_KILOBYTES = { read: 400, createImage: 440, any: 480, sandbox: 1_240 };
 const READS = ['get-balance', 'get-generation', 'get-video', 'list-.*'];
 
 const maxKilobytesOf = (name: string): number => {
   // The encoder of videos.
   if (name.startsWith('sandbox/')) return MAX_KILOBYTES.sandbox;
   if (new RegExp(`^api/(${READS.join('|')})$`).test(name)) return MAX_KILOBYTES.read;
-  // It holds the S3 client, for copies of clips that nobody needs; most requests do not load it.
-  if (name === 'api/create-video') return MAX_KILOBYTES.createVideo;
   return name === 'api/create-generation' ? MAX_KILOBYTES.createImage : MAX_KILOBYTES.any;
 };
 

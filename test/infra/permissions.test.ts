@@ -92,7 +92,6 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     ...CREATE,
     [itemsOf(KEYS, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
     [MEASURE_CLIPS]: 'lambda:InvokeFunction',
-    [CLIPS]: 's3:DeleteObject',
   },
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
@@ -177,7 +176,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [FILES]: 's3:DeleteObject',
   },
   // It parses what callers' URLs serve.
-  'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:PutObject' },
+  'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject' },
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),

@@ -55,7 +55,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /IAM5\[Resource::<DataStoreOutputs\w+\.Arn>\/clips\/\*\]$/,
-    /\/(CreateVideo|MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
+    /\/(MeasureClips|DeleteGeneration|BulkDeleteGenerations|DeleteEndUser|StoreOutputs|FailRequest|ExpireRequests|Reconcile|ReconcileLost)\/Role\/DefaultPolicy\/Resource$/,
     'A copy of a reference clip is named by its request.',
   ],
   [

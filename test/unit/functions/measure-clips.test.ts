@@ -37,6 +37,17 @@ describe('the function `measure-clips`', () => {
     expect(bucket.objects.get('clips/vid_1/1.mp4')?.bytes).toEqual(clip);
   });
 
+  test('removes what may be left of the copies of a request, and fetches nothing', async () => {
+    serveClip();
+    await measure({ ...CLIPS, urls: [`${clips.url}/clip.mp4`, `${clips.url}/clip.mp4`] });
+    await measure({ ...CLIPS, requestId: 'vid_2', urls: [`${clips.url}/clip.mp4`] });
+    clips.reset();
+
+    expect(await measure({ requestId: 'vid_1', left: 2 })).toEqual({ measures: [] });
+    expect([...bucket.objects.keys()]).toEqual(['clips/vid_2/0.mp4']);
+    expect(clips.requests).toEqual([]);
+  });
+
   test('calls no private address unless it may', async () => {
     serveClip();
 
@@ -51,6 +62,7 @@ describe('the function `measure-clips`', () => {
     [{}],
     [{ ...CLIPS, urls: 'https://example.com/a.mp4' }],
     [{ ...CLIPS, urls: [1] }],
+    [{ requestId: 'vid_1', left: 0 }],
   ])('fails for the input %j', async (event) => {
     await expect(measure(event)).rejects.toMatchObject({ name: '$ZodError' });
   });

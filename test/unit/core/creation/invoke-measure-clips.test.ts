@@ -2,7 +2,8 @@ import '../../builders/environment.ts';
 import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CALL_LIMITS } from '../../../../core/aws-clients.ts';
-import { invokeMeasureClips } from '../../../../core/creation/invoke-measure-clips.ts';
+import { invokeDiscardClips, invokeMeasureClips } from '../../../../core/creation/invoke-measure-clips.ts';
+import { logger } from '../../../../core/observability.ts';
 import { MemoryFunctions } from '../../fakes/memory-functions.ts';
 
 const functions = new MemoryFunctions();
@@ -90,5 +91,50 @@ describe('measuring by the function `measure-clips`', () => {
     functions.answer(payload);
 
     await expect(measure()).rejects.toMatchObject({ name: 'ClipsNotMeasuredError' });
+  });
+});
+
+describe('removing copies by the function `measure-clips`', () => {
+  const warned = jest.spyOn(logger, 'warn');
+  beforeEach(() => void warned.mockReset());
+  const discard = () => invokeDiscardClips(CLIPS);
+
+  test('invokes it with the request and how many clips it had', async () => {
+    answer([]);
+    await discard();
+
+    const [call, ...more] = functions.client.commandCalls(InvokeCommand);
+    expect(more).toEqual([]);
+    expect(call?.args[0].input.Payload).toBe(JSON.stringify({ requestId: 'vid_1', left: 2 }));
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  test('keeps the refused caller waiting for at most 2 s', async () => {
+    const limit = jest.spyOn(AbortSignal, 'timeout');
+    answer([]);
+    await discard();
+
+    expect(limit.mock.calls).toEqual([[2_000]]);
+    limit.mockRestore();
+  });
+
+  test.each<[string, () => void]>([
+    [
+      'is throttled',
+      () =>
+        functions.refuse(Object.assign(new Error('Rate Exceeded.'), { name: 'TooManyRequestsException' })),
+    ],
+    ['fails', () => functions.answer(JSON.stringify({ errorType: 'Sandbox.Timedout' }), 'Unhandled')],
+    [
+      'does not answer',
+      () => functions.refuse(Object.assign(new Error('No answer.'), { name: 'TimeoutError' })),
+    ],
+  ])('leaves them to the lifecycle, and says so in the log, when it %s', async (_, given) => {
+    given();
+    await discard();
+
+    expect(warned.mock.calls).toEqual([
+      ['copies of clips could not be removed', expect.objectContaining({ requestId: 'vid_1' })],
+    ]);
   });
 });
