@@ -35,16 +35,14 @@ export const LISTING_INDEX = { name: 'GSI1', partition: 'GSI1PK', sort: 'GSI1SK'
 export const LISTING_ATTRIBUTES = ['blockedAt'];
 
 /**
- * Indexes of requests only, one for each combination of filters. Their sort key is the table's partition key,
- * which ends with the request id, and ids sort by creation time.
+ * Indexes of requests only. Their sort key is the table's partition key, which ends with the request id, and ids
+ * sort by creation time. No key depends on the status, so a change of status moves no entry.
  */
 export const REQUEST_INDEXES = {
   byAccount: { name: 'GSI2', partition: 'GSI2PK' },
-  byStatus: { name: 'GSI3', partition: 'GSI3PK' },
-  byEndUser: { name: 'GSI4', partition: 'GSI4PK' },
-  byEndUserAndStatus: { name: 'GSI5', partition: 'GSI5PK' },
+  byEndUser: { name: 'GSI3', partition: 'GSI3PK' },
 } as const;
-/** Attributes of the request indexes other than keys: they decide whether a request is expired or removed. */
+/** Attributes of the request indexes other than keys. A request gets them when it ends: they tell how, and until when it is listed so. */
 export const REQUEST_INDEX_ATTRIBUTES = ['ttl', 'expiresAt'];
 
 /** Epoch seconds after which DynamoDB may delete an item. */
@@ -144,15 +142,10 @@ export const requestKey = (requestId: string): ItemKey => ({
   SK: 'REQUEST',
 });
 
-/** A request's keys in the indexes that do not depend on its status. */
+/** A request's keys in its indexes. */
 export const requestListing = (accountId: string, email: string) => ({
   GSI2PK: accountId,
-  GSI4PK: `${accountId}#${email}`,
-});
-/** A request's keys in the indexes by status; they change with it. */
-export const requestStatusListing = (accountId: string, email: string, status: string) => ({
-  GSI3PK: `${accountId}#${status}`,
-  GSI5PK: `${accountId}#${email}#${status}`,
+  GSI3PK: `${accountId}#${email}`,
 });
 
 /**

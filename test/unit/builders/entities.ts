@@ -15,7 +15,6 @@ import {
   endUserListing,
   requestKey,
   requestListing,
-  requestStatusListing,
 } from '../../../core/table/keys.ts';
 import { addSeconds } from '../../../core/time.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
@@ -157,13 +156,19 @@ export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {
 
 /** A request's index attributes as the service writes them: due until it has ended. */
 export const listingOf = (request: StoredRequest) => {
-  const { accountId, endUserEmail, status } = request;
+  const { accountId, endUserEmail } = request;
   return {
     ...requestListing(accountId, endUserEmail),
-    ...requestStatusListing(accountId, endUserEmail, status),
-    ...(isTerminal(request) ? {} : dueOf(request)),
+    ...(isTerminal(request) ? endOf(request) : dueOf(request)),
   };
 };
+
+/** What an ended request has in its indexes; the times are far away. */
+const endOf = ({ status }: StoredRequest) => ({
+  ttl: Date.parse(FAR) / 1000,
+  ...(status === 'succeeded' && { expiresAt: FAR }),
+});
+const FAR = '2099-01-01T00:00:00.000Z';
 
 /** When an unfinished request is due: a processing one is taken to have been accepted at its creation. */
 const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
