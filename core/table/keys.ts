@@ -12,7 +12,7 @@ export const partitionPatterns = () => ({
   ledgers: ledgerPartition('*'),
   ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
-  modelSettings: MODEL_SETTINGS_PARTITION,
+  modelSettings: `${MODEL_SETTINGS_PREFIX}*`,
   accountList: ACCOUNT_LISTING_PARTITION,
   endUserLists: endUserListingPartition('*'),
   inFlightClips: `${inFlightPrefix('clips')}*`,
@@ -168,8 +168,10 @@ export const dueListOf = (partition = ''): DueList | undefined =>
 const DUE_PREFIX = 'DUE#';
 const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
 export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
-const shardOf = (id: string): number =>
-  [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0) % DUE_SHARDS;
+const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
+/** A number that spreads ids evenly. */
+const hashOf = (id: string): number =>
+  [...id].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521, 0);
 
 /** Marks a request as deleted, so that the ledger can still be verified. */
 export const deletedRequestKey = (accountId: string, requestId: string): ItemKey => ({
@@ -264,9 +266,20 @@ export const gateWaiterKey = (
 export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
 export const GATE_WAITER_PREFIX = 'WAITER#';
 
-/** The operator's settings for a model: its rate, and whether it is switched off. */
-export const modelSettingsKey = (modelId: string): ItemKey => ({ PK: 'CATALOG', SK: `MODEL#${modelId}` });
-export const MODEL_SETTINGS_PARTITION = 'CATALOG';
+/**
+ * Number of copies of the models' settings, each in its own partition: every creation reads one, and a partition takes
+ * 3,000 reads a second. One transaction writes all, so they never differ.
+ */
+export const MODEL_SETTINGS_COPIES = 8;
+/** The copy that an account's calls read. */
+export const modelSettingsCopyOf = (accountId: string): number => hashOf(accountId) % MODEL_SETTINGS_COPIES;
+/** A copy of the operator's settings for a model: its rate, and whether it is switched off. */
+export const modelSettingsKey = (modelId: string, copy: number): ItemKey => ({
+  PK: modelSettingsPartition(copy),
+  SK: `MODEL#${modelId}`,
+});
+export const modelSettingsPartition = (copy: number): string => `${MODEL_SETTINGS_PREFIX}${copy}`;
+const MODEL_SETTINGS_PREFIX = 'CATALOG#';
 
 /**
  * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.

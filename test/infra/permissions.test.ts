@@ -41,7 +41,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG',
+  'CATALOG#*',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;

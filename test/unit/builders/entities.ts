@@ -1,6 +1,7 @@
 import type { Account } from '../../../core/accounts/accounts.ts';
 import type { EndUser } from '../../../core/end-users/end-users.ts';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
+import type { ModelSettings } from '../../../core/models/model-settings.ts';
 import type { ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
 import {
   type ImageRequest,
@@ -13,6 +14,8 @@ import {
   dueListing,
   endUserKey,
   endUserListing,
+  MODEL_SETTINGS_COPIES,
+  modelSettingsKey,
   requestKey,
   requestListing,
 } from '../../../core/table/keys.ts';
@@ -179,6 +182,12 @@ const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
 /** Puts a request into the table with its index attributes. */
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
   memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
+
+/** Puts the settings of a model into every copy. */
+export const putModelSettings = (memory: MemoryTable, settings: ModelSettings): void => {
+  for (let copy = 0; copy < MODEL_SETTINGS_COPIES; copy++)
+    memory.put(modelSettingsKey(settings.model, copy), { ...settings });
+};
 
 /** Puts an end-user into the table with its index attributes. */
 export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {
