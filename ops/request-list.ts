@@ -2,6 +2,7 @@ import type { Account } from '../core/accounts/accounts.ts';
 import { type AccountRequestFilter, listRequestIdsOfAccount } from '../core/requests/account-requests.ts';
 import {
   isRemoved,
+  listedStateOf,
   type RecordStatus,
   type StoredRequest,
   statusAt,
@@ -18,7 +19,7 @@ export interface RequestListFilter {
 /** Number of accounts read in parallel. */
 const PARALLEL_ACCOUNTS = 8;
 
-/** The requests of these accounts, newest first, with their status at `now`. Reads each account's index and every record in it. */
+/** The requests of these accounts, newest first, with their status at `now`. Reads each account's index and the records that may match. */
 export const listRequestsOf = async (
   accounts: readonly Pick<Account, 'accountId'>[],
   filter: RequestListFilter,
@@ -42,7 +43,7 @@ const listOfAccount = async (
   now: Date,
 ): Promise<StoredRequest[]> => {
   const stored: AccountRequestFilter = {
-    status: status === 'expired' ? 'succeeded' : status,
+    state: status && listedStateOf(status),
     createdUntil: olderThanSeconds === undefined ? undefined : addSeconds(toInstant(now), -olderThanSeconds),
   };
   const requestIds: string[] = [];

@@ -27,20 +27,20 @@ const MAX_ENDED = 500;
 
 /**
  * Looks at the requests of these accounts: all that are unfinished, and those created since the first look, also after they
- * ended. Each look returns them as they are at `now`, newest first. A look reads the lists of unfinished and new requests, and
- * the records that had not ended by the last one.
+ * ended. Each look returns them as they are at `now`, newest first. The first look reads the accounts' whole lists, later ones
+ * the new requests and the records that had not ended.
  */
 export const watchRequests = (
   accounts: () => Promise<readonly Pick<Account, 'accountId'>[]>,
   start: Date,
 ): ((now: Date) => Promise<WatchedRequest[]>) => {
   const known = new Map<string, StoredRequest>();
-  let lookedAt = start;
+  let lookedAt: Date | undefined;
   return async (now) => {
-    const createdFrom = addSeconds(toInstant(lookedAt), -INDEX_DELAY_SECONDS);
+    const createdFrom = addSeconds(toInstant(lookedAt ?? start), -INDEX_DELAY_SECONDS);
     const filters: AccountRequestFilter[] = [
-      { status: 'queued' },
-      { status: 'processing' },
+      // What was unfinished before is known since the first look.
+      { state: 'unfinished', createdFrom: lookedAt === undefined ? undefined : createdFrom },
       // Also those that begin and end between two looks.
       { createdFrom: createdFrom > toInstant(start) ? createdFrom : toInstant(start) },
     ];

@@ -5,7 +5,14 @@ import { type ModelSettings, toModelSettings } from '../models/model-settings.ts
 import { listCredentials } from '../provider-calls/credentials.ts';
 import type { ProviderId } from '../provider-calls/providers.ts';
 import { batchGet } from '../table/batches.ts';
-import { endUserKey, type ItemKey, idempotencyKey, modelSettingsKey, pauseKey } from '../table/keys.ts';
+import {
+  endUserKey,
+  type ItemKey,
+  idempotencyKey,
+  modelSettingsCopyOf,
+  modelSettingsKey,
+  pauseKey,
+} from '../table/keys.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { Submission } from './submission.ts';
 
@@ -33,7 +40,7 @@ export const loadCreationFacts = async (
   const model = modelId === undefined ? undefined : findModel(modelId)?.id;
   const keys = {
     endUser: email === undefined ? undefined : endUserKey(accountId, email),
-    settings: model === undefined ? undefined : modelSettingsKey(model),
+    settings: model === undefined ? undefined : modelSettingsKey(model, modelSettingsCopyOf(accountId)),
     pause: email === undefined || model === undefined ? undefined : pauseKey({ accountId, email, model }),
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };

@@ -3,22 +3,17 @@ import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
 import { batchGet } from '../table/batches.ts';
-import {
-  REQUEST_INDEXES,
-  requestKey,
-  requestListing,
-  requestPartition,
-  requestStatusListing,
-} from '../table/keys.ts';
+import { REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import {
   isRemoved,
+  listedState,
+  listedStateOf,
   type RecordStatus,
   type StoredRequest,
-  type StoredStatus,
   statusAt,
 } from './request-rules.ts';
 import { toRequest } from './requests.ts';
@@ -42,7 +37,8 @@ type IndexEntry = z.infer<typeof IndexEntry>;
 /**
  * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
  * Reads an index up to the page's end, then the page's requests by key: two sequential calls, one more for
- * every further 1 MB of index. `hasMore` is exact. The index is eventually consistent; the requests are
+ * every further 1 MB of index. An entry does not tell queued from processing: for these, the requests are read up
+ * to the page's end. `hasMore` is exact. The index is eventually consistent; the requests are
  * strongly consistent and filtered by how they read at `now`.
  */
 export const listImageRequests = async (
@@ -53,14 +49,12 @@ export const listImageRequests = async (
 ): Promise<Page<StoredRequest>> => {
   const skipped = (page.page - 1) * page.pageSize;
   const end = skipped + page.pageSize;
+  if (filter.status !== undefined && listedStateOf(filter.status) === 'unfinished') {
+    const requests = await readUnfinished(accountId, filter, end + 1, now);
+    return pageOf(requests.slice(skipped, end), page, requests.length > end);
+  }
   const entries = await readIndex(accountId, filter, end + 1, now);
-  const onPage = entries.slice(skipped, end);
-  const items = await batchGet(onPage.map(({ PK }) => ({ ...requestKey(''), PK })));
-  const requests = items
-    .filter((item): item is StoredItem => item !== undefined)
-    .map(toRequest)
-    .filter((request) => !isRemoved(request, now))
-    .filter((request) => filter.status === undefined || statusAt(request, now) === filter.status);
+  const requests = await readRequests(entries.slice(skipped, end), filter, now);
   return pageOf(requests, page, entries.length > end);
 };
 
@@ -72,24 +66,73 @@ const readIndex = async (
   now: Date,
 ): Promise<IndexEntry[]> => {
   const entries: IndexEntry[] = [];
-  // Stored as succeeded covers both succeeded and expired, so any share of the entries may not match.
-  const filtered = filter.status === 'succeeded' || filter.status === 'expired';
-  const expected = filtered ? Math.max(wanted, FILTERED_FIRST_LIMIT) : wanted;
-  for await (const item of queryAll(indexQuery(accountId, filter), expected)) {
-    const entry = IndexEntry.parse(item);
-    if (matches(entry, filter, now)) entries.push(entry);
+  for await (const entry of matchingEntries(accountId, filter, wanted, now)) {
+    entries.push(entry);
     if (entries.length === wanted) break;
   }
   return entries;
 };
 
-/** The stored status of requests that read as `status`. */
-const storedStatusOf = (status: RecordStatus): StoredStatus => (status === 'expired' ? 'succeeded' : status);
+/** The newest unfinished requests with the filter's status, at most `wanted`. */
+const readUnfinished = async (
+  accountId: string,
+  filter: RequestFilter,
+  wanted: number,
+  now: Date,
+): Promise<StoredRequest[]> => {
+  const requests: StoredRequest[] = [];
+  let batch: IndexEntry[] = [];
+  const readBatch = async (): Promise<void> => {
+    requests.push(...(await readRequests(batch, filter, now)));
+    batch = [];
+  };
+  for await (const entry of matchingEntries(accountId, filter, wanted, now)) {
+    batch.push(entry);
+    if (batch.length >= Math.min(MAX_BATCH, Math.max(MIN_BATCH, wanted - requests.length))) await readBatch();
+    if (requests.length >= wanted) break;
+  }
+  await readBatch();
+  return requests.slice(0, wanted);
+};
+/** Unfinished requests are read so many at a time: what is wanted, within these bounds. */
+const MIN_BATCH = 20;
+const MAX_BATCH = 100;
+
+/** The requests of these entries that match the filter at `now`. At most 100. */
+const readRequests = async (
+  entries: readonly IndexEntry[],
+  { status }: RequestFilter,
+  now: Date,
+): Promise<StoredRequest[]> => {
+  const items = await batchGet(entries.map(({ PK }) => ({ ...requestKey(''), PK })));
+  return items
+    .filter((item): item is StoredItem => item !== undefined)
+    .map(toRequest)
+    .filter((request) => !isRemoved(request, now))
+    .filter((request) => status === undefined || statusAt(request, now) === status);
+};
+
+/** The entries that match as far as they tell, newest first, read as they are consumed. */
+const matchingEntries = async function* (
+  accountId: string,
+  filter: RequestFilter,
+  wanted: number,
+  now: Date,
+): AsyncGenerator<IndexEntry> {
+  // Any share of the entries may not match a status.
+  const expected = filter.status === undefined ? wanted : Math.max(wanted, FILTERED_FIRST_LIMIT);
+  for await (const item of queryAll(indexQuery(accountId, filter), expected)) {
+    const entry = IndexEntry.parse(item);
+    if (matches(entry, filter, now)) yield entry;
+  }
+};
 
 const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boolean => {
   if (isRemoved(entry, now)) return false;
   if (status === undefined) return true;
-  return statusAt({ ...entry, status: storedStatusOf(status) }, now) === status;
+  const state = listedState(entry);
+  if (state !== listedStateOf(status)) return false;
+  return state !== 'succeeded' || statusAt({ ...entry, status: state }, now) === status;
 };
 
 /** Upper and lower bound of the partition keys of images created after an instant. */
@@ -103,9 +146,13 @@ const newerThan = (createdAfter: Instant | undefined): string => {
 
 const indexQuery = (
   accountId: string,
-  { endUserEmail, status, createdAfter }: RequestFilter,
+  { endUserEmail, createdAfter }: RequestFilter,
 ): ConstructorParameters<typeof QueryCommand>[0] => {
-  const [index, partition] = chooseIndex(accountId, endUserEmail, status);
+  const listing = requestListing(accountId, endUserEmail ?? '');
+  const [index, partition] =
+    endUserEmail === undefined
+      ? [REQUEST_INDEXES.byAccount, listing.GSI2PK]
+      : [REQUEST_INDEXES.byEndUser, listing.GSI3PK];
   return {
     TableName: tableName(),
     IndexName: index.name,
@@ -118,20 +165,6 @@ const indexQuery = (
     },
     ScanIndexForward: false,
   };
-};
-
-const chooseIndex = (accountId: string, email: string | undefined, status: RecordStatus | undefined) => {
-  const { byAccount, byEndUser, byStatus, byEndUserAndStatus } = REQUEST_INDEXES;
-  const listing = requestListing(accountId, email ?? '');
-  const statusListing = requestStatusListing(accountId, email ?? '', storedStatusOf(status ?? 'queued'));
-  if (email === undefined) {
-    return status === undefined
-      ? ([byAccount, listing.GSI2PK] as const)
-      : ([byStatus, statusListing.GSI3PK] as const);
-  }
-  return status === undefined
-    ? ([byEndUser, listing.GSI4PK] as const)
-    : ([byEndUserAndStatus, statusListing.GSI5PK] as const);
 };
 
 /**
@@ -148,7 +181,7 @@ export const listRequestIdsOfEndUser = async function* (
     IndexName: name,
     KeyConditionExpression: '#partition = :partition',
     ExpressionAttributeNames: { '#partition': partition },
-    ExpressionAttributeValues: { ':partition': requestListing(accountId, email).GSI4PK },
+    ExpressionAttributeValues: { ':partition': requestListing(accountId, email).GSI3PK },
     ScanIndexForward: false,
   };
   for await (const item of queryAll(query)) {

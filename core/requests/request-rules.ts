@@ -139,6 +139,20 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
     ? 'expired'
     : request.status;
 
+/** What an entry of a request index tells of its request's status. */
+export type ListedState = 'unfinished' | 'succeeded' | 'failed';
+/** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
+export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {
+  if (ttl === undefined) return 'unfinished';
+  return expiresAt === undefined ? 'failed' : 'succeeded';
+};
+
+/** The state of requests that read as `status`. */
+export const listedStateOf = (status: RecordStatus): ListedState => {
+  if (status === 'expired') return 'succeeded';
+  return status === 'queued' || status === 'processing' ? 'unfinished' : status;
+};
+
 /**
  * Epoch seconds at which the retention of a request ends: `retentionDays` after it failed or its files
  * expired, rounded up.

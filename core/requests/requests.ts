@@ -5,7 +5,7 @@ import { newDeletionId } from '../ids.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, requestKey, requestListing, requestStatusListing } from '../table/keys.ts';
+import { type DueList, dueListing, requestKey, requestListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -55,7 +55,6 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
     Item: {
       ...requestKey(request.requestId),
       ...requestListing(request.accountId, request.endUserEmail),
-      ...requestStatusListing(request.accountId, request.endUserEmail, request.status),
       ...dueListing('START', request.requestId, addSeconds(request.createdAt, START_WITHIN_SECONDS)),
       ...request,
     },
@@ -69,13 +68,12 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
-  const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const due = lookAt === undefined ? {} : dueListing('LOOK', request.requestId, lookAt);
   await updateUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(request.requestId),
-      ...setAll({ status, ...listing, ...due }, { ':queued': 'queued' }),
+      ...setAll({ status, ...due }, { ':queued': 'queued' }),
       ConditionExpression: '#status = :queued',
     }),
   );
@@ -162,10 +160,9 @@ export const endRequestWrite = (
   unlessStored = false,
 ): TransactItem => {
   const { status, ...own } = state;
-  const listing = requestStatusListing(request.accountId, request.endUserEmail, status);
   const unfinished = { ':queued': 'queued', ':processing': 'processing' };
   const due = follows ? dueListing(follows.list, request.requestId, follows.dueAt) : {};
-  const update = setAll({ status, ...own, ...settlement, ...listing, ...due }, unfinished);
+  const update = setAll({ status, ...own, ...settlement, ...due }, unfinished);
   return {
     Update: {
       TableName: tableName(),

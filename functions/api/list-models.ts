@@ -8,9 +8,12 @@ import { json } from '../http/responses.ts';
 
 /** GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order. */
 export const handler = apiHandler(async (request) => {
-  await authorize(identifyCaller(request), 'models:read', request.now);
+  const { accountId } = await authorize(identifyCaller(request), 'models:read', request.now);
   request.query({});
-  const [settings, credentials] = await Promise.all([listModelSettings(), listCredentials(request.now)]);
+  const [settings, credentials] = await Promise.all([
+    listModelSettings(accountId),
+    listCredentials(request.now),
+  ]);
   const data = CATALOG.filter((model) => !dispatchProblem(model, settings.get(model.id), credentials));
   return json(200, { data });
 });

@@ -41,7 +41,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG',
+  'CATALOG#*',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -96,7 +96,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
-    [requestsIn('GSI2', 'GSI3', 'GSI4', 'GSI5')]: onTable('Query'),
+    [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/delete-generation': DELETE,
@@ -111,7 +111,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
     ...COUNTS_CALL,
     ...REMOVE_FILES,
-    [requestsIn('GSI4')]: onTable('Query'),
+    [requestsIn('GSI3')]: onTable('Query'),
   },
   'api/block-end-user': BLOCK,
   'api/unblock-end-user': BLOCK,
@@ -197,7 +197,7 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     ...ADMIT,
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
-    [requestsIn('GSI4')]: onTable('Query'),
+    [requestsIn('GSI3')]: onTable('Query'),
     ...REMOVE_FILES,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',

@@ -8,7 +8,7 @@ import { dispatchRequest } from '../../core/workflow/dispatch-request.ts';
 import { queryProvider } from '../../core/workflow/query-provider.ts';
 import { latestAttempts, producedOutputs } from '../../core/workflow/workflow-rules.ts';
 import { atSeconds } from '../unit/builders/clocks.ts';
-import { ACCOUNT_ID, anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
+import { anImageRequest, aStoredOutput, EMAIL, REQUEST_ID } from '../unit/builders/entities.ts';
 import { entryIn, runGeneration, tokenIn } from './generation.ts';
 import type { Behaviour, Execution, Script } from './harness.ts';
 import {
@@ -18,7 +18,7 @@ import {
   pausedUntil,
   putRequest,
   settleRequest,
-  statusPartitions,
+  statuses,
   storedRequest,
 } from './stored-request.ts';
 import { stubProvider } from './stub-provider.ts';
@@ -55,12 +55,6 @@ const queriesAt = ({ visits }: Execution): number[] => {
   });
 };
 
-/** A request's partitions in the indexes by status. */
-const partitionsOf = (status: string) => ({
-  GSI3PK: `${ACCOUNT_ID}#${status}`,
-  GSI5PK: `${ACCOUNT_ID}#${EMAIL}#${status}`,
-});
-
 const expectNoContent = ({ history, invocations }: Execution): void => {
   const everything = history + JSON.stringify(invocations);
   for (const content of [CONTENT.prompt, EMAIL, 'https://', 'http://']) {
@@ -89,17 +83,21 @@ describe('with the real functions', () => {
   });
 
   test('the indexes hold a request under its current status at every step', async () => {
-    const seen: unknown[] = [statusPartitions()];
+    const seen: unknown[] = [statuses()];
     const provider = stubProvider('asynchronous', { submit: [accepted], query: [finished] });
     const script = realFunctions(provider);
     const look: Behaviour = async () => {
-      seen.push(statusPartitions());
+      seen.push(statuses());
       return queryProvider(REQUEST_ID, provider);
     };
 
     await runGeneration({ ...script, 'query-provider': look });
 
-    expect([...seen, statusPartitions()]).toEqual(['queued', 'processing', 'succeeded'].map(partitionsOf));
+    expect([...seen, statuses()]).toEqual([
+      { stored: 'queued', listed: 'unfinished' },
+      { stored: 'processing', listed: 'unfinished' },
+      { stored: 'succeeded', listed: 'succeeded' },
+    ]);
   });
 
   test('a task is queried less and less often, and found finished at most a quarter late', async () => {
@@ -135,7 +133,7 @@ describe('with the real functions', () => {
     });
     expect(balanceThousandths()).toBe(104_000);
     expect(activeRequests()).toBe(0);
-    expect(statusPartitions()).toEqual(partitionsOf('failed'));
+    expect(statuses()).toEqual({ stored: 'failed', listed: 'failed' });
     expectNoContent(execution);
   });
 

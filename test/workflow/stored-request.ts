@@ -1,6 +1,6 @@
 import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
-import type { StoredRequest } from '../../core/requests/request-rules.ts';
+import { listedState, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
 import {
   accountKey,
@@ -63,10 +63,10 @@ export const changeRequest = (requestId: string, attributes: object): void =>
 /** The request's stored wait. */
 export const storedWait = (requestId: string): Item | undefined => memory.get(providerWaitKey(requestId));
 
-/** The request's partitions in the indexes by status. */
-export const statusPartitions = (): unknown => {
-  const { GSI3PK, GSI5PK } = memory.get(requestKey(REQUEST_ID)) ?? {};
-  return { GSI3PK, GSI5PK };
+/** The request's status, and the one that its index entries tell. */
+export const statuses = (): unknown => {
+  const request = storedRequest();
+  return { stored: request.status, listed: listedState(request) };
 };
 
 /** Until when the end-user is paused with the request's model; undefined without a pause. */

@@ -1,6 +1,7 @@
 import type { Account } from '../../../core/accounts/accounts.ts';
 import type { EndUser } from '../../../core/end-users/end-users.ts';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
+import type { ModelSettings } from '../../../core/models/model-settings.ts';
 import type { ProviderAttempt } from '../../../core/provider-calls/provider-attempts.ts';
 import {
   type ImageRequest,
@@ -13,9 +14,10 @@ import {
   dueListing,
   endUserKey,
   endUserListing,
+  MODEL_SETTINGS_COPIES,
+  modelSettingsKey,
   requestKey,
   requestListing,
-  requestStatusListing,
 } from '../../../core/table/keys.ts';
 import { addSeconds } from '../../../core/time.ts';
 import type { MemoryTable } from '../fakes/memory-table.ts';
@@ -157,13 +159,19 @@ export const aLedgerEntry = (number: number, overrides: Partial<LedgerEntry> = {
 
 /** A request's index attributes as the service writes them: due until it has ended. */
 export const listingOf = (request: StoredRequest) => {
-  const { accountId, endUserEmail, status } = request;
+  const { accountId, endUserEmail } = request;
   return {
     ...requestListing(accountId, endUserEmail),
-    ...requestStatusListing(accountId, endUserEmail, status),
-    ...(isTerminal(request) ? {} : dueOf(request)),
+    ...(isTerminal(request) ? endOf(request) : dueOf(request)),
   };
 };
+
+/** What an ended request has in its indexes; the times are far away. */
+const endOf = ({ status }: StoredRequest) => ({
+  ttl: Date.parse(FAR) / 1000,
+  ...(status === 'succeeded' && { expiresAt: FAR }),
+});
+const FAR = '2099-01-01T00:00:00.000Z';
 
 /** When an unfinished request is due: a processing one is taken to have been accepted at its creation. */
 const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
@@ -174,6 +182,12 @@ const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
 /** Puts a request into the table with its index attributes. */
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
   memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
+
+/** Puts the settings of a model into every copy. */
+export const putModelSettings = (memory: MemoryTable, settings: ModelSettings): void => {
+  for (let copy = 0; copy < MODEL_SETTINGS_COPIES; copy++)
+    memory.put(modelSettingsKey(settings.model, copy), { ...settings });
+};
 
 /** Puts an end-user into the table with its index attributes. */
 export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {

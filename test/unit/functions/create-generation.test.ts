@@ -1,13 +1,13 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { endUserKey, modelSettingsKey, requestKey } from '../../../core/table/keys.ts';
+import { endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler } from '../../../functions/api/create-generation.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aGenerationBody } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { ACCOUNT_ID, anEndUser, EMAIL, putModelSettings } from '../builders/entities.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -109,10 +109,7 @@ describe('POST /v1/generations', () => {
 
   test.each([
     ['its provider has no credential', () => secrets.set('arn:modelstudio-key', undefined)],
-    [
-      'the operator switched it off',
-      () => memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false }),
-    ],
+    ['the operator switched it off', () => putModelSettings(memory, { model: 'xQI3Pro', enabled: false })],
   ])('answers 400 on a model that cannot be dispatched now: %s', async (_, given) => {
     given();
     const problem = { model: 'cannot be dispatched now' };
@@ -129,7 +126,7 @@ describe('POST /v1/generations', () => {
 
   test('prices by the rate the operator set', async () => {
     const rate = { perImage: [{ maxPixels: null, xTokens: 0.5 }] };
-    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', rate });
+    putModelSettings(memory, { model: 'xQI3Pro', rate });
 
     const { body } = await create(aGenerationBody({ n: 3 }));
 

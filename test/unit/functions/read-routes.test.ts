@@ -3,7 +3,7 @@ import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CATALOG } from '../../../core/models/catalog.ts';
 import type { ImageRequest } from '../../../core/requests/request-rules.ts';
-import { ledgerEntryKey, modelSettingsKey, requestKey } from '../../../core/table/keys.ts';
+import { ledgerEntryKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
@@ -12,7 +12,14 @@ import { handler as listModels } from '../../../functions/api/list-models.ts';
 import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
-import { ACCOUNT_ID, aLedgerEntry, anImageRequest, aStoredOutput, REQUEST_ID } from '../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  aLedgerEntry,
+  anImageRequest,
+  aStoredOutput,
+  putModelSettings,
+  REQUEST_ID,
+} from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -139,14 +146,14 @@ describe('GET /v1/models', () => {
 
   test('leaves out models that cannot be dispatched now', async () => {
     secrets.set('arn:modelark-key', undefined);
-    memory.put(modelSettingsKey('xZI1.0Pro'), { model: 'xZI1.0Pro', enabled: false });
+    putModelSettings(memory, { model: 'xZI1.0Pro', enabled: false });
 
     expect(await ids()).toEqual(['xQI3Pro', 'xW2.7S', 'xW3.0s']);
   });
 
   test('keeps models with an operator’s rate or switched on', async () => {
     const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
-    memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: true, rate });
+    putModelSettings(memory, { model: 'xQI3Pro', enabled: true, rate });
 
     expect(await ids()).toEqual(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s']);
     expect(JSON.stringify((await call(listModels)).body)).not.toMatch(/xTokens|rate/i);

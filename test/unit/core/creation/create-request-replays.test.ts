@@ -12,14 +12,20 @@ import {
   endUserKey,
   idempotencyKey,
   ledgerPartition,
-  modelSettingsKey,
   pauseKey,
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { failRequest } from '../../../../core/workflow/fail-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
-import { ACCOUNT_ID, anAccount, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import {
+  ACCOUNT_ID,
+  anAccount,
+  anEndUser,
+  EMAIL,
+  putEndUser,
+  putModelSettings,
+} from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
 import { tableError } from '../../builders/table-errors.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -99,10 +105,7 @@ describe('a creation with an Idempotency-Key', () => {
   });
 
   test.each<[string, () => void]>([
-    [
-      'its model was switched off',
-      () => memory.put(modelSettingsKey('xQI3Pro'), { model: 'xQI3Pro', enabled: false }),
-    ],
+    ['its model was switched off', () => putModelSettings(memory, { model: 'xQI3Pro', enabled: false })],
     ['its end-user was blocked', () => memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { blockedAt: 'x' })],
     ['its end-user is being removed', () => memory.patch(endUserKey(ACCOUNT_ID, EMAIL), { deletingAt: 'x' })],
     [

@@ -15,12 +15,10 @@ import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
-  ACCOUNT_ID,
   anImageRequest,
   aStoredOutput,
   aStoredVideo,
   aVideoRequest,
-  EMAIL,
   listingOf,
   putRequest,
   REQUEST_ID,
@@ -57,6 +55,8 @@ describe('a request', () => {
       referenceAudios: ['https://caller.example/a.mp3'],
       outputs: [aStoredVideo()],
       operatorNote: 'checked',
+      expiresAt: atSeconds(82_800).toISOString(),
+      ttl: atSeconds(100 * 86_400).getTime() / 1000,
     });
     putRequest(memory, video);
 
@@ -94,13 +94,11 @@ describe('marking a request as processing', () => {
     expect(update()).toStrictEqual({
       TableName: 'table',
       Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      UpdateExpression: 'SET #status = :status, #GSI3PK = :GSI3PK, #GSI5PK = :GSI5PK',
+      UpdateExpression: 'SET #status = :status',
       ConditionExpression: '#status = :queued',
-      ExpressionAttributeNames: { '#status': 'status', '#GSI3PK': 'GSI3PK', '#GSI5PK': 'GSI5PK' },
+      ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
         ':status': 'processing',
-        ':GSI3PK': `${ACCOUNT_ID}#processing`,
-        ':GSI5PK': `${ACCOUNT_ID}#${EMAIL}#processing`,
         ':queued': 'queued',
       },
     });

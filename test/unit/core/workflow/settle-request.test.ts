@@ -91,15 +91,13 @@ describe('settling a request', () => {
         UpdateExpression:
           'SET #status = :status, #costThousandths = :costThousandths, #expiresAt = :expiresAt, ' +
           '#finishedAt = :finishedAt, #refundThousandths = :refundThousandths, #ttl = :ttl, ' +
-          '#GSI3PK = :GSI3PK, #GSI5PK = :GSI5PK, #GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
+          '#GSI1PK = :GSI1PK, #GSI1SK = :GSI1SK',
         ConditionExpression: '#status IN (:queued, :processing)',
         ExpressionAttributeNames: {
           '#status': 'status',
           '#finishedAt': 'finishedAt',
           '#refundThousandths': 'refundThousandths',
           '#ttl': 'ttl',
-          '#GSI3PK': 'GSI3PK',
-          '#GSI5PK': 'GSI5PK',
           '#GSI1PK': 'GSI1PK',
           '#GSI1SK': 'GSI1SK',
           '#costThousandths': 'costThousandths',
@@ -110,8 +108,6 @@ describe('settling a request', () => {
           ':finishedAt': finishedAt,
           ':refundThousandths': 0,
           ':ttl': ttl,
-          ':GSI3PK': `${ACCOUNT_ID}#succeeded`,
-          ':GSI5PK': `${ACCOUNT_ID}#${EMAIL}#succeeded`,
           ':GSI1PK': expect.stringMatching(/^DUE#EXPIRE#/),
           ':GSI1SK': atSeconds(30 + 82_800).toISOString(),
           ':costThousandths': 4_000,
