@@ -50,7 +50,7 @@ describe('A blocked account', () => {
     caller = await newCaller(service);
     pictureUrl = (await succeeded(caller)).images?.[0]?.url;
     const prompt = `[delay=2] a picture ${Math.random()}`;
-    unfinishedId = (await accepted(caller, aGeneration({ size: '256x256', prompt }))).requestId;
+    unfinishedId = (await accepted(caller, aGeneration({ size: '512x512', prompt }))).requestId;
     blocked = await account('block', caller);
   });
 

@@ -30,7 +30,7 @@ const anImage = (more: object = {}) => ({
   model: 'xZI1.0Pro',
   prompt: unique(),
   endUserEmail: EMAIL,
-  size: '256x256',
+  size: '512x512',
   ...more,
 });
 

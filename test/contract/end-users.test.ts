@@ -179,7 +179,7 @@ describe('Blocking', () => {
     const email = uniqueEmail();
     const { requestId } = await accepted(
       caller,
-      aGeneration({ endUserEmail: email, size: '256x256', prompt: `[delay=1] ${email}` }),
+      aGeneration({ endUserEmail: email, size: '512x512', prompt: `[delay=1] ${email}` }),
     );
 
     await block(email);

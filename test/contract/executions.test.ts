@@ -40,7 +40,7 @@ const REFERENCE = `https://example.com/${MARK}.png`;
 describe.each([
   [
     'answered by the provider at once',
-    { model: 'xZI1.0Pro', size: '256x256', prompt: MARK },
+    { model: 'xZI1.0Pro', size: '512x512', prompt: MARK },
     'succeeded',
     ['Dispatch request', 'Choose next step', 'Store outputs', 'Settle request'],
   ],

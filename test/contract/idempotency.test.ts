@@ -48,7 +48,7 @@ describe('A creation with an Idempotency-Key', () => {
   });
 
   test('is answered with the first 202 again after the request has ended', async () => {
-    const body = aGeneration({ size: '256x256' });
+    const body = aGeneration({ size: '512x512' });
     const key = uniqueKey();
     const first = await create(key, body);
     expect(isReplayed(first)).toBeNull();

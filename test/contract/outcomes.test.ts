@@ -100,6 +100,52 @@ describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) 
   });
 });
 
+describe('What a provider takes', () => {
+  const REFUSED = ['256x256', '2560x2560'];
+  const RETRY_AFTER_SECONDS = 4;
+  const ids = new Map<string, string>();
+  beforeAll(async () => {
+    const create = async (what: string, body: Record<string, unknown>) => {
+      ids.set(what, (await accepted(caller, body)).requestId);
+    };
+    await Promise.all([
+      ...REFUSED.map((size) => create(size, { model: 'xZI1.0Pro', size })),
+      create('long', { model: 'xZI1.0Pro', prompt: `${unique().padEnd(800, 'a')}[fail=content_policy]` }),
+      create('few at once', { model: 'xSD4.5', n: 4, prompt: unique('[running=1][delay=0.1]') }),
+      create('later', { prompt: unique(`[flaky=1][retry-after=${RETRY_AFTER_SECONDS}]`) }),
+    ]);
+  });
+  const recordOf = (what: string) => settled(caller, ids.get(what) ?? '');
+
+  test.each(REFUSED)(
+    'of sizes is less than the catalog: %s is accepted, fails with provider_error and is refunded',
+    async (size) => {
+      const { requestId, ...record } = await recordOf(size);
+
+      expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+      const [refund, debit] = await entriesOf(caller, requestId);
+      expect([debit?.[0], refund]).toEqual(['generation', ['refund', debit?.[1]]]);
+    },
+  );
+
+  test('of a prompt is its beginning: the rest is accepted, and cut off', async () => {
+    expect(await recordOf('long')).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('at once may be less than a request has calls: all are made in the end', async () => {
+    const { status, images } = await recordOf('few at once');
+
+    expect([status, images?.filter(({ url }) => url).length]).toEqual(['succeeded', 4]);
+  });
+
+  test('it takes again after its Retry-After, and is not called before', async () => {
+    const { status, createdAt = '', finishedAt = '' } = await recordOf('later');
+
+    expect(status).toBe('succeeded');
+    expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(RETRY_AFTER_SECONDS * 1000);
+  });
+});
+
 describe('The caller pays for what was delivered', () => {
   test('an output that could not be stored is marked and refunded, and the others are delivered', async () => {
     const before = await balance(caller);

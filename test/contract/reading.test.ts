@@ -81,7 +81,7 @@ describe('A request', () => {
   });
 
   test('reads the same every time, and is paid once', async () => {
-    const { requestId } = await accepted(caller, { size: '256x256' });
+    const { requestId } = await accepted(caller, { size: '512x512' });
     const first = await settled(caller, requestId);
     const entriesBefore = await history(caller);
 

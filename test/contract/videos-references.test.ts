@@ -8,7 +8,13 @@ import { type ClipServer, startClipServer } from './support/clip-server.ts';
 import { entriesOf, history } from './support/ledger.ts';
 import { outcome, uniqueEmail } from './support/resources.ts';
 import { storedKeys } from './support/stored.ts';
-import { anUnfilmedVideo, createVideo, finishedVideo } from './support/videos.ts';
+import {
+  acceptedVideo,
+  anUnfilmedVideo,
+  createVideo,
+  finishedVideo,
+  settledVideo,
+} from './support/videos.ts';
 
 /** A WebM that says that it lasts a millisecond. */
 const patched = (file: Buffer): Buffer => {
@@ -127,6 +133,29 @@ describe('Reference videos that cannot be used are refused by name, before any d
   test('and nothing is written for any of them', async () => {
     expect((await history(refused)).map(({ reason }) => reason)).toEqual(['topup']);
     expect(await itemsNaming(refused.service, endUserEmail)).toEqual([]);
+  });
+});
+
+describe('Clips that the catalog takes and the provider does not end with its refusal, refunded', () => {
+  const CLIPS: [what: string, names: string[]][] = [
+    ['more than 15 s together', ['15.mp4', '13.mov']],
+    ['a WebM', ['3.webm']],
+  ];
+  const ids = new Map<string, string>();
+  beforeAll(async () => {
+    const createWith = async ([what, names]: (typeof CLIPS)[number]) => {
+      const body = { model: 'xW3.0s', referenceVideos: urlsOf(names) };
+      ids.set(what, (await acceptedVideo(caller, body)).requestId);
+    };
+    await Promise.all(CLIPS.map(createWith));
+  });
+
+  test.each(CLIPS)('%s', async (what) => {
+    const { requestId, ...record } = await settledVideo(caller, ids.get(what) ?? '');
+
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+    const [refund, debit] = await entriesOf(caller, requestId);
+    expect([debit?.[0], refund]).toEqual(['generation', ['refund', debit?.[1]]]);
   });
 });
 

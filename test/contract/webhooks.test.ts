@@ -65,7 +65,7 @@ const create =
     requestIds.set(name, answer.body.requestId);
   };
 const image = (directive?: string) =>
-  create('/v1/generations', () => aGeneration({ size: '256x256', prompt: unique(directive) }));
+  create('/v1/generations', () => aGeneration({ size: '512x512', prompt: unique(directive) }));
 const refusedImage = image('[fail=content_policy]');
 const video = (directive?: string) =>
   create('/v1/videos', () => ({

@@ -169,7 +169,7 @@ test('A request that never started is started within 2 minutes, however many vid
     ...{ call: 'states:StartExecution', principal: '*CreateGeneration*' },
     ...{ effect: 'throttle', times: 4 },
   });
-  const { requestId, createdAt = '' } = await accepted(caller, { size: '256x256' });
+  const { requestId, createdAt = '' } = await accepted(caller, { size: '512x512' });
   expect(await faultsLeft(service)).toEqual([0]);
   expect(await executionStatus(service, 'generation', requestId)).toBeUndefined();
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const [empty, full] = await Promise.all([newCaller(service), newCaller(service)]);
   callers = { empty, full };
   const [image, failed, unfinished, video] = await Promise.all([
-    accepted(full, { size: '256x256' }),
+    accepted(full, { size: '512x512' }),
     accepted(full, { prompt: unique('[fail=content_policy]'), endUserEmail: 'eve@example.com' }),
     accepted(full, { prompt: unique('[delay=100]') }),
     acceptedVideo(full, {

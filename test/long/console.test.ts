@@ -107,7 +107,7 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   const artist = await newCaller(session.caller.service);
   // A prompt is text, whatever is in it.
   const made = await Promise.all([
-    accepted(artist, { size: '256x256', prompt: unique('<img src="/elsewhere">') }),
+    accepted(artist, { size: '512x512', prompt: unique('<img src="/elsewhere">') }),
     accepted(artist, { size: '320x256' }),
   ]);
   await Promise.all(made.map(({ requestId }) => settled(artist, requestId)));

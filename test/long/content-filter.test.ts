@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 const create = (body: Record<string, unknown>, by = caller, headers: Record<string, string> = {}) =>
-  by.post<AnyRecord>('/v1/generations', aGeneration({ size: '256x256', ...body }), headers);
+  by.post<AnyRecord>('/v1/generations', aGeneration({ size: '512x512', ...body }), headers);
 
 describe('A prompt the content filter blocks', () => {
   test('is refused with 422 content_policy, without a debit or a write', async () => {

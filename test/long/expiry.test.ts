@@ -81,7 +81,7 @@ describe('Lists and their status filters agree with reads', () => {
   test('from processing through succeeded to expired', async () => {
     const endUserEmail = uniqueEmail();
     const { requestId } = await accepted(caller, {
-      size: '256x256',
+      size: '512x512',
       prompt: unique('[delay=4]'),
       endUserEmail,
     });

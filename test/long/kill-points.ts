@@ -41,7 +41,7 @@ const scenario = (
 
 /** Answered by its provider at once. */
 export const aPicture = (): Scenario =>
-  scenario('/v1/generations', 'whole', aGeneration({ size: '256x256' }));
+  scenario('/v1/generations', 'whole', aGeneration({ size: '512x512' }));
 
 /** A task of two images, one of them not downloadable: half the price is refunded. */
 const halfOfTwo = (): Scenario => {

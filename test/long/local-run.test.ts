@@ -48,8 +48,8 @@ const createUnfinished = async (): Promise<AnyRecord[]> => {
     [
       { model: 'xZI1.0Pro', prompt: unique('[delay=60]') },
       { model: 'xQI3Pro', size: '512x512', prompt: unique('[delay=60]') },
-      { model: 'xZI1.0Pro', size: '256x256', prompt: unique('[flaky=3]') },
-      { model: 'xZI1.0Pro', size: '256x256', prompt: unique('[flaky=3]') },
+      { model: 'xZI1.0Pro', size: '512x512', prompt: unique('[flaky=3]') },
+      { model: 'xZI1.0Pro', size: '512x512', prompt: unique('[flaky=3]') },
     ].map((body) => accepted(caller, body)),
   );
   for (const { requestId } of begun) {
@@ -58,7 +58,7 @@ const createUnfinished = async (): Promise<AnyRecord[]> => {
       ({ status }) => status !== 'queued',
     );
   }
-  return [...begun, await accepted(caller, { size: '256x256' })];
+  return [...begun, await accepted(caller, { size: '512x512' })];
 };
 
 /** Waits until every request has ended and expects that each was paid once, or refunded if it failed. */
@@ -85,7 +85,7 @@ let begun: AnyRecord[];
 describe('Stopping', () => {
   beforeAll(async () => {
     caller = demoCaller(running());
-    const { requestId } = await accepted(caller, { size: '256x256' });
+    const { requestId } = await accepted(caller, { size: '512x512' });
     const record = await settled(caller, requestId);
     const { bytes } = await fetchFile(record.images?.[0]?.url);
     before = { caller, entries: await history(caller), record, bytes };
@@ -122,7 +122,7 @@ describe('After a restart on the same data directory', () => {
     const file = await fetchFile(images[0]?.url);
     expect(file.status).toBe(200);
     expect(file.bytes.equals(before.bytes)).toBe(true);
-    expect(await measure(file)).toEqual({ format: 'png', size: '256x256' });
+    expect(await measure(file)).toEqual({ format: 'png', size: '512x512' });
   });
 
   test('unfinished requests continue until they end, each paid or refunded once', async () => {
@@ -130,7 +130,7 @@ describe('After a restart on the same data directory', () => {
   });
 
   test('new requests are served', async () => {
-    const { requestId } = await accepted(caller, { size: '256x256' });
+    const { requestId } = await accepted(caller, { size: '512x512' });
 
     expect(await settled(caller, requestId)).toMatchObject({ status: 'succeeded', cost: 1 });
     expect(await balance(caller)).toBeLessThan(1000);

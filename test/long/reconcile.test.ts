@@ -61,7 +61,7 @@ beforeAll(async () => {
   caller = callerWith(service, service.accountId, service.apiKey);
   // Outlasts the SDK's attempts.
   await arm({ call: 'states:StartExecution', principal: '*CreateGeneration*', effect: 'throttle', times: 4 });
-  unstarted = await accepted(caller, { size: '256x256' });
+  unstarted = await accepted(caller, { size: '512x512' });
   expect(await executionStatus(service, 'generation', unstarted.requestId)).toBeUndefined();
   deleted = await deletedWithFileLeft();
   removedEmail = uniqueEmail();
@@ -164,7 +164,7 @@ describe('An execution that is stopped in the console', () => {
       ...{ call: 'dynamodb:TransactWriteItems', principal: '*SettleRequest*', contains: endUserEmail },
       ...{ delayMilliseconds: 5_000, times: 4 },
     });
-    const { requestId } = await accepted(caller, { size: '256x256', endUserEmail });
+    const { requestId } = await accepted(caller, { size: '512x512', endUserEmail });
     await eventually(
       () => currentState(service, 'generation', requestId),
       (state) => state === 'Settle request',
@@ -173,7 +173,7 @@ describe('An execution that is stopped in the console', () => {
     await stopExecution(service, 'generation', requestId);
 
     const record = await eventually(() => read(caller, requestId), hasEnded, SOON_SECONDS);
-    expect(record).toMatchObject({ status: 'succeeded', cost: 1, images: [{ size: '256x256' }] });
+    expect(record).toMatchObject({ status: 'succeeded', cost: 1, images: [{ size: '512x512' }] });
     expect(await executionStatus(service, 'generation', requestId)).toBe('ABORTED');
     expect(await entriesOf(caller, requestId)).toEqual([['generation', 1]]);
   });

@@ -43,7 +43,7 @@ describe('A succeeded request', () => {
   test('is readable, with its files, until expiresAt', async () => {
     ({ requestId } = await accepted(caller, {
       model: 'xZI1.0Pro',
-      size: '256x256',
+      size: '512x512',
     }));
 
     const { status, images = [], finishedAt = '' } = await settled(caller, requestId);

@@ -32,7 +32,7 @@ test('A table that stops answering while a video is polled and an image is store
   await armFault(service, { ...hang, principal: '*StoreOutputs*' });
   const [video, image] = await Promise.all([
     acceptedVideo(caller, { model: 'xW3.0s' }),
-    accepted(caller, { size: '256x256' }),
+    accepted(caller, { size: '512x512' }),
   ]);
 
   // Not read before: a read would query the provider.

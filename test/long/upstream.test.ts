@@ -1,5 +1,7 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from '../contract/support/answers.ts';
+import { withTable } from '../contract/support/aws.ts';
 import { aGeneration, type Caller, eventually, newCaller, unique } from '../contract/support/client.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
@@ -10,6 +12,7 @@ import {
   type RunningService,
   startLocalService,
 } from '../contract/support/local-service.ts';
+import { loggedLines } from '../contract/support/permissions.ts';
 import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { acceptedVideo, createVideo, settledVideo, upstreamTask } from '../contract/support/videos.ts';
@@ -74,10 +77,7 @@ const cancelsOf = (id: string) => seen.filter((call) => call.id === id && call.i
 
 test('A provider that refuses our key when it is queried fails the request with provider_error, and pauses nobody', async () => {
   const endUserEmail = uniqueEmail();
-  answer = (_, isCancel) =>
-    isCancel ? undefined : { status: 401, body: { code: 'InvalidApiKey', message: 'No.' } };
-
-  const { requestId } = await video(unique('[delay=1]'), endUserEmail);
+  const { requestId } = await video(unique('[delay=1][revoked]'), endUserEmail);
   const record = await settledVideo(caller, requestId);
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
@@ -85,10 +85,86 @@ test('A provider that refuses our key when it is queried fails the request with 
     ['refund', 6],
     ['generation', 6],
   ]);
-  answer = () => undefined;
   expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
     status: 'succeeded',
   });
+});
+
+test('A provider that still refuses our key after five minutes fails the request then, before its deadline', async () => {
+  const { requestId } = await video(unique('[delay=1][revoked]'));
+  const Key = { PK: `REQUEST#${requestId}`, SK: 'ATTEMPT#00#00' };
+  await withTable(service, async (table, TableName) => {
+    await eventually(
+      async () => (await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item,
+      (attempt) => attempt?.refusedAt !== undefined,
+    );
+    await table.send(
+      new UpdateCommand({
+        ...{ TableName, Key, UpdateExpression: 'SET refusedAt = :before' },
+        ExpressionAttributeValues: { ':before': new Date(Date.now() - 300_000).toISOString() },
+      }),
+    );
+  });
+
+  const { status, error, createdAt = '', finishedAt = '' } = await settledVideo(caller, requestId);
+
+  expect([status, error?.code]).toEqual(['failed', 'provider_error']);
+  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(DEADLINE_SECONDS * 1000);
+});
+
+test('A provider that is unavailable when it is queried is left alone for its Retry-After, and then delivers', async () => {
+  const { requestId } = await video(unique('[delay=1][unavailable=1][retry-after=5]'));
+  const record = await settledVideo(caller, requestId);
+
+  expect(record).toMatchObject({ status: 'succeeded' });
+  const [first, second] = seen;
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
+});
+
+test('A preview model that the provider has at hosts of a workspace only fails at another host with provider_error, refunded', async () => {
+  gate.host = 'dashscope-intl.aliyuncs.com';
+  const { requestId } = await video(unique('[delay=0]'));
+  const record = await settledVideo(caller, requestId);
+  gate.host = undefined;
+
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+  expect(await entriesOf(caller, requestId)).toEqual([
+    ['refund', 6],
+    ['generation', 6],
+  ]);
+});
+
+test('A creation that the provider took and never answered is not made again, and fails with provider_timeout', async () => {
+  const prompt = unique('[delay=0][hang=30]');
+  const { requestId } = await video(prompt);
+  const record = await settledVideo(caller, requestId);
+
+  expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_timeout' } });
+  const answered = await fetch(`${service.sandboxUrl}/sandbox/tasks?prompt=${encodeURIComponent(prompt)}`);
+  expect(((await answered.json()) as { tasks: unknown[] }).tasks).toHaveLength(1);
+});
+
+test('What a provider reports to have used and was not billed is logged', async () => {
+  const { requestId } = await video(unique('[delay=0][usage=14]'));
+  expect(await settledVideo(caller, requestId)).toMatchObject({ status: 'succeeded' });
+
+  const lines = await loggedLines(service.dataDir, 'provider usage differs');
+  expect(lines.filter((line) => line.includes(requestId))).toHaveLength(1);
+});
+
+test('A task that waits in the queue of its provider is cancelled when its request fails', async () => {
+  const created = await video(unique('[queued=60]'));
+  const task = await upstreamTask(caller, created);
+
+  await ops(service, 'requests', 'fail', '--id', created.requestId);
+
+  await eventually(
+    () => story(created.requestId),
+    (lines) => lines.includes('task cancelled: call 0, try 0'),
+  );
+  expect(cancelsOf(task?.id ?? '')).toHaveLength(1);
+  const journal = await fetch(`${service.sandboxUrl}/sandbox/tasks/${task?.id}`);
+  expect(await journal.json()).toMatchObject({ cancels: 1 });
 });
 
 test('A provider that asks to be queried later is left alone until then, whatever the caller reads', async () => {

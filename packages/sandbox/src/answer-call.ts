@@ -20,9 +20,9 @@ export const answerCall = async (
   { method, path, headers, body, signal }: IncomingCall,
 ): Promise<CallAnswer | undefined> => {
   const requestId = upstream.newRequestId();
-  const answer = (status: number, content: unknown): CallAnswer => ({
+  const answer = (status: number, content: unknown, headers = {}): CallAnswer => ({
     ...{ status, body: content },
-    headers: { 'X-Request-Id': requestId },
+    headers: { 'X-Request-Id': requestId, ...headers },
   });
   try {
     upstream.checkKey(headers);
@@ -37,6 +37,9 @@ export const answerCall = async (
     if (signal.aborted) return undefined;
     if (!(error instanceof UpstreamError)) console.error('sandbox: a request failed unexpectedly', error);
     const refusal = error instanceof UpstreamError ? error : upstream.errors.internal();
-    return answer(refusal.status, upstream.renderError(refusal, requestId));
+    const { status, retryAfterSeconds } = refusal;
+    return answer(status, upstream.renderError(refusal, requestId), {
+      ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
+    });
   }
 };

@@ -1,7 +1,12 @@
+import { createCallCounter } from './call-counter.ts';
+import type { Directives } from './directives.ts';
+
 /** What an upstream lets an account do at once, for each model. */
 export type Capacity = {
   /** Tasks that run at once; others wait in its queue, or are refused. Default: any number. */
   runningTasks?: number;
+  /** Synchronous calls that run at once; others are refused with 429, as such a call has no queue. Default: any number. */
+  runningCalls?: number;
   /** Creations a second; others are refused with 429. Default: any number. */
   createsPerSecond?: number;
   /** What becomes of a task beyond `runningTasks`: both are seen of real upstreams. Default `queue`. */
@@ -14,16 +19,46 @@ export const WAN_CAPACITY = { runningTasks: 5, createsPerSecond: 5 } as const sa
 /** Seedance 2.x of a company: 600 creations a minute and 10 running tasks (ModelArk, video generation). */
 export const SEEDANCE_CAPACITY = { runningTasks: 10, createsPerSecond: 10 } as const satisfies Capacity;
 
-/** Whether a creation is one too many. */
-export type Gate = {
-  /** Counts a creation of a model, and says whether it exceeds its rate, or falls into the seconds of its `[busy]`. */
-  refuses(model: string, prompt: string, busySeconds: number): boolean;
+/** A call that creates something. */
+export type Creation = { model: string; prompt: string; directives: Directives };
+
+/** Why a creation is refused, to be sent with the upstream's own code, and its `Retry-After`. */
+export type Refusal = {
+  /** Too many a second, too many at once, or an overload of the upstream. */
+  reason: 'rate' | 'running' | 'overload';
+  retryAfterSeconds?: number | undefined;
 };
 
+/** What an upstream does not take of the creations that reach it. */
+export type Gate = {
+  /** Counts a creation, and says why it is refused: by the rate of its model, or by its directives. */
+  refusalOf(creation: Creation): Refusal | undefined;
+  /** Counts a synchronous call until it settles. Throws what `refuse` makes of a refusal when too many are under way. */
+  during<Answer>(
+    creation: Creation,
+    refuse: (refusal: Refusal) => Error,
+    call: () => Promise<Answer>,
+  ): Promise<Answer>;
+};
+
+/** Rates count the creations of this long. */
+const RATE_MILLISECONDS = 1_000;
+
 /** Creates a gate. `now` returns epoch milliseconds. Keeps the creations of the last second, and one time for each busy prompt. */
-export const createGate = (now: () => number, { createsPerSecond }: Capacity = {}): Gate => {
+export const createGate = (now: () => number, { createsPerSecond, runningCalls }: Capacity = {}): Gate => {
   const creations = new Map<string, number[]>();
   const busySince = new Map<string, number>();
+  const underWay = new Map<string, number>();
+  const earlierCalls = createCallCounter();
+
+  /** Milliseconds until there is room for one more creation with this key, which is then counted; 0 when it was. */
+  const waitOf = (key: string, perSecond: number | undefined): number => {
+    if (perSecond === undefined) return 0;
+    const recent = (creations.get(key) ?? []).filter((at) => at > now() - RATE_MILLISECONDS);
+    const isTooMany = recent.length >= perSecond;
+    creations.set(key, isTooMany ? recent : [...recent, now()]);
+    return isTooMany ? (recent.at(-perSecond) ?? 0) + RATE_MILLISECONDS - now() : 0;
+  };
 
   const isBusy = (key: string, seconds: number): boolean => {
     if (seconds === 0) return false;
@@ -32,12 +67,41 @@ export const createGate = (now: () => number, { createsPerSecond }: Capacity = {
     return now() < since + seconds * 1000;
   };
 
+  const isFull = (key: string, most = Number.POSITIVE_INFINITY): boolean => (underWay.get(key) ?? 0) >= most;
+  const count = (key: string, change: number) => {
+    const counted = (underWay.get(key) ?? 0) + change;
+    if (counted > 0) underWay.set(key, counted);
+    else underWay.delete(key);
+  };
+
   return {
-    refuses(model, prompt, busySeconds) {
-      const recent = (creations.get(model) ?? []).filter((at) => at > now() - 1_000);
-      const isTooMany = createsPerSecond !== undefined && recent.length >= createsPerSecond;
-      creations.set(model, isTooMany ? recent : [...recent, now()]);
-      return isTooMany || isBusy(`${model}\n${prompt}`, busySeconds);
+    refusalOf({ model, prompt, directives }) {
+      const key = `${model}\n${prompt}`;
+      const { busySeconds, flakyCalls, retryAfterSeconds } = directives;
+      const waitMilliseconds = Math.max(
+        waitOf(model, createsPerSecond),
+        waitOf(key, directives.createsPerSecond),
+      );
+      if (waitMilliseconds > 0) {
+        return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? Math.ceil(waitMilliseconds / 1000) };
+      }
+      if (isBusy(key, busySeconds)) return { reason: 'rate', retryAfterSeconds };
+      const isFlaky = flakyCalls > 0 && earlierCalls.next(key) < flakyCalls;
+      return isFlaky ? { reason: 'overload', retryAfterSeconds } : undefined;
+    },
+
+    async during({ model, prompt, directives }, refuse, call) {
+      const keys = [model, `${model}\n${prompt}`];
+      const limits = [runningCalls, directives.runningCalls];
+      if (keys.some((key, index) => isFull(key, limits[index]))) {
+        throw refuse({ reason: 'running', retryAfterSeconds: directives.retryAfterSeconds });
+      }
+      for (const key of keys) count(key, 1);
+      try {
+        return await call();
+      } finally {
+        for (const key of keys) count(key, -1);
+      }
     },
   };
 };

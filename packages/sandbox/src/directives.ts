@@ -14,6 +14,20 @@ export type Directives = {
   flakyCalls: number;
   /** For how long calls with this prompt are refused as too many, from the first one; 0 for none. */
   busySeconds: number;
+  /** Creations with this prompt in any second; others are refused. Absent for any number. */
+  createsPerSecond?: number;
+  /** Synchronous calls with this prompt at once; others are refused. Absent for any number. */
+  runningCalls?: number;
+  /** The `Retry-After` of a 429 or 503 that this prompt asks for; absent for none. */
+  retryAfterSeconds?: number;
+  /** How long the answer to the creation is held back, once its task was taken; 0 for not at all. */
+  hangSeconds: number;
+  /** How many queries of the task are answered with 503 before one is answered. */
+  unavailableQueries: number;
+  /** Whether every query of the task is answered with 401. */
+  isRevoked: boolean;
+  /** Seconds of billed input that the task reports, where its upstream reports any; absent for those of its clips. */
+  usageSeconds?: number;
   /** Indexes (from 0) of the outputs that moderation refuses, while the others are made. */
   refusedOutputs: ReadonlySet<number>;
   /** Size of a sequential group; absent when the prompt has no `[images]`. */
@@ -39,6 +53,12 @@ const VALUES = {
   queued: String.raw`\d+(?:\.\d+)?`,
   fail: 'content_policy|provider_error|timeout',
   busy: String.raw`\d+(?:\.\d+)?`,
+  rate: String.raw`[1-9]\d*`,
+  running: String.raw`[1-9]\d*`,
+  'retry-after': String.raw`\d+`,
+  hang: String.raw`\d+(?:\.\d+)?`,
+  unavailable: String.raw`\d+`,
+  usage: String.raw`\d+(?:\.\d+)?`,
   partial: String.raw`\d+`,
   flaky: String.raw`\d+`,
   images: String.raw`[1-9]\d*`,
@@ -48,8 +68,9 @@ const VALUES = {
   megabytes: String.raw`[1-9]\d{0,2}`,
 };
 
-const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${name}>${value})`);
-const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget))\]`, 'g');
+const groupOf = (name: string): string => name.replace('-', '_');
+const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${groupOf(name)}>${value})`);
+const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget|revoked))\]`, 'g');
 
 /**
  * Parses the directives in a prompt. The last one wins when repeated, except `broken` and `partial`, which accumulate. Other text in
@@ -60,6 +81,9 @@ export const parseDirectives = (prompt: string): Directives => {
     text: prompt,
     flakyCalls: 0,
     busySeconds: 0,
+    hangSeconds: 0,
+    unavailableQueries: 0,
+    isRevoked: false,
     refusedOutputs: new Set(),
     brokenOutputs: new Set(),
     isEmpty: false,
@@ -71,8 +95,15 @@ export const parseDirectives = (prompt: string): Directives => {
   for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
     const { delay, queued, busy, partial, fail, flaky, images, broken, callback, status, megabytes, flag } =
       groups;
+    const { rate, running, retry_after: retryAfter, hang, unavailable, usage } = groups;
     if (delay !== undefined) directives.delaySeconds = Number(delay);
     if (busy !== undefined) directives.busySeconds = Number(busy);
+    if (rate !== undefined) directives.createsPerSecond = Number(rate);
+    if (running !== undefined) directives.runningCalls = Number(running);
+    if (retryAfter !== undefined) directives.retryAfterSeconds = Number(retryAfter);
+    if (hang !== undefined) directives.hangSeconds = Number(hang);
+    if (unavailable !== undefined) directives.unavailableQueries = Number(unavailable);
+    if (usage !== undefined) directives.usageSeconds = Number(usage);
     if (partial !== undefined) refusedIndexes.add(Number(partial));
     if (queued !== undefined) directives.queuedSeconds = Number(queued);
     if (fail !== undefined) directives.fail = fail as Failure;
@@ -85,6 +116,7 @@ export const parseDirectives = (prompt: string): Directives => {
     if (megabytes !== undefined) directives.megabytes = Number(megabytes);
     if (flag === 'empty') directives.isEmpty = true;
     if (flag === 'forget') directives.isForgotten = true;
+    if (flag === 'revoked') directives.isRevoked = true;
   }
   return {
     ...directives,

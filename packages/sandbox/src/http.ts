@@ -28,12 +28,15 @@ export class UpstreamError extends Error {
   readonly code: string;
   /** The rejected request field; empty when no field is to blame. */
   readonly param: string;
+  /** Sent as `Retry-After`; absent for no such header. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, param = '') {
+  constructor(status: number, code: string, message: string, param = '', retryAfterSeconds?: number) {
     super(message);
     this.status = status;
     this.code = code;
     this.param = param;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate, WAN_CAPACITY } from '../src/capacity.ts';
+import { parseDirectives } from '../src/directives.ts';
 import { createTasks } from '../src/tasks.ts';
-import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo } from './sandbox-client.ts';
+import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
 
 const outcomeOf = async (response: Response) => {
   const body = (await response.json()) as { code?: string; error?: { code: string } };
@@ -9,13 +10,14 @@ const outcomeOf = async (response: Response) => {
 };
 
 describe('a gate', () => {
+  const creation = (prompt: string, model = 'a') => ({ model, prompt, directives: parseDirectives(prompt) });
   const gateAt = (clock: { time: number }, createsPerSecond?: number) =>
     createGate(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
 
   test('lets so many creations of a model pass in each second', () => {
     const clock = { time: 0 };
     const gate = gateAt(clock, 2);
-    const refused = (model = 'a') => gate.refuses(model, 'a fox', 0);
+    const refused = (model = 'a') => gate.refusalOf(creation('a fox', model)) !== undefined;
 
     expect([refused(), refused(), refused(), refused('b')]).toEqual([false, false, true, false]);
     clock.time = 999;
@@ -27,13 +29,62 @@ describe('a gate', () => {
   test('refuses a busy prompt for its seconds, from the first call on', () => {
     const clock = { time: 50_000 };
     const gate = gateAt(clock);
-    const refused = (prompt = 'a fox') => gate.refuses('a', prompt, 2.5);
+    const refused = (animal = 'a fox') => gate.refusalOf(creation(`${animal} [busy=2.5]`)) !== undefined;
 
     expect(refused()).toBe(true);
     clock.time += 2_499;
     expect([refused(), refused('a hen')]).toEqual([true, true]);
     clock.time += 1;
     expect([refused(), refused('a hen')]).toEqual([false, true]);
+  });
+
+  test('says when a rate has room again, and what a prompt asks for', () => {
+    const clock = { time: 0 };
+    const gate = gateAt(clock, 1);
+    const refusal = (prompt: string, model?: string) => gate.refusalOf(creation(prompt, model));
+
+    expect(refusal('a fox')).toBeUndefined();
+    clock.time = 1;
+    expect(refusal('a fox')).toEqual({ reason: 'rate', retryAfterSeconds: 1 });
+    expect(refusal('a fox [retry-after=7]')).toEqual({ reason: 'rate', retryAfterSeconds: 7 });
+    expect(refusal('a hen [busy=9][retry-after=5]', 'b')).toEqual({ reason: 'rate', retryAfterSeconds: 5 });
+    expect(refusal('a hen [flaky=1][retry-after=3]', 'c')).toEqual({
+      reason: 'overload',
+      retryAfterSeconds: 3,
+    });
+    expect(refusal('a hen [flaky=1][retry-after=3]', 'd')).toMatchObject({ reason: 'overload' });
+  });
+
+  test('takes no more creations of a prompt in a second than it asks for', () => {
+    const clock = { time: 0 };
+    const gate = gateAt(clock);
+    const refused = (prompt: string) => gate.refusalOf(creation(prompt)) !== undefined;
+
+    const foxes = [1, 2, 3].map(() => refused('a fox [rate=2]'));
+    expect([...foxes, refused('a hen [rate=2]')]).toEqual([false, false, true, false]);
+    clock.time = 1_000;
+    expect(refused('a fox [rate=2]')).toBe(false);
+  });
+
+  test('refuses calls beyond those that may be under way, of a model or a prompt, until one has ended', async () => {
+    const gate = createGate(() => 0, { runningCalls: 2 });
+    const end: (() => void)[] = [];
+    const call = (prompt: string, model?: string) =>
+      gate.during(
+        creation(prompt, model),
+        ({ reason, retryAfterSeconds }) => new Error(`${reason} ${retryAfterSeconds}`),
+        () => new Promise<void>((resolve) => end.push(resolve)),
+      );
+
+    const [first, second] = [call('a fox [running=1]'), call('a hen')];
+    await expect(call('a cat [retry-after=4]')).rejects.toThrow('running 4');
+    end[1]?.();
+    await second;
+    await expect(call('a fox [running=1]')).rejects.toThrow('running undefined');
+    const others = [call('a cat'), call('a cat', 'another')];
+    for (const each of end) each();
+    await Promise.all([first, ...others]);
+    expect(end).toHaveLength(4);
   });
 });
 
@@ -113,6 +164,27 @@ describe('a sandbox with limits', () => {
   });
 });
 
+describe('a sandbox that makes few images at once', () => {
+  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+  beforeAll(async () => {
+    sandbox = await aSandbox({ capacity: { runningCalls: 1 } });
+  });
+  afterAll(() => sandbox.close());
+
+  test('refuses the calls beyond, by the codes of each upstream', async () => {
+    const prompt = 'a fox [delay=0.3]';
+    for (const [call, code] of [
+      [() => sandbox.arkImages({ prompt }), 'InflightBatchsizeExceeded'],
+      [() => sandbox.studioImages(aStudioRequest({ prompt })), 'Throttling.Concurrency'],
+    ] as const) {
+      const outcomes = await Promise.all((await Promise.all([call(), call()])).map(outcomeOf));
+      expect(outcomes).toContainEqual([200, undefined]);
+      expect(outcomes).toContainEqual([429, code]);
+      expect((await call()).status).toBe(200);
+    }
+  });
+});
+
 describe('a sandbox without limits', () => {
   let sandbox: Awaited<ReturnType<typeof aSandbox>>;
   beforeAll(async () => {
@@ -138,6 +210,90 @@ describe('a sandbox without limits', () => {
     ]) {
       expect(await outcomeOf(answer)).toEqual([429, 'Throttling.RateQuota']);
     }
+  });
+
+  test('says when to try again where a prompt says so, and only there', async () => {
+    const asked = await sandbox.studioVideo(aStudioVideo({ prompt: 'a fox [busy=60][retry-after=9]' }));
+    const ark = await sandbox.arkImages({ prompt: 'a fox [flaky=1][retry-after=2]' });
+    const plain = await sandbox.arkImages({ prompt: 'a fox [flaky=1]' });
+
+    expect([asked, ark, plain].map(({ headers }) => headers.get('retry-after'))).toEqual(['9', '2', null]);
+  });
+
+  test('answers the queries of a task with 503, and 401, where a prompt says so', async () => {
+    const answersOf = async (directive: string) => {
+      const prompt = `a fox ${directive}`;
+      const { id } = (await (await sandbox.arkVideo(anArkVideo({ prompt }))).json()) as { id: string };
+      const { output } = (await (await sandbox.studioVideo(aStudioVideo({ prompt }))).json()) as {
+        output: { task_id: string };
+      };
+      const query = async (path: string) => {
+        const answer = await sandbox.call('GET', path);
+        return [answer.status, answer.headers.get('retry-after')];
+      };
+      const [ark, studio] = [`/api/v3/contents/generations/tasks/${id}`, `/api/v1/tasks/${output.task_id}`];
+      return [await query(ark), await query(ark), await query(studio), await query(studio)];
+    };
+
+    expect(await answersOf('[unavailable=1][retry-after=5]')).toEqual([
+      [503, '5'],
+      [200, null],
+      [503, '5'],
+      [200, null],
+    ]);
+    expect(await answersOf('[revoked]')).toEqual(Array(4).fill([401, null]));
+  });
+
+  test('holds back the answer to a creation that it took', async () => {
+    const prompt = 'a fox that hangs [hang=60]';
+    const hanging = new AbortController();
+    const calls = [
+      ['/api/v3/contents/generations/tasks', anArkVideo({ prompt }), {}],
+      [
+        '/api/v1/services/aigc/video-generation/video-synthesis',
+        aStudioVideo({ prompt }),
+        { 'x-dashscope-async': 'enable' },
+      ],
+      [
+        '/api/v1/services/aigc/image-generation/generation',
+        aStudioRequest({ prompt }),
+        { 'x-dashscope-async': 'enable' },
+      ],
+      ['/api/v1/services/aigc/multimodal-generation/generation', aStudioRequest({ prompt }), {}],
+    ] as const;
+    const answers = calls.map(([path, body, headers]) =>
+      fetch(sandbox.url + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { authorization: 'Bearer test-key', ...headers },
+        signal: hanging.signal,
+      }).then(
+        ({ status }) => status,
+        ({ name }) => name,
+      ),
+    );
+    const taken = async () => {
+      const answer = await fetch(
+        `${sandbox.url}/sandbox/tasks?prompt=${encodeURIComponent('a fox that hangs')}`,
+      );
+      return ((await answer.json()) as { tasks: unknown[] }).tasks;
+    };
+
+    expect(await poll(taken, (tasks) => tasks.length === 3)).toHaveLength(3);
+    hanging.abort();
+    expect(await Promise.all(answers)).toEqual(Array(4).fill('AbortError'));
+  });
+
+  test('reports the input seconds that a prompt says', async () => {
+    const created = await sandbox.studioVideo(
+      aStudioVideo({ prompt: 'a fox [delay=0][usage=14]', parameters: { duration: 3 } }),
+    );
+    const { output } = (await created.json()) as { output: { task_id: string } };
+    const task = await sandbox.call('GET', `/api/v1/tasks/${output.task_id}`);
+
+    expect(await task.json()).toMatchObject({
+      usage: { duration: 17, input_video_duration: 14, output_video_duration: 3 },
+    });
   });
 
   test('gives a part of a group where moderation refuses the rest, and counts what it made', async () => {

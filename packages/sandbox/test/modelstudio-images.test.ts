@@ -96,6 +96,18 @@ describe('Model Studio images, synchronous', () => {
     });
   });
 
+  test('of z-image are drawn from the first 800 characters of a prompt', async () => {
+    const text = `[delay=0]${'🦊'.repeat(791)}`;
+    const request = aStudioRequest({ model: Z_IMAGE, prompt: `${text}[fail=provider_error]` });
+
+    const answer = await answerOf(await sandbox.studioImages(request));
+
+    expect(answer).toMatchObject({
+      status: 200,
+      output: { choices: [{ message: { content: [{}, { text: '🦊'.repeat(791) }] } }] },
+    });
+  });
+
   test.each([
     ['qwen-image-3.0-pro', '2048*2048', 'qima_output_2k'],
     ['qwen-image-3.0', '1500*1500', 'qima_output_1k'],
@@ -136,8 +148,9 @@ describe('Model Studio images, synchronous', () => {
     ['a negative seed', aStudioRequest({ parameters: { seed: -1 } })],
     ['two images from z-image', aStudioRequest({ model: Z_IMAGE, parameters: { n: 2 } })],
     ['an input image for z-image', aStudioRequest({ model: Z_IMAGE, images: ['https://example.com/a.png'] })],
-    ['too many pixels for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '2561*2560' } })],
-    ['too short a side for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '63*600' } })],
+    ['too many pixels for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '2048*2049' } })],
+    ['too few pixels for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '512*511' } })],
+    ['too long a side for z-image', aStudioRequest({ model: Z_IMAGE, parameters: { size: '160*1601' } })],
   ])('are refused for %s', async (_, request) => {
     expect(await answerOf(await sandbox.studioImages(request))).toEqual({
       status: 400,

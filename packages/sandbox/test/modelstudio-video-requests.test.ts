@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { aSandbox, aStudioVideo } from './sandbox-client.ts';
 
@@ -40,6 +41,34 @@ describe('a Model Studio video request', () => {
     ['a prompt over the limit', aStudioVideo({ prompt: 'x'.repeat(30_000) })],
   ])('is accepted with %s', async (_, request) => {
     expect((await sandbox.studioVideo(request)).status).toBe(200);
+  });
+
+  test.each([
+    ['dashscope-intl.aliyuncs.com', 'wan3.0-video', 'ModelNotFound'],
+    ['dashscope.localhost:9000', 'wan3.0-video-prime', 'ModelNotFound'],
+    ['dashscope-us.aliyuncs.com', WAN_2_7, undefined],
+    ['llm-abc123.ap-southeast-1.maas.aliyuncs.com', 'wan3.0-video', undefined],
+    ['127.0.0.1:9000', 'wan3.0-video-prime', undefined],
+  ])('at the host %s for %s ends with %s', async (host, model, code) => {
+    const media = several('first_frame', 1);
+    const { port } = new URL(sandbox.url);
+    const answer = await new Promise<{ statusCode?: number | undefined; body: string }>((resolve, reject) => {
+      const call = request(
+        {
+          ...{ port, host: '127.0.0.1', method: 'POST' },
+          path: '/api/v1/services/aigc/video-generation/video-synthesis',
+          headers: { host, authorization: 'Bearer test-key', 'x-dashscope-async': 'enable' },
+        },
+        async (response) =>
+          resolve({
+            statusCode: response.statusCode,
+            body: Buffer.concat(await response.toArray()).toString('utf8'),
+          }),
+      );
+      call.on('error', reject).end(JSON.stringify(aStudioVideo({ model, media })));
+    });
+
+    expect([answer.statusCode, JSON.parse(answer.body).code]).toEqual([code ? 404 : 200, code]);
   });
 
   const frame = several('first_frame', 1);

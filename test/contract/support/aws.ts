@@ -1,5 +1,6 @@
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { LocalService } from './local-service.ts';
 
 /** SDK client settings that reach a local run as its operator. */
@@ -20,6 +21,19 @@ export const withStepFunctions = async <T>(
   const client = new SFNClient(settingsOf(service));
   try {
     return await work(client);
+  } finally {
+    client.destroy();
+  }
+};
+
+/** Runs `work` with a document client of a local run's table, and the table's name, as its operator. */
+export const withTable = async <T>(
+  service: LocalService,
+  work: (client: DynamoDBDocumentClient, tableName: string) => Promise<T>,
+): Promise<T> => {
+  const client = new DynamoDBClient(settingsOf(service));
+  try {
+    return await work(DynamoDBDocumentClient.from(client), service.tableName);
   } finally {
     client.destroy();
   }

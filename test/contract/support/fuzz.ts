@@ -209,7 +209,7 @@ const creationsLike = (
 };
 
 const creations = (known: Known) =>
-  creationsLike(known, aGeneration({ size: '256x256', prompt: '[fail=content_policy] fuzzed' }), [
+  creationsLike(known, aGeneration({ size: '512x512', prompt: '[fail=content_policy] fuzzed' }), [
     ...COMMON_FIELDS,
     ...IMAGE_FIELDS,
   ]);

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { LoopbackServer, type ReceivedRequest } from '../../unit/servers/loopback-server.ts';
 
 /** Stands between a local run and the sandbox. The test decides which calls pass. */
@@ -10,6 +10,8 @@ export interface ProviderGate {
   requests: readonly ReceivedRequest[];
   /** Called for each call: true when it has answered the call, or leaves it without an answer. At first, all pass. */
   stop: (request: ReceivedRequest, response: ServerResponse) => boolean;
+  /** The host at which the sandbox is called. At first, its own address. */
+  host: string | undefined;
   close(): Promise<void>;
 }
 
@@ -21,33 +23,40 @@ export const openProviderGate = async (sandboxUrl: () => string): Promise<Provid
     studioContext: { modelStudioBaseUrl: server.url },
     requests: server.requests,
     stop: () => false,
+    host: undefined,
     close: () => server.close(),
   };
   server.respond = (request, response) => {
-    if (!gate.stop(request, response)) void forward(sandboxUrl() + request.path, request, response);
+    if (!gate.stop(request, response)) forward(sandboxUrl() + request.path, gate.host, request, response);
   };
   return gate;
 };
 
-/** The connection breaks when the sandbox does not answer. */
-const forward = async (
+/** The connection breaks when the sandbox does not answer. Not by `fetch`, which leaves out a host. */
+const forward = (
   url: string,
+  host: string | undefined,
   { method, headers, body }: ReceivedRequest,
   response: ServerResponse,
-): Promise<void> => {
-  try {
-    const answer = await fetch(url, {
-      method,
-      headers: {
-        authorization: headers.authorization ?? '',
-        'content-type': 'application/json',
-        ...(headers['x-dashscope-async'] === undefined ? {} : { 'x-dashscope-async': 'enable' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+): void => {
+  const call = request(url, {
+    method,
+    headers: {
+      authorization: headers.authorization ?? '',
+      'content-type': 'application/json',
+      ...(host === undefined ? {} : { host }),
+      ...(headers['x-dashscope-async'] === undefined ? {} : { 'x-dashscope-async': 'enable' }),
+    },
+  });
+  call.on('error', (error) => response.destroy(error));
+  call.on('response', (answer) => {
+    const retryAfter = answer.headers['retry-after'];
+    response.writeHead(answer.statusCode ?? 500, {
+      'content-type': 'application/json',
+      ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
     });
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes);
-  } catch (error) {
-    response.destroy(error as Error);
-  }
+    answer.on('error', (error) => response.destroy(error));
+    answer.pipe(response);
+  });
+  call.end(body === undefined ? undefined : JSON.stringify(body));
 };

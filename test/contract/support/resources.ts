@@ -59,7 +59,7 @@ export const endUserOf = async (caller: Caller, email: string): Promise<EndUser 
 
 /** A succeeded request for a small image. */
 export const succeeded = async (caller: Caller, body: Record<string, unknown> = {}): Promise<AnyRecord> => {
-  const { requestId } = await accepted(caller, { size: '256x256', ...body });
+  const { requestId } = await accepted(caller, { size: '512x512', ...body });
   return settled(caller, requestId);
 };
 

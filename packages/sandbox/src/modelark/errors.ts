@@ -1,3 +1,4 @@
+import type { Refusal } from '../capacity.ts';
 import { UpstreamError } from '../http.ts';
 import type { TaskError } from '../tasks.ts';
 
@@ -10,6 +11,7 @@ const TYPES: Record<number, string> = {
   413: 'BadRequest',
   429: 'TooManyRequests',
   500: 'InternalServerError',
+  503: 'ServiceUnavailable',
 };
 
 /** ModelArk's error body. Its message ends with the request id. */
@@ -89,21 +91,30 @@ export const cannotDelete = (id: string, status: 'running' | 'cancelled') =>
     `Cannot delete task ${id} because it is currently ${status}.`,
   );
 
-/** 429: overload; retryable. */
-export const serverOverloaded = () =>
-  new UpstreamError(
-    429,
-    'ServerOverloaded',
-    'The service is currently unable to handle additional requests due to server overload.',
-  );
-
-/** 429: more calls than the account may make of this model; retryable. */
-export const rateLimitExceeded = () =>
-  new UpstreamError(
-    429,
+const TOO_MANY: Record<Refusal['reason'], [code: string, message: string]> = {
+  rate: [
     'ModelAccountRpmRateLimitExceeded',
     'The requests per minute limit for this model has been reached.',
-  );
+  ],
+  running: [
+    'InflightBatchsizeExceeded',
+    'The number of requests under way has reached the limit for this model.',
+  ],
+  overload: [
+    'ServerOverloaded',
+    'The service is currently unable to handle additional requests due to server overload.',
+  ],
+};
+
+/** 429: more calls than the account may make of this model, or than the service can take; retryable. */
+export const tooManyCalls = ({ reason, retryAfterSeconds }: Refusal) => {
+  const [code, message] = TOO_MANY[reason];
+  return new UpstreamError(429, code, message, '', retryAfterSeconds);
+};
+
+/** 503 of a task query; retryable. ModelArk documents none; a gateway before it answers so. */
+export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAfterSeconds'>) =>
+  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', '', retryAfterSeconds);
 
 /** 429: more tasks than may run and wait; ModelArk's code for it is the one for a used-up trial. */
 export const quotaExceeded = () =>

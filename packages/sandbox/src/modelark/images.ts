@@ -5,13 +5,7 @@ import type { Handler } from '../http.ts';
 import { addImageOutput, drawOutput } from '../image-outputs.ts';
 import type { Outputs } from '../outputs.ts';
 import { pretendToWork } from '../pretend-work.ts';
-import {
-  inputTextSensitive,
-  internalServiceError,
-  outputImageSensitive,
-  rateLimitExceeded,
-  serverOverloaded,
-} from './errors.ts';
+import { inputTextSensitive, internalServiceError, outputImageSensitive, tooManyCalls } from './errors.ts';
 import { type ArkImageRequest, readImageRequest } from './image-request.ts';
 
 const refusalOf = ({ fail, delaySeconds = 0 }: Directives) => {
@@ -38,7 +32,6 @@ export const createImageHandler = ({
   capacity?: Capacity | undefined;
 }): Handler => {
   const gate = createGate(now, capacity);
-  const earlierCalls = createCallCounter();
   const earlierImages = createCallCounter();
 
   const indexesOf = ({ maxImages }: ArkImageRequest, { images }: Directives, key: string): number[] =>
@@ -52,9 +45,9 @@ export const createImageHandler = ({
     const directives = parseDirectives(prompt);
     const key = `${model}\n${prompt}`;
 
-    if (gate.refuses(model, prompt, directives.busySeconds)) throw rateLimitExceeded();
-    if (directives.flakyCalls > 0 && earlierCalls.next(key) < directives.flakyCalls) throw serverOverloaded();
-    await pretendToWork(directives, signal);
+    const tooMany = gate.refusalOf({ model, prompt, directives });
+    if (tooMany) throw tooManyCalls(tooMany);
+    await gate.during({ model, prompt, directives }, tooManyCalls, () => pretendToWork(directives, signal));
     const refusal = refusalOf(directives);
     if (refusal) throw refusal;
 

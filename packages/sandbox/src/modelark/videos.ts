@@ -5,19 +5,21 @@ import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
+import { heldBack } from '../pretend-work.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { createTasks, DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
 import {
+  authenticationError,
   cannotDelete,
   inputTextSensitive,
   internalServiceError,
   outputVideoSensitive,
   quotaExceeded,
-  rateLimitExceeded,
-  serverOverloaded,
+  serviceUnavailable,
   taskErrorOf,
   taskNotFound,
+  tooManyCalls,
 } from './errors.ts';
 import { type ArkVideoRequest, readVideoRequest } from './video-request.ts';
 import { type ArkTaskAbout, type ArkTaskResult, newArkTaskId, renderArkTask } from './video-tasks.ts';
@@ -61,7 +63,6 @@ export const createVideoHandlers = ({
   capacity?: Capacity | undefined;
   newTaskId?: () => string;
 }): Record<'create' | 'query' | 'remove', Handler> => {
-  const earlierCalls = createCallCounter();
   const tasks = createTasks<ArkTaskAbout, ArkTaskResult>({
     now,
     retentionSeconds: TASK_RETENTION_SECONDS,
@@ -69,6 +70,7 @@ export const createVideoHandlers = ({
     runningTasks: capacity?.runningTasks,
   });
   const gate = createGate(now, capacity);
+  const earlierQueries = createCallCounter();
 
   const finish = (
     request: ArkVideoRequest,
@@ -98,14 +100,13 @@ export const createVideoHandlers = ({
   };
 
   return {
-    create: ({ body }) => {
+    create: ({ body, signal }) => {
       const request = readVideoRequest(body);
       const { model, prompt, callbackUrl } = request;
       const directives = parseDirectives(prompt);
-      const { flakyCalls, busySeconds } = directives;
-      if (gate.refuses(model, prompt, busySeconds)) throw rateLimitExceeded();
+      const tooMany = gate.refusalOf({ model, prompt, directives });
+      if (tooMany) throw tooManyCalls(tooMany);
       if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw quotaExceeded();
-      if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw serverOverloaded();
       const creationError = creationErrorOf(directives);
       if (creationError) throw creationError;
 
@@ -129,13 +130,16 @@ export const createVideoHandlers = ({
           },
         });
       }
-      return { id };
+      return heldBack({ id }, directives, signal);
     },
 
     query: ({ params: { taskId = '' } }) => {
       journal.countQuery(taskId);
       const task = tasks.find(taskId);
       if (!task) throw taskNotFound(taskId);
+      const { directives } = task.about;
+      if (directives.isRevoked) throw authenticationError();
+      if (earlierQueries.next(taskId) < directives.unavailableQueries) throw serviceUnavailable(directives);
       return renderArkTask(task);
     },
 

@@ -1,3 +1,4 @@
+import type { Refusal } from '../capacity.ts';
 import type { Directives } from '../directives.ts';
 import { UpstreamError } from '../http.ts';
 import type { Inputs } from '../input-files.ts';
@@ -42,13 +43,18 @@ export const modelNotFound = (model: string) =>
 export const dataInspectionFailed = () =>
   new UpstreamError(400, 'DataInspectionFailed', 'Input or output data may contain inappropriate content.');
 
-/** 429: rate limit; retryable. */
-export const rateQuota = () =>
-  new UpstreamError(429, 'Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.');
+/** 429: more calls than the account may make of this model, or calls and tasks than may run at once; retryable. */
+export const tooManyCalls = ({ reason, retryAfterSeconds }: Refusal) => {
+  const [code, message] =
+    reason === 'running'
+      ? ['Throttling.Concurrency', 'Too many tasks are running, please try again later.']
+      : ['Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.'];
+  return new UpstreamError(429, code ?? '', message ?? '', '', retryAfterSeconds);
+};
 
-/** 429: more tasks than may run at once; retryable. */
-export const tooManyRunning = () =>
-  new UpstreamError(429, 'Throttling.Concurrency', 'Too many tasks are running, please try again later.');
+/** 503: the service is down for now; retryable for a query. */
+export const serviceUnavailable = ({ retryAfterSeconds }: Pick<Refusal, 'retryAfterSeconds'>) =>
+  new UpstreamError(503, 'ServiceUnavailable', 'The service is unavailable.', '', retryAfterSeconds);
 
 /** 400: an input file could not be had, or is not one that the model takes. Of a task, the code of its failure. */
 export const inputProblem = (inputs: Inputs | undefined): UpstreamError | undefined => {

@@ -6,6 +6,7 @@ import { isFlag, isIntegerWithin, MAX_SEED } from './fields.ts';
 export type StudioImageRequest = {
   family: 'qwen-image' | 'z-image';
   model: string;
+  /** Cut at the model's maximum length. */
   prompt: string;
   width: number;
   height: number;
@@ -18,6 +19,8 @@ export type StudioImageRequest = {
 type Limits = {
   maxInputImages: number;
   maxImages: number;
+  /** Characters; the rest of a longer prompt is cut off. Absent for any length. */
+  maxPromptLength?: number;
   minSide: number;
   minPixels: number;
   maxPixels: number;
@@ -37,13 +40,14 @@ const LIMITS: Record<StudioImageRequest['family'], Limits> = {
     maxRatio: 8,
     defaultSize: { width: 2048, height: 2048 },
   },
-  // The documented area is 512*512 to 2048*2048. These bounds are wider, to allow squares of 256 to 2560 px.
+  // https://help.aliyun.com/zh/model-studio/z-image-api-reference. It documents the area, not the ratio.
   'z-image': {
     maxInputImages: 0,
     maxImages: 1,
-    minSide: 64,
-    minPixels: 64 * 64,
-    maxPixels: 2560 * 2560,
+    maxPromptLength: 800,
+    minSide: 1,
+    minPixels: 512 * 512,
+    maxPixels: 2048 * 2048,
     maxRatio: 10,
     defaultSize: { width: 1024, height: 1536 },
   },
@@ -124,6 +128,7 @@ export const readImageRequest = (body: Record<string, unknown>): StudioImageRequ
     family,
     model: String(body.model),
     ...message,
+    prompt: [...message.prompt].slice(0, limits.maxPromptLength).join(''),
     ...readSize(parameters.size, limits),
     n,
     watermark,

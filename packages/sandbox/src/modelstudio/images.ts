@@ -1,20 +1,18 @@
-import { createCallCounter } from '../call-counter.ts';
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import { addImageOutput } from '../image-outputs.ts';
 import type { Outputs } from '../outputs.ts';
-import { pretendToWork } from '../pretend-work.ts';
+import { heldBack, pretendToWork } from '../pretend-work.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS } from '../tasks.ts';
 import {
   asynchronousNotSupported,
   failureOf,
   inputProblem,
-  rateQuota,
   synchronousNotSupported,
   taskErrorOf,
-  tooManyRunning,
+  tooManyCalls,
   wrongRoute,
 } from './errors.ts';
 import { readImageRequest, type StudioImageRequest } from './image-request.ts';
@@ -69,18 +67,16 @@ export const createImageHandlers = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Record<'synchronous' | 'asynchronous', Handler> => {
-  const earlierCalls = createCallCounter();
   const gate = createGate(now, capacity);
 
-  /** Validates a request and parses its directives. Throws the retryable error of `[flaky=…]`. */
+  /** Validates a request and parses its directives. Throws the retryable error of a refusal. */
   const accept = (body: Record<string, unknown>) => {
     const request = readImageRequest(body);
     const directives = parseDirectives(request.prompt);
-    const { flakyCalls, busySeconds } = directives;
-    if (gate.refuses(request.model, request.prompt, busySeconds)) throw rateQuota();
-    if (flakyCalls > 0 && earlierCalls.next(`${request.model}\n${request.prompt}`) < flakyCalls)
-      throw rateQuota();
-    return { request, directives };
+    const creation = { model: request.model, prompt: request.prompt, directives };
+    const tooMany = gate.refusalOf(creation);
+    if (tooMany) throw tooManyCalls(tooMany);
+    return { request, directives, creation };
   };
 
   const addImages = (request: StudioImageRequest, directives: Directives, madeAt?: number): ContentItem[] =>
@@ -92,8 +88,8 @@ export const createImageHandlers = ({
     /** `POST …/multimodal-generation/generation`: responds when the images are ready. */
     synchronous: async ({ body, headers, requestId, signal, inputs }) => {
       if (headers['x-dashscope-async'] !== undefined) throw asynchronousNotSupported();
-      const { request, directives } = accept(body);
-      await pretendToWork(directives, signal);
+      const { request, directives, creation } = accept(body);
+      await gate.during(creation, tooManyCalls, () => pretendToWork(directives, signal));
       const failure = inputProblem(inputs) ?? failureOf(directives, madeOf(request, directives).length);
       if (failure) throw failure;
       const images = addImages(request, directives);
@@ -105,11 +101,12 @@ export const createImageHandlers = ({
     },
 
     /** `POST …/image-generation/generation`: responds with a task at once. */
-    asynchronous: ({ body, headers, requestId, inputs }) => {
+    asynchronous: ({ body, headers, requestId, inputs, signal }) => {
       if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
       const { request, directives } = accept(body);
       if (request.family === 'z-image') throw wrongRoute();
-      if (capacity?.whenFull === 'refuse' && tasks.isFull(request.model)) throw tooManyRunning();
+      if (capacity?.whenFull === 'refuse' && tasks.isFull(request.model))
+        throw tooManyCalls({ reason: 'running' });
       const { id } = tasks.submit({
         lane: request.model,
         about: directives,
@@ -123,7 +120,8 @@ export const createImageHandlers = ({
         },
       });
       journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
-      return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+      const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+      return heldBack(answer, directives, signal);
     },
   };
 };

@@ -10,11 +10,21 @@ import * as errors from './errors.ts';
 import { readImageRequest } from './image-request.ts';
 import { createImageHandlers } from './images.ts';
 import { createTaskCancel, createTaskQuery, type StudioTasks } from './tasks.ts';
+import { findVideoModel } from './video-models.ts';
 import { readVideoRequest } from './video-request.ts';
 import { createVideoHandler } from './videos.ts';
 
 /** Tasks are kept for 24 hours. */
 const TASK_RETENTION_SECONDS = 24 * 60 * 60;
+
+/** The hosts that all workspaces share, by their first label: `dashscope.aliyuncs.com`, `dashscope-intl.aliyuncs.com`. */
+const SHARED_HOST = /^dashscope(?:-[a-z]+)?\./;
+
+/** Throws for a preview model at a shared host. Any other host, also an address, is that of a workspace. */
+const checkHost = ({ headers, body: { model } }: Call): void => {
+  const isPreview = typeof model === 'string' && findVideoModel(model)?.isPreview === true;
+  if (isPreview && SHARED_HOST.test(headers.host ?? '')) throw errors.modelNotFound(model);
+};
 
 /** Creates Alibaba Cloud Model Studio, with its base path `/api/v1`. */
 export const createModelStudio = ({
@@ -53,6 +63,7 @@ export const createModelStudio = ({
       filesOf: (body: Call['body']) => InputFile[],
     ): Handler =>
     async (call) => {
+      checkHost(call);
       read(call.body);
       return handle({ ...call, inputs: await checkInputs(call.body.model, filesOf(call.body)) });
     };

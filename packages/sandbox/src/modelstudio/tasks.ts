@@ -1,14 +1,15 @@
+import { createCallCounter } from '../call-counter.ts';
 import type { Directives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import type { Tasks } from '../tasks.ts';
-import { cannotCancel } from './errors.ts';
+import { cannotCancel, invalidApiKey, serviceUnavailable } from './errors.ts';
 
 /** The fields a succeeded task adds to its `output`, and its `usage`. */
 export type StudioResult = { output: Record<string, unknown>; usage: Record<string, unknown> };
 
 /** The tasks of Model Studio. */
-export type StudioTasks = Tasks<Pick<Directives, 'statusWord'>, StudioResult>;
+export type StudioTasks = Tasks<Directives, StudioResult>;
 
 type StudioTaskView = NonNullable<ReturnType<StudioTasks['find']>>;
 
@@ -42,16 +43,17 @@ const describe = (task: StudioTaskView) => {
 };
 
 /** `GET /api/v1/tasks/{task_id}`: 200 even for an unknown task, with the status `UNKNOWN`. */
-export const createTaskQuery =
-  (tasks: StudioTasks, journal: TaskJournal): Handler =>
-  ({ params: { taskId = '' }, requestId }) => {
+export const createTaskQuery = (tasks: StudioTasks, journal: TaskJournal): Handler => {
+  const earlierQueries = createCallCounter();
+  return ({ params: { taskId = '' }, requestId }) => {
     journal.countQuery(taskId);
     const task = tasks.find(taskId);
-    return {
-      request_id: requestId,
-      ...(task ? describe(task) : { output: { task_id: taskId, task_status: 'UNKNOWN' } }),
-    };
+    if (!task) return { request_id: requestId, output: { task_id: taskId, task_status: 'UNKNOWN' } };
+    if (task.about.isRevoked) throw invalidApiKey();
+    if (earlierQueries.next(taskId) < task.about.unavailableQueries) throw serviceUnavailable(task.about);
+    return { request_id: requestId, ...describe(task) };
   };
+};
 
 /** `POST /api/v1/tasks/{task_id}/cancel`: cancels a task that is PENDING. */
 export const createTaskCancel =

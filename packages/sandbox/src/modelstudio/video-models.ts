@@ -21,6 +21,8 @@ export type StudioVideoModel = {
   decides: boolean;
   minSeconds: number;
   maxSeconds: number;
+  /** Whether it is served at hosts of a workspace only. */
+  isPreview: boolean;
 };
 
 const ALLOWED_2_7_MIXES = [
@@ -43,6 +45,7 @@ const WAN_2_7_I2V: StudioVideoModel = {
   decides: false,
   minSeconds: 2,
   maxSeconds: 15,
+  isPreview: false,
 };
 
 const WAN_3_0: StudioVideoModel = {
@@ -70,6 +73,8 @@ const WAN_3_0: StudioVideoModel = {
   decides: true,
   minSeconds: 2,
   maxSeconds: 30,
+  // Documented at hosts of a workspace only: https://www.alibabacloud.com/help/en/model-studio/wan3-video-generation-api-reference
+  isPreview: true,
 };
 
 const MODELS: Readonly<Record<string, StudioVideoModel>> = {

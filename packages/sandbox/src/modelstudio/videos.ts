@@ -1,9 +1,9 @@
-import { createCallCounter } from '../call-counter.ts';
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import type { Handler } from '../http.ts';
 import type { Inputs } from '../input-files.ts';
 import type { Outputs } from '../outputs.ts';
+import { heldBack } from '../pretend-work.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import { DEFAULT_TASK_SECONDS, type TaskOutcome } from '../tasks.ts';
 import { addVideoOutput } from '../video-outputs.ts';
@@ -11,10 +11,9 @@ import {
   failureOf,
   inputProblem,
   invalidParameter,
-  rateQuota,
   synchronousNotSupported,
   taskErrorOf,
-  tooManyRunning,
+  tooManyCalls,
 } from './errors.ts';
 import type { StudioResult, StudioTasks } from './tasks.ts';
 import { readVideoRequest, type StudioVideoRequest } from './video-request.ts';
@@ -46,7 +45,6 @@ export const createVideoHandler = ({
   now: () => number;
   capacity?: Capacity | undefined;
 }): Handler => {
-  const earlierCalls = createCallCounter();
   const gate = createGate(now, capacity);
 
   const finish = (
@@ -67,20 +65,20 @@ export const createVideoHandler = ({
     return {
       result: {
         output: { orig_prompt: prompt, ...video },
-        usage: usageOf(request, inputs?.videoSeconds ?? 0),
+        usage: usageOf(request, directives.usageSeconds ?? inputs?.videoSeconds ?? 0),
       },
     };
   };
 
-  return ({ body, headers, requestId, inputs }) => {
+  return ({ body, headers, requestId, inputs, signal }) => {
     if (headers['x-dashscope-async'] !== 'enable') throw synchronousNotSupported();
     const request = readVideoRequest(body);
     const { model, prompt } = request;
     const directives = parseDirectives(prompt);
-    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, flakyCalls, isForgotten } = directives;
-    if (gate.refuses(model, prompt, directives.busySeconds)) throw rateQuota();
-    if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw tooManyRunning();
-    if (flakyCalls > 0 && earlierCalls.next(`${model}\n${prompt}`) < flakyCalls) throw rateQuota();
+    const { fail, delaySeconds = DEFAULT_TASK_SECONDS, queuedSeconds, isForgotten } = directives;
+    const tooMany = gate.refusalOf({ model, prompt, directives });
+    if (tooMany) throw tooManyCalls(tooMany);
+    if (capacity?.whenFull === 'refuse' && tasks.isFull(model)) throw tooManyCalls({ reason: 'running' });
     const { id } = tasks.submit({
       lane: model,
       about: directives,
@@ -90,6 +88,7 @@ export const createVideoHandler = ({
       finish: (endedAt) => finish(request, directives, endedAt, inputs),
     });
     journal.add({ id, upstream: 'modelstudio', model, prompt });
-    return { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+    const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
+    return heldBack(answer, directives, signal);
   };
 };
