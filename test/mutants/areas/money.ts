@@ -69,6 +69,12 @@ export const MONEY = bugs('money', [
     'if (balanceThousandths < 0)',
   ],
   [
+    'a creation that an earlier try has written is refused',
+    'core/creation/write-creation.ts',
+    'const mayBeAccepted = plans > 1 ||',
+    'const mayBeAccepted = plans > 240 ||',
+  ],
+  [
     'a creation whose answer was lost is refused',
     'core/creation/write-creation.ts',
     'if (refusedBy(refusals, REQUEST_WRITE)) return [];',

@@ -5,8 +5,8 @@ export const STATE = bugs('state', [
   [
     'a request that has ended ends again',
     'core/requests/requests.ts',
-    "'#status IN (:queued, :processing)'",
-    "'#status <> :queued OR #status <> :processing'",
+    '#status IN (:queued, :processing)$',
+    '(#status <> :queued OR #status <> :processing)$',
   ],
   [
     'a request in any status becomes processing',

@@ -44,4 +44,10 @@ export const STORING = bugs('storing', [
     '? settleOrFailRequest : failRequest',
     '? failRequest : settleOrFailRequest',
   ],
+  [
+    'a file that is stored while its request is given up is thrown away',
+    'core/workflow/fail-request.ts',
+    '{ unlessStored: true }',
+    '{ unlessStored: false }',
+  ],
 ]);
