@@ -37,11 +37,15 @@ const permitsOf = (item: Item | undefined): Map<string, Permit> =>
       name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value as Permit] as const] : [],
     ),
   );
+const hasNone = (permits: ReadonlyMap<string, Permit>, account: string): boolean =>
+  [...permits.values()].every(({ accountId }) => accountId !== account);
+/** The request that a waiting item is of, by its key. */
+const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
 const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
 
 /**
  * Watches the gates: permits are counted right and never too many, nobody passes one who waits, the next is of the account with
- * the fewest running and its oldest, nobody waits at a gate at which nothing runs, and all are empty in the end.
+ * the fewest running and its oldest, none comes before one with nothing running that was served longer ago, nobody waits at a gate at which nothing runs, and all are empty in the end.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -50,6 +54,8 @@ export class Admission {
   private readonly world: World;
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
+  /** When an account last got or gave back a permit of a gate, by both. */
+  private readonly servedAt = new Map<string, number>();
   /** Since when nothing is under way at a gate. */
   private readonly idleSince = new Map<string, number>();
   private isArmed = false;
@@ -85,7 +91,7 @@ export class Admission {
         .map(([requestId]) => `[leaked] ${requestId} has a permit of ${nameOf(gate)} for ever`),
     );
     const left = [...this.waitingSince]
-      .filter(([key, since]) => since + IDLE_MS < now && !this.isRunning(key))
+      .filter(([key, since]) => since + IDLE_MS < now && !this.isRunning(requestIn(key)))
       .map(([key]) => `[left waiting] ${key} is there, and no execution waits`);
     return [...leaked, ...left];
   }
@@ -94,11 +100,9 @@ export class Admission {
     return this.world.items(GATE_SORT);
   }
 
-  private isRunning(key: string): boolean {
-    const execution = this.world.stepFunctions.executions.get(
-      executionArn('generation', key.slice(key.lastIndexOf('#') + 1)),
-    );
-    return execution?.status === 'RUNNING';
+  private isRunning(requestId: string): boolean {
+    const { executions } = this.world.stepFunctions;
+    return executions.get(executionArn('generation', requestId))?.status === 'RUNNING';
   }
 
   private seeWaiter(before: Item | undefined, after: Item | undefined): void {
@@ -126,6 +130,12 @@ export class Admission {
     const known = permitsOf(before);
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
+    }
+    this.world.note(() => `  gate ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
+    const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
+    for (const [id, { accountId }] of changed) {
+      // Who is chosen and does not wait any more was not served.
+      if (this.isRunning(id)) this.servedAt.set(`${name} ${accountId}`, now);
     }
     const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
       const next = all[index + 1];
@@ -164,6 +174,16 @@ export class Admission {
     };
     if (moments.every(isUnfair))
       this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
+    const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
+    const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
+      account !== accountId &&
+      Math.max(since, servedAt(account)) < servedAt(accountId) &&
+      moments.every(({ permits }) => hasNone(permits, account));
+    const overtaken = long.find(isOvertaken);
+    if (overtaken)
+      this.add(
+        `[overtaken] ${requestId} came before ${overtaken.id}, whose account was served longer ago, at ${name}`,
+      );
   }
 
   private arm(): void {
@@ -185,7 +205,7 @@ export class Admission {
       const isPaused =
         gate && !hasRoom(gate, { used: 0, nextStartMs: Number(item?.nextStartMs ?? 0) }, 1, scheduler.now);
       const idleSince = this.idleSince.get(name);
-      if (isPaused || idleSince === undefined || !this.isRunning(key)) continue;
+      if (isPaused || idleSince === undefined || !this.isRunning(requestIn(key))) continue;
       const from = Math.max(since, idleSince, Number(item?.nextStartMs ?? 0), evidence.disturbedAt);
       if (scheduler.now - from > IDLE_MS) {
         this.add(`[idle gate] ${key} waits for ${scheduler.now - from} ms, and nothing runs`);

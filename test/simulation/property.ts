@@ -9,7 +9,7 @@ import {
   SERVICES,
   type Service,
 } from './engine/outages.ts';
-import { type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
+import { beginNextAt, type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 
 /** What the next step is chosen by: reads and deletions need something to be about. */
@@ -127,8 +127,9 @@ const commands = fc.oneof(
 export interface SimulationOptions {
   runs: number;
   seed: number;
-  /** The only run to do, from 1. */
+  /** The only run to do, from 1, and when it begins, in epoch milliseconds: as it did among the others. */
   only?: number | undefined;
+  startsAt?: number | undefined;
   mutation?: Mutation | undefined;
   /** Whether a failure is made smaller. */
   shrinks?: boolean;
@@ -151,8 +152,9 @@ export interface Totals {
 export interface Failure {
   scenario: Scenario;
   problems: string[];
-  /** The run of the first failure, from 1. */
+  /** The run of the first failure, from 1, and when it began, in epoch milliseconds. */
   run: number;
+  startsAt: number;
   shrinks: number;
   trace: readonly string[];
 }
@@ -169,6 +171,12 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
   let runs = 0;
   // The last scenario that failed is the smallest: shrinking only goes on from one that fails.
   let failed: Scenario | undefined;
+  let firstFailedAt: number | undefined;
+  const fail = (scenario: Scenario, { startsAt }: Run): void => {
+    failed = scenario;
+    firstFailedAt ??= startsAt;
+  };
+  if (options.startsAt !== undefined) beginNextAt(options.startsAt);
   const property = fc.asyncProperty(world, commands, async (chosen, taken) => {
     const run = new Run(deployment, chosen, { ...options, lenient: options.survey });
     const scenario = { ...chosen, steps: run.taken };
@@ -178,7 +186,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
       await fc.asyncModelRun(() => ({ model: { creations: 0 }, real: run }), taken);
       outcome = await run.end();
     } catch (error) {
-      failed = scenario;
+      fail(scenario, run);
       throw error;
     } finally {
       run.close();
@@ -190,7 +198,7 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     options.progress?.(runs, totals);
     tally(totals, outcome.problems, scenario);
     if (options.survey || run.judged(outcome.problems).length === 0) return;
-    failed = scenario;
+    fail(scenario, run);
     throw new ProblemsError(outcome.problems);
   });
   const checked = await fc.check(property, {
@@ -203,14 +211,16 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
   if (!failed) throw checked.errorInstance ?? new Error('The runs failed without an example.');
   const scenario = failed;
   const { problems, trace } = await runScenario(deployment, scenario, { ...options, traced: true });
-  const reported = checked.errorInstance instanceof ProblemsError ? [] : [String(checked.errorInstance)];
+  const isRepeated = checked.errorInstance instanceof ProblemsError && problems.length > 0;
+  const reported = isRepeated ? [] : [String(checked.errorInstance)];
   return {
     runs,
     totals,
     failure: {
       scenario,
       problems: [...problems, ...reported],
-      run: checked.numRuns,
+      run: options.only ?? checked.numRuns,
+      startsAt: firstFailedAt ?? 0,
       shrinks: checked.numShrinks,
       trace,
     },

@@ -47,6 +47,11 @@ let nextStart = FIRST_START;
 /** Before years have five digits and text order is no longer time order. */
 const LAST_START = Date.parse('9000-01-01T00:00:00.000Z');
 
+/** Lets the next run begin at another time, in epoch milliseconds: as the one that it repeats in a process of its own. */
+export const beginNextAt = (startsAt: number): void => {
+  nextStart = startsAt;
+};
+
 export interface RunOptions {
   mutation?: Mutation | undefined;
   traced?: boolean | undefined;
@@ -59,6 +64,8 @@ export class Run {
   readonly simulation: Simulation;
   /** The steps that were taken, in order. */
   readonly taken: Step[] = [];
+  /** When it begins, in epoch milliseconds. */
+  readonly startsAt = nextStart;
   private readonly world: World;
   /** Whether its providers have little capacity. */
   private readonly isTight: boolean;
@@ -67,7 +74,7 @@ export class Run {
   constructor(deployment: Deployment, scenario: Omit<Scenario, 'steps'>, options: RunOptions = {}) {
     this.options = options;
     this.isTight = scenario.seed % 4 !== 0;
-    this.world = new World({ ...scenario, ...options, startsAt: nextStart, deployment });
+    this.world = new World({ ...scenario, ...options, startsAt: this.startsAt, deployment });
     this.simulation = new Simulation(this.world);
   }
 

@@ -6,6 +6,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string' },
     only: { type: 'string' },
+    from: { type: 'string' },
     mutation: { type: 'string' },
     trace: { type: 'boolean', default: false },
     survey: { type: 'boolean', default: false },
@@ -19,7 +20,7 @@ const say = (text: string): void => {
 
 /**
  * `npm run simulate -- --runs N --seed S`: exit status 1 with the smallest scenario that breaks a rule. `--only N` does
- * the N-th of the runs and no other.
+ * the N-th of the runs and no other; `--from INSTANT` lets it begin when it began among the others, on which jitter depends.
  */
 const main = async (): Promise<void> => {
   const runs = Number(values.runs);
@@ -35,6 +36,7 @@ const main = async (): Promise<void> => {
     runs,
     seed,
     only: values.only === undefined ? undefined : Number(values.only),
+    startsAt: values.from === undefined ? undefined : Date.parse(values.from),
     mutation: bug === undefined ? undefined : MUTATIONS[bug as keyof typeof MUTATIONS],
     shrinks: !values['no-shrink'],
     survey: values.survey,
@@ -52,7 +54,9 @@ const main = async (): Promise<void> => {
   if (!result.failure) return;
   say(failureText(result.failure));
   if (values.trace) say(result.failure.trace.join('\n'));
-  say(`Again: npm run simulate -- --seed ${seed} --runs ${runs}, with --trace for everything that happened.`);
+  const { run, startsAt } = result.failure;
+  const again = `--seed ${seed} --only ${run} --from ${new Date(startsAt).toISOString()}`;
+  say(`Again: npm run simulate -- ${again} --no-shrink, with --trace for everything that happened.`);
   process.exitCode = 1;
 };
 
