@@ -75,12 +75,6 @@ export const MONEY = bugs('money', [
     'const mayBeAccepted = plans > 240 ||',
   ],
   [
-    'a creation whose answer was lost is refused',
-    'core/creation/write-creation.ts',
-    'if (refusedBy(refusals, REQUEST_WRITE)) return [];',
-    '',
-  ],
-  [
     'an idempotency key creates again while it is remembered',
     'core/creation/idempotency.ts',
     'OR keptUntil <= :now',
