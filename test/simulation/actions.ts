@@ -38,6 +38,8 @@ export type Action =
   | { do: 'abort' | 'redeliver' | 'fail' | 'retry-webhook' | 'callback' | 'forged-callback'; pick: number }
   /** Stops the next execution that enters one of the states, a moment later; `kills`: the process at work dies with it. */
   | { do: 'abort-in'; pick: number; afterMs: number; kills: boolean }
+  /** Every process that is at work a moment later dies. */
+  | { do: 'crash'; afterMs: number }
   | { do: 'replace-key' | 'set-limits'; account: number }
   | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
   | { do: 'reconcile' | 'sweep' | 'wait' };
@@ -126,6 +128,7 @@ const abortIn: fc.Arbitrary<Action> = fc.record({
   afterMs: fc.nat(60),
   kills: fc.boolean(),
 });
+const crash: fc.Arbitrary<Action> = fc.record({ do: fc.constant('crash' as const), afterMs: fc.nat(150) });
 const meddle: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 7,
@@ -145,6 +148,7 @@ const meddle: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: abortIn },
+  { weight: 1, arbitrary: crash },
 );
 
 const others: fc.Arbitrary<Action> = fc.oneof(
@@ -211,6 +215,7 @@ export const FOCUSES: Weighted<Step> = [
         [2, onRequest],
         [3, bulkDelete],
         [3, deleteUser],
+        [1, crash],
         [1, reconcile],
       ],
       [

@@ -58,6 +58,12 @@ export class Evidence {
   readonly refusedFiles = new Map<string, number>();
   /** The tasks whose state a provider refuses to tell, by id: since when, in epoch milliseconds. */
   readonly refusedTasks = new Map<string, number>();
+  /** From when on a provider may be asked about a task again, by its id, and when it said so. */
+  readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
+  /** The queries that came before that although nothing went wrong inside the service. */
+  readonly hastyQueries: string[] = [];
+  /** When something last went wrong inside the service itself, in epoch milliseconds. */
+  faultAt = 0;
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */
   disturbedAt = 0;
 

@@ -83,7 +83,7 @@ const outageOf = (services: readonly Service[], startMs: fc.Arbitrary<number>): 
 const providerOutage: fc.Arbitrary<PlannedOutage> = fc.record({
   service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
   mode: fc.constantFrom(...PROVIDER_OUTAGE_MODES),
-  startMs: fc.nat(60_000),
+  startMs: fc.oneof(fc.nat(60_000), fc.nat(600_000)),
   lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
 });
 

@@ -1,4 +1,5 @@
 import { DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
 import { ledgerProblems } from './ledger-rules.ts';
@@ -17,6 +18,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...retentionProblems(simulation),
   ...providerProblems(simulation),
   ...cancelProblems(simulation),
+  ...leftProblems(simulation),
   ...changeProblems(simulation),
   ...webhookProblems(simulation),
 ];
@@ -119,6 +121,20 @@ const cancelProblems = ({ world, witness }: Simulation): string[] =>
       ({ prompt, last, endedAt }) => prompt.startsWith(`${marker} `) && isTerminal(last) && endedAt <= at,
     );
     return hasEnded ? [] : [`a task of ${marker} was cancelled before its request had ended`];
+  });
+
+/** Whether a task is left to run although its request has failed, and nothing went wrong since. */
+const leftProblems = ({ world, witness }: Simulation): string[] =>
+  [...witness.lives.values()].flatMap(({ requestId, prompt, last, endedAt, removedAt }) => {
+    if (last.status !== 'failed' || removedAt !== undefined || world.evidence.disturbedAt > endedAt)
+      return [];
+    const marker = prompt.split(' ')[0] ?? '';
+    const hasTask = world
+      .items('ATTEMPT#')
+      .some((one) => one.requestId === requestId && (one.outcome as Item | undefined)?.kind === 'accepted');
+    return !hasTask || world.providers.cancels.some((cancel) => cancel.marker === marker)
+      ? []
+      : [`[left running] ${requestId} failed, and nobody cancels its task`];
   });
 
 /** An operator's change happens once, whatever became of its answer. */

@@ -139,6 +139,7 @@ export class Run {
       ...expiry.violations,
       ...admission.violations,
       ...witness.violations,
+      ...this.world.evidence.hastyQueries,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
     ];
   }

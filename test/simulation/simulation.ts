@@ -157,6 +157,9 @@ export class Simulation {
         );
         return;
       }
+      case 'crash':
+        world.scheduler.after(action.afterMs, () => world.lambda.killAll());
+        return;
       case 'redeliver': {
         const { history } = world.lambda;
         const past = history[action.pick % history.length];

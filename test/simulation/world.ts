@@ -5,7 +5,7 @@ import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
 import { outside } from './engine/invocation.ts';
-import { Outages, type PlannedOutage } from './engine/outages.ts';
+import { Outages, type PlannedOutage, type Service } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { Evidence } from './evidence.ts';
@@ -101,8 +101,9 @@ export class World {
   }
 
   /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
-  disturb(): void {
+  disturb(service?: Service): void {
     this.evidence.disturbedAt = this.scheduler.now;
+    if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;
   }
 
   /** Whether the last fault or outage is so long ago that no call suffers from it any more. */

@@ -105,9 +105,10 @@ export class Lambda {
     });
   }
 
-  /** Every process that works on a request dies. */
-  killAll(requestId: string): void {
-    for (const invocation of this.atWork) if (invocation.requestId === requestId) invocation.kill('killed');
+  /** Every process at work dies, or every one that works on a request. */
+  killAll(requestId?: string): void {
+    for (const invocation of this.atWork)
+      if (requestId === undefined || invocation.requestId === requestId) invocation.kill('killed');
   }
 
   /** A deployment: every process that is free goes away, with what was left behind in it. */

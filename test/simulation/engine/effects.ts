@@ -101,7 +101,7 @@ class Tries<T> {
     while (this.tried < this.call.maxTries) {
       this.tried++;
       if (this.tried > 1) {
-        this.world.disturb();
+        this.world.disturb(this.call.service);
         await this.wait(faults.random.whole(1, RETRY_PAUSE_MS));
       }
       const refused = await this.meetOutage();
@@ -178,7 +178,7 @@ class Tries<T> {
     const mode = outages.modeOf(this.call.service);
     if (mode === undefined) return undefined;
     outages.met++;
-    this.world.disturb();
+    this.world.disturb(this.call.service);
     this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
     switch (mode) {
       case 'hangs':
@@ -213,7 +213,7 @@ class Tries<T> {
     const { answerMs = Number.POSITIVE_INFINITY } = this.call;
     const milliseconds = this.world.faults.random.whole(least, most);
     await this.wait(Math.min(milliseconds, answerMs));
-    this.world.disturb();
+    this.world.disturb(this.call.service);
     return milliseconds < answerMs;
   }
 

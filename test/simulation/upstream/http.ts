@@ -26,6 +26,10 @@ export interface HttpAnswer {
 export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
 const TURN_AWAY_MS = 10;
+/** How long a provider that is too busy to tell a task's state wants to be left alone. */
+const HOLD_OFF_MS = 45_000;
+/** How far two machines' clocks are apart at most, and how long an answer takes to be written down. */
+const MARGIN_MS = 10_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
@@ -92,11 +96,21 @@ export class Http {
     }
   }
 
+  /** A task is asked about before its provider wants to be asked: only when what it said was not kept. */
+  private judgeQuery(task: string): void {
+    const { evidence, scheduler } = this.world;
+    const held = evidence.heldOff.get(task);
+    if (!held || scheduler.now >= held.untilMs - MARGIN_MS || evidence.faultAt >= held.atMs) return;
+    evidence.hastyQueries.push(
+      `[hasty] ${task} was asked about ${held.untilMs - scheduler.now} ms before its provider wants to be asked`,
+    );
+  }
+
   /** The answer of a server that is too busy, or does not take our credential. */
   private async turnAway(service: Service | undefined, mode: 'throttles' | 'revoked'): Promise<HttpAnswer> {
     const { outages, scheduler } = this.world;
     outages.met++;
-    this.world.disturb();
+    this.world.disturb(service);
     await scheduler.sleep(TURN_AWAY_MS);
     if (invocations.getStore()?.dead) return never();
     const [status, ark, studio] = TURNED_AWAY[mode];
@@ -108,10 +122,19 @@ export class Http {
     const { evidence, scheduler } = this.world;
     const service = serviceOf(url.hostname);
     const mode = this.world.outages.modeOf(service);
-    if (mode === 'throttles') return this.turnAway(service, mode);
+    const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
+    if (task !== '') this.judgeQuery(task);
     if (mode === 'revoked') {
-      if (request.method === 'GET') evidence.query(taskIdIn(url), true, scheduler.now);
+      if (task !== '') evidence.query(task, true, scheduler.now);
       return this.turnAway(service, mode);
+    }
+    if (mode === 'throttles') {
+      const answer = await this.turnAway(service, mode);
+      if (task !== '') {
+        evidence.heldOff.set(task, { untilMs: scheduler.now + HOLD_OFF_MS, atMs: scheduler.now });
+        return { ...answer, headers: { 'retry-after': String(HOLD_OFF_MS / 1000) } };
+      }
+      return answer;
     }
     const answered = makeCall(this.world, {
       name: `${request.method} ${url.hostname}${url.pathname}`,
