@@ -1,13 +1,25 @@
-import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { createHash } from 'node:crypto';
 import { encodeTime } from 'ulid';
-import * as z from 'zod/mini';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
+import type { CountedList, ListView } from '../lists/counted-list.ts';
+import { VISIBLE_AFTER_SECONDS } from '../lists/counted-ranges.ts';
+import { matchingEntries } from '../lists/list-entries.ts';
 import { batchGet } from '../table/batches.ts';
-import { REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
+import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { FILTERED_FIRST_LIMIT, queryAll } from '../table/queries.ts';
+import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
+import {
+  countEntries,
+  IndexEntry,
+  isListed,
+  listedOf,
+  NEWEST_IMAGE,
+  OLDEST_IMAGE,
+  partOfPosition,
+  REQUEST_LISTS,
+  type RequestCounts,
+} from './request-list-rules.ts';
 import {
   isRemoved,
   listedState,
@@ -26,20 +38,12 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
 }
 
-/** A request in an index. */
-const IndexEntry = z.object({
-  PK: z.string(),
-  expiresAt: z.optional(z.string()),
-  ttl: z.optional(z.number()),
-});
-type IndexEntry = z.infer<typeof IndexEntry>;
-
 /**
  * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
- * Reads an index up to the page's end, then the page's requests by key: two sequential calls, one more for
- * every further 1 MB of index. An entry does not tell queued from processing: for these, the requests are read up
- * to the page's end. `hasMore` is exact. The index is eventually consistent; the requests are
- * strongly consistent and filtered by how they read at `now`.
+ * Reads an index up to the page's end, passing over what was counted before, then the page's requests by key. An early page takes
+ * two sequential calls. An entry does not tell queued from processing: for these, the requests are read up to the page's
+ * end. `hasMore` is exact. The index is eventually consistent; the requests are strongly consistent and filtered by how they
+ * read at `now`.
  */
 export const listImageRequests = async (
   accountId: string,
@@ -47,30 +51,20 @@ export const listImageRequests = async (
   page: PageRequest,
   now: Date,
 ): Promise<Page<StoredRequest>> => {
-  const skipped = (page.page - 1) * page.pageSize;
-  const end = skipped + page.pageSize;
+  const skip = (page.page - 1) * page.pageSize;
+  const end = skip + page.pageSize;
   if (filter.status !== undefined && listedStateOf(filter.status) === 'unfinished') {
     const requests = await readUnfinished(accountId, filter, end + 1, now);
-    return pageOf(requests.slice(skipped, end), page, requests.length > end);
+    return pageOf(requests.slice(skip, end), page, requests.length > end);
   }
-  const entries = await readIndex(accountId, filter, end + 1, now);
-  const requests = await readRequests(entries.slice(skipped, end), filter, now);
-  return pageOf(requests, page, entries.length > end);
-};
-
-/** The newest matching entries of the index, at most `wanted`. */
-const readIndex = async (
-  accountId: string,
-  filter: RequestFilter,
-  wanted: number,
-  now: Date,
-): Promise<IndexEntry[]> => {
+  const wanted = page.pageSize + 1;
   const entries: IndexEntry[] = [];
-  for await (const entry of matchingEntries(accountId, filter, wanted, now)) {
+  for await (const entry of entriesOf(accountId, filter, { skip, wanted }, now)) {
     entries.push(entry);
     if (entries.length === wanted) break;
   }
-  return entries;
+  const requests = await readRequests(entries.slice(0, page.pageSize), filter, now);
+  return pageOf(requests, page, entries.length > page.pageSize);
 };
 
 /** The newest unfinished requests with the filter's status, at most `wanted`. */
@@ -86,7 +80,7 @@ const readUnfinished = async (
     requests.push(...(await readRequests(batch, filter, now)));
     batch = [];
   };
-  for await (const entry of matchingEntries(accountId, filter, wanted, now)) {
+  for await (const entry of entriesOf(accountId, filter, { skip: 0, wanted }, now)) {
     batch.push(entry);
     if (batch.length >= Math.min(MAX_BATCH, Math.max(MIN_BATCH, wanted - requests.length))) await readBatch();
     if (requests.length >= wanted) break;
@@ -113,57 +107,50 @@ const readRequests = async (
 };
 
 /** The entries that match as far as they tell, newest first, read as they are consumed. */
-const matchingEntries = async function* (
+const entriesOf = (
   accountId: string,
-  filter: RequestFilter,
-  wanted: number,
+  { endUserEmail, status, createdAfter }: RequestFilter,
+  wants: { skip: number; wanted: number },
   now: Date,
-): AsyncGenerator<IndexEntry> {
-  // Any share of the entries may not match a status.
-  const expected = filter.status === undefined ? wanted : Math.max(wanted, FILTERED_FIRST_LIMIT);
-  for await (const item of queryAll(indexQuery(accountId, filter), expected)) {
-    const entry = IndexEntry.parse(item);
-    if (matches(entry, filter, now)) yield entry;
-  }
+): AsyncGenerator<IndexEntry> => {
+  const view: ListView<IndexEntry, RequestCounts> = {
+    oldest: newerThan(createdAfter),
+    ...(status !== undefined && { entriesPerMatch: 1 }),
+    matches: (entry) => isListed(entry, status, now),
+    matching: (counts) => listedOf(counts, status, now),
+  };
+  return matchingEntries(imageList(accountId, endUserEmail, now), view, wants, now);
 };
 
-const matches = (entry: IndexEntry, { status }: RequestFilter, now: Date): boolean => {
-  if (isRemoved(entry, now)) return false;
-  if (status === undefined) return true;
-  const state = listedState(entry);
-  if (state !== listedStateOf(status)) return false;
-  return state !== 'succeeded' || statusAt({ ...entry, status: state }, now) === status;
-};
-
-/** Upper and lower bound of the partition keys of images created after an instant. */
-const NEWEST_IMAGE = requestPartition(`${REQUEST_ID_PREFIX.image}~`);
+/** The position after which images created after an instant are. */
 const newerThan = (createdAfter: Instant | undefined): string => {
   const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
   // A ULID cannot hold a time before the epoch: every id is newer.
-  const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
-  return requestPartition(REQUEST_ID_PREFIX.image + oldest);
+  return time < 0 ? OLDEST_IMAGE : `${OLDEST_IMAGE}${encodeTime(time, 10)}${'Z'.repeat(16)}`;
 };
 
-const indexQuery = (
+const imageList = (
   accountId: string,
-  { endUserEmail, createdAfter }: RequestFilter,
-): ConstructorParameters<typeof QueryCommand>[0] => {
-  const listing = requestListing(accountId, endUserEmail ?? '');
-  const [index, partition] =
-    endUserEmail === undefined
-      ? [REQUEST_INDEXES.byAccount, listing.GSI2PK]
-      : [REQUEST_INDEXES.byEndUser, listing.GSI3PK];
+  email: string | undefined,
+  now: Date,
+): CountedList<IndexEntry, RequestCounts> => {
+  const { byAccount, byEndUser } = REQUEST_INDEXES;
+  const listing = requestListing(accountId, email ?? '');
+  const settledUntil = OLDEST_IMAGE + encodeTime(now.getTime() - VISIBLE_AFTER_SECONDS * 1_000, 10);
   return {
-    TableName: tableName(),
-    IndexName: index.name,
-    KeyConditionExpression: '#partition = :partition AND PK BETWEEN :oldest AND :newest',
-    ExpressionAttributeNames: { '#partition': index.partition },
-    ExpressionAttributeValues: {
-      ':partition': partition,
-      ':oldest': newerThan(createdAfter),
-      ':newest': NEWEST_IMAGE,
-    },
-    ScanIndexForward: false,
+    accountId,
+    // An address outlives its end-user in no key.
+    name: email === undefined ? 'ALL' : createHash('sha256').update(email).digest('hex'),
+    index: { ...(email === undefined ? byAccount : byEndUser), sort: PRIMARY_KEY.partition },
+    partition: email === undefined ? listing.GSI2PK : listing.GSI3PK,
+    bottom: OLDEST_IMAGE,
+    top: NEWEST_IMAGE,
+    toEntry: (item) => IndexEntry.parse(item),
+    positionOf: ({ PK }) => PK,
+    isSettled: (entry) => listedState(entry) !== 'unfinished' && entry.PK < settledUntil,
+    count: (entries) => countEntries(entries, now),
+    kind: REQUEST_LISTS,
+    partOf: partOfPosition,
   };
 };
 

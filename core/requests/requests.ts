@@ -2,14 +2,16 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
+import { noteListChange } from '../lists/counted-ranges.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, requestKey, requestListing } from '../table/keys.ts';
+import { type DueList, dueListing, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
+import { OLDEST_IMAGE, partOfPosition, REQUEST_LISTS } from './request-list-rules.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
@@ -246,7 +248,8 @@ export const closeWork = ({
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
+ * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove. Counts of the lists
+ * that it is in are void from before.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
@@ -265,6 +268,9 @@ export const removeRequest = async (
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;
+  const position = requestPartition(requestId);
+  if (position.startsWith(OLDEST_IMAGE))
+    await noteListChange(accountId, REQUEST_LISTS, partOfPosition(position));
   try {
     await transact((refusals) => {
       isRefused = refusedBy(refusals, 0);

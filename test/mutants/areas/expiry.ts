@@ -11,7 +11,7 @@ export const EXPIRY = bugs('expiry', [
   ['a record is read after its retention', 'functions/http/record-read.ts', ' || isRemoved(stored, now)', ''],
   [
     'records after their retention take places on a page',
-    'core/requests/request-lists.ts',
+    'core/requests/request-list-rules.ts',
     'if (isRemoved(entry, now)) return false;',
     '',
   ],

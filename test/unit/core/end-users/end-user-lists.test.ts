@@ -15,7 +15,7 @@ const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());
 
 const list = (filter: EndUserFilter = {}, page = 1, pageSize = 20) =>
-  listEndUsers(ACCOUNT_ID, filter, { page, pageSize });
+  listEndUsers(ACCOUNT_ID, filter, { page, pageSize }, NOW);
 const emailsOf = async (filter: EndUserFilter) =>
   (await list(filter, 1, 50)).items.map(({ email }) => email).sort();
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
@@ -40,9 +40,13 @@ describe('a list of end-users', () => {
       {
         TableName: 'table',
         IndexName: 'GSI1',
-        KeyConditionExpression: '#partition = :partition',
+        KeyConditionExpression: '#partition = :partition AND GSI1SK BETWEEN :oldest AND :newest',
         ExpressionAttributeNames: { '#partition': 'GSI1PK' },
-        ExpressionAttributeValues: { ':partition': `END_USERS#${ACCOUNT_ID}` },
+        ExpressionAttributeValues: {
+          ':partition': `END_USERS#${ACCOUNT_ID}`,
+          ':oldest': '0',
+          ':newest': '~',
+        },
         ScanIndexForward: false,
         Limit: 5,
       },
@@ -99,13 +103,13 @@ describe('a list of end-users', () => {
     expect(queries().map(({ Limit }) => Limit)).toEqual([expected]);
   });
 
-  test('reads on without a limit when too few entries of the first call match', async () => {
+  test('reads on, four times as much each time, when too few entries of the first call match', async () => {
     const { email } = given('old@example.com', { createdAt: atSeconds(-1).toISOString() });
     many(6);
     memory.itemsPerQuery = 3;
 
     expect(await list({ email: 'old' }, 1, 2)).toMatchObject({ items: [{ email }], hasMore: false });
-    expect(queries().map(({ Limit }) => Limit)).toEqual([400, undefined, undefined]);
+    expect(queries().map(({ Limit }) => Limit)).toEqual([400, 1_600, 6_400]);
   });
 
   test('leaves out end-users who were changed or removed since the index was read', async () => {

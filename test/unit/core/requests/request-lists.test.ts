@@ -175,7 +175,7 @@ describe('a list of requests', () => {
     expect(memory.calls()).toEqual({ QueryCommand: 1 });
   });
 
-  test('reads on without a limit when too few entries of the first call match', async () => {
+  test('reads on, four times as much each time, when too few entries of the first call match', async () => {
     const old = given(0, { status: 'failed' });
     for (let count = 1; count <= 6; count++) given(count, { status: 'failed', ttl: 0 });
 
@@ -183,7 +183,7 @@ describe('a list of requests', () => {
     expect(queries().map(({ Limit, ExclusiveStartKey }) => [Limit, ExclusiveStartKey !== undefined])).toEqual(
       [
         [3, false],
-        [undefined, true],
+        [400, true],
       ],
     );
   });
