@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
+import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
 import type { Part, Result } from './results.ts';
 
@@ -32,7 +33,7 @@ const reportOf = (parts: readonly Part[]): string =>
 
 const main = async (): Promise<void> => {
   const parts: Part[] = [];
-  for (const measure of [measureBundles, measureContention, measureCosts]) {
+  for (const measure of [measureBundles, measureContention, measureCosts, measureLocalRun]) {
     const part = await measure();
     parts.push(part);
     logProgress(`${part.title}: ${part.results.length} figures`);
