@@ -8,18 +8,18 @@ import { withServerlessOffline } from './serverless-offline.ts';
 import { type Service, startService } from './service.ts';
 
 const CALLERS = 10;
-const READ_MS = isQuick ? 1_000 : 8_000;
-const CREATE_MS = isQuick ? 2_000 : 20_000;
+const READ_MS = isQuick ? 1_000 : 5_000;
+const CREATE_MS = isQuick ? 2_000 : 12_000;
 /** Rounds that are not counted, in which threads start and code is compiled. */
 const WARM_UP = isQuick ? 0 : 2;
 /** A memory at rest is that of a run nobody has used since its start. */
 const REST_MS = isQuick ? 0 : 5_000;
 const DELAY_MS = 5;
 const OFFERED_PER_SECOND = 20;
-const OFFERED = isQuick ? 20 : 300;
+const OFFERED = isQuick ? 20 : 200;
 /** Requests whose provider works while others' callbacks arrive. */
 const IN_FLIGHT = isQuick ? [1, 5] : [1, 100, 1_000];
-const CALLBACKS = isQuick ? 2 : 20;
+const CALLBACKS = isQuick ? 2 : 12;
 const READ_EVERY_MS = 10;
 const LIMIT_MS = 120_000;
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,13 +20,15 @@ const BALANCE_THOUSANDTHS = 1_000_000_000;
 /** A local run in a process of its own, as `npm start` makes it, and what the bench knows of it. */
 export interface Service {
   baseUrl: string;
+  /** The run's accounts that `newCaller` made. */
+  accountIds: string[];
   awsEndpointUrl: string;
   operatorAccessKeyId: string;
   /** Creates an account that may call as often as it likes, and returns its key. */
   newCaller(name: string): Promise<string>;
   /** Unfinished executions of `generation`. */
   openExecutions(): Promise<number>;
-  /** When the last callback of a provider that says `succeeded` arrived, by `performance.now()`. */
+  /** When callbacks of providers that say `succeeded` were sent on, by their paths and `performance.now()`. */
   callbacks: Map<string, number>;
   /** Megabytes that its processes hold in memory. */
   megabytes(): number;
@@ -38,6 +40,7 @@ export const startService = async (): Promise<Service> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
   const port = await freePort();
   const callbacks = new Map<string, number>();
+  const accountIds: string[] = [];
   const door = await startCallbackDoor(`http://127.0.0.1:${port}`, callbacks);
   const context = { publicBaseUrl: door.url };
   const child = spawn(
@@ -65,10 +68,12 @@ export const startService = async (): Promise<Service> => {
       baseUrl: run.baseUrl,
       awsEndpointUrl: run.awsEndpointUrl,
       operatorAccessKeyId: run.operatorAccessKeyId,
+      accountIds,
       callbacks,
       newCaller: async (name) => {
         const now = new Date();
         const { accountId } = await insertAccount(name, now);
+        accountIds.push(accountId);
         const topup = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
         await changeBalance(accountId, topup, now);
         return (await insertApiKey(accountId, { scopes: SCOPES, label: name, limits: LIMITS }, now)).text;
@@ -84,6 +89,12 @@ export const startService = async (): Promise<Service> => {
   }
 };
 
+/** What ModelArk posts, as far as it is read here. */
+interface VideoTask {
+  status: string;
+  content?: { video_url?: string };
+}
+
 const freePort = async (): Promise<number> => {
   const server = createSocketServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -92,22 +103,29 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-/** Forwards what providers call back, and notes when a task of a request succeeded, by the path of its callback. */
+/**
+ * Forwards what providers call back, and notes when a task of a request succeeded, by the path of its callback. The sandbox draws a
+ * video when it is first fetched; that is done before, so that it is not timed.
+ */
 const startCallbackDoor = async (
   target: string,
   callbacks: Map<string, number>,
 ): Promise<{ url: string; server: Server }> => {
+  const forward = async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Response> => {
+    const { status, content } = JSON.parse(body.toString()) as VideoTask;
+    if (content?.video_url) await fetch(content.video_url).then((file) => file.arrayBuffer());
+    if (status === 'succeeded') callbacks.set(path, performance.now());
+    const contentType = String(headers['content-type']);
+    return fetch(target + path, { method: 'POST', headers: { 'content-type': contentType }, body });
+  };
   const server = createServer(async (request, response) => {
-    const arrivedAt = performance.now();
-    const body = await buffer(request);
-    if (body.includes('"succeeded"')) callbacks.set(request.url ?? '', arrivedAt);
-    const { method = 'POST', headers } = request;
-    const answer = await fetch(target + request.url, {
-      method,
-      headers: { 'content-type': String(headers['content-type']) },
-      ...(method !== 'GET' && { body }),
-    });
-    response.writeHead(answer.status).end(await answer.text());
+    try {
+      const answer = await forward(request.url ?? '', request.headers, await buffer(request));
+      response.writeHead(answer.status).end(await answer.text());
+    } catch {
+      // The run is stopping; its provider takes this for no answer.
+      response.destroy();
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
