@@ -7,6 +7,7 @@ import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
 import { measurePages } from './lists/measure.ts';
+import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
 import type { Part, Result } from './results.ts';
 
@@ -33,7 +34,8 @@ const reportOf = (parts: readonly Part[]): string =>
 
 const main = async (): Promise<void> => {
   const parts: Part[] = [];
-  for (const measure of [measureBundles, measureContention, measureCosts, measurePages]) {
+  const measures = [measureBundles, measureContention, measureCosts, measurePages, measureLocalRun];
+  for (const measure of measures) {
     const part = await measure();
     parts.push(part);
     logProgress(`${part.title}: ${part.results.length} figures`);

@@ -81,6 +81,10 @@ const send = async (
   compresses: boolean,
 ) => {
   const { body, contentType, contentLength, etag, headers = {} } = object;
+  if (response.destroyed) {
+    body.destroy();
+    return;
+  }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Accept-Ranges', 'bytes');
   response.setHeader('ETag', etag);

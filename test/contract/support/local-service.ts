@@ -44,6 +44,8 @@ export interface StartOptions {
 }
 
 const startArguments = (dataDir: string, { context = {}, reset = false }: StartOptions): string[] => [
+  // As `npm start` does.
+  '--single-threaded-gc',
   ...['local/start.ts', '--port', '0', '--data-dir', dataDir, '--plain-images'],
   ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
   ...(reset ? ['--reset'] : []),

@@ -54,7 +54,7 @@ const admit = async (
   { counter, faults }: Services,
   { response, principal }: Call,
   name: string,
-  text: string,
+  text: () => string,
 ): Promise<void> => {
   counter.add(principal.name, name);
   applyAftermath(response, await faults.meet({ principalName: principal.name, name, text }));
@@ -69,7 +69,7 @@ const answerDynamoDb = async (services: Services, call: Call): Promise<void> => 
     const refused = findRefusal(principal, needed);
     if (refused) throw new AwsError('AccessDeniedException', refused);
   }
-  await admit(services, call, `dynamodb:${operation}`, body.toString('utf8'));
+  await admit(services, call, `dynamodb:${operation}`, () => body.toString('utf8'));
   await services.dynamodb.forward(operation, body, response);
 };
 
@@ -82,7 +82,7 @@ const answerSecrets = async (services: Services, call: Call): Promise<void> => {
     secretPermissions(services.place, services.secrets, operation, body),
   );
   if (refused) throw new AwsError('AccessDeniedException', refused);
-  await admit(services, call, `secretsmanager:${operation}`, JSON.stringify(body));
+  await admit(services, call, `secretsmanager:${operation}`, () => JSON.stringify(body));
   sendJson(response, 200, callSecretsManager(services.secrets, operation, body), '1.1');
 };
 
@@ -91,7 +91,7 @@ const answerStepFunctions = async (services: Services, call: Call): Promise<void
   const operation = operationOf(request);
   const body = parseJsonObject(await readBody(request));
   const perform = services.stepFunctions.authorize(principal, operation, body);
-  await admit(services, call, `states:${operation}`, JSON.stringify(body));
+  await admit(services, call, `states:${operation}`, () => JSON.stringify(body));
   sendJson(response, 200, perform(), '1.0');
 };
 
@@ -99,7 +99,7 @@ const answerS3 = (services: Services, call: Call): Promise<void> =>
   services.s3.handle(call.request, call.response, {
     principal: call.principal,
     target: call.target,
-    admit: (operation) => admit(services, call, `s3:${operation}`, call.target.pathname),
+    admit: (operation) => admit(services, call, `s3:${operation}`, () => call.target.pathname),
   });
 
 const answerBedrock = async (services: Services, call: Call): Promise<void> => {
@@ -108,7 +108,7 @@ const answerBedrock = async (services: Services, call: Call): Promise<void> => {
   const refused = findRefusal(principal, guardrailPermissions(services.place, guardrail));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);
   const body = parseJsonObject(await readBody(request));
-  await admit(services, call, 'bedrock:ApplyGuardrail', JSON.stringify(body));
+  await admit(services, call, 'bedrock:ApplyGuardrail', () => JSON.stringify(body));
   sendRestJson(response, applyGuardrail(body));
 };
 
@@ -118,7 +118,7 @@ const answerLambda = async (services: Services, call: Call): Promise<void> => {
   const refused = findRefusal(principal, invocationPermissions(arn));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);
   const payload = parsePayload(await readBody(request));
-  await admit(services, call, 'lambda:Invoke', JSON.stringify({ FunctionName: arn, Payload: payload }));
+  await admit(services, call, 'lambda:Invoke', () => JSON.stringify({ FunctionName: arn, Payload: payload }));
   sendInvocation(response, await invokeAndWait(services.invoke, arn, payload));
 };
 

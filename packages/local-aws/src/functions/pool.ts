@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { InvocationResult } from '../types.ts';
+import type { Load } from './load.ts';
 import type { FunctionWorker } from './worker.ts';
 
 /** Bounds of a pool. */
@@ -10,8 +11,8 @@ export interface PoolLimits {
   idleMilliseconds: number;
   /**
    * Another worker is started for an event once no worker has come free for this long, and at least for as long as the
-   * newest start took: while events come to their end, a thread to load would only delay them. An event that has waited
-   * ten times as long gets one in any case.
+   * newest start took: while events come to their end, a thread to load would only delay them. So it would while all processors are
+   * busy. An event that has waited ten times as long gets one in any case.
    */
   patienceMilliseconds: number;
 }
@@ -37,8 +38,8 @@ interface QueuedEvent {
 /** Loading more threads than there are processors only delays the first. */
 const MAX_STARTING = Math.max(2, availableParallelism());
 
-/** A pool that starts workers with `start` on demand. */
-export const createPool = (start: () => FunctionWorker, limits: PoolLimits): WorkerPool => {
+/** A pool that starts workers with `start` on demand, as the load of all pools lets it. */
+export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load: Load): WorkerPool => {
   const workers = new Set<FunctionWorker>();
   const idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
   const queue: QueuedEvent[] = [];
@@ -95,6 +96,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     try {
       const worker = start();
       workers.add(worker);
+      load.watch(worker);
       const error = await worker.ready;
       patience = Math.max(limits.patienceMilliseconds, performance.now() - startedAt);
       if (error) {
@@ -123,18 +125,22 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits): Wor
     grow();
   };
 
-  /** When another worker may be started for an event, by `performance.now()`. */
-  const growAt = ({ queuedAt }: QueuedEvent): number =>
-    workers.size === 0
-      ? 0
-      : Math.min(Math.max(queuedAt, freedAt) + patience, queuedAt + MOST_PATIENCE * patience);
+  /** How long to wait before another worker may be started for an event, in milliseconds. */
+  const growIn = ({ queuedAt }: QueuedEvent): number => {
+    if (workers.size === 0) return 0;
+    const now = performance.now();
+    const atMost = queuedAt + MOST_PATIENCE * patience - now;
+    const atLeast = Math.max(queuedAt, freedAt) + patience - now;
+    const isDue = atLeast <= 0 && load.hasRoomBeside(workers);
+    return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : patience, atMost);
+  };
 
   /** Starts workers for queued events, the first at once and others when the oldest event has waited for long enough. */
   const grow = () => {
     clearTimeout(growTimer);
     const [oldest] = queue;
     if (!oldest || isClosed) return;
-    const wait = growAt(oldest) - performance.now();
+    const wait = growIn(oldest);
     if (wait > 0) {
       growTimer = setTimeout(grow, wait);
       return;

@@ -6,6 +6,7 @@ import type { FunctionSpec } from '../template/functions.ts';
 import { secretAccessKeyOf } from '../template/roles.ts';
 import type { InvokeFunction } from '../types.ts';
 import { createConcurrency } from './concurrency.ts';
+import { createLoad } from './load.ts';
 import { createPool, type PoolLimits, type WorkerPool } from './pool.ts';
 import { MAX_PAYLOAD_BYTES, startWorker } from './worker.ts';
 
@@ -31,8 +32,8 @@ export interface FunctionRuntime {
   close(): Promise<void>;
 }
 
-/** A loaded function takes about 40 MB. Lambda keeps idle ones for minutes too. */
-const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 300_000, patienceMilliseconds: 200 };
+/** A loaded function takes about 30 MB, and a thread starts in some 100 ms. */
+const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 60_000, patienceMilliseconds: 200 };
 
 const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID}:function:([^:]+)`);
 
@@ -64,6 +65,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
   mkdirSync(options.logDirectory, { recursive: true });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
 
+  const load = createLoad();
   const poolOf = (spec: FunctionSpec): WorkerPool =>
     createPool(
       () =>
@@ -72,6 +74,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
           logFile: join(options.logDirectory, `${spec.logicalId}.log`),
         }),
       limits,
+      load,
     );
   const pools = new Map(options.functions.map((spec) => [spec.name, poolOf(spec)] as const));
 

@@ -18,12 +18,10 @@ afterEach(() => local.endpoint.faults.disarm());
 afterAll(() => local.close());
 
 const keyOf = (PK: string) => ({ PK: { S: PK }, SK: { S: 'x' } });
-const callTo = (name: string, changes: { principalName?: string; text?: string } = {}) => ({
-  principalName: 'GetOrder1234ABCD',
-  name,
-  text: '',
-  ...changes,
-});
+const callTo = (
+  name: string,
+  { principalName = 'GetOrder1234ABCD', text = '' }: { principalName?: string; text?: string } = {},
+) => ({ principalName, name, text: () => text });
 const put = (key: string) =>
   clientsOf(local.endpoint).dynamodb.send(new PutItemCommand({ TableName: TABLE, Item: keyOf(key) }));
 const isThere = async (key: string) => {

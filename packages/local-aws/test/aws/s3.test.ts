@@ -1,14 +1,29 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { request } from 'node:http';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { IncomingMessage, request, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
 import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { describe, expect, test } from '@jest/globals';
 
+import { openS3Service } from '../../src/aws/s3/s3-service.ts';
 import { keysOf, useBucket } from './s3-support.ts';
-import { BUCKET, clientsOf, rejectionOf } from './support.ts';
+import { BUCKET, clientsOf, endpointOptions, rejectionOf, removeDirectory } from './support.ts';
 
 const { list, put, read, started } = useBucket();
+
+/** The open files of this process in a directory. */
+const openFilesIn = (directory: string): string[] =>
+  readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${descriptor}`);
+      return file.startsWith(directory) ? [file] : [];
+    } catch {
+      // The descriptor that listed the others.
+      return [];
+    }
+  });
 
 describe('objects', () => {
   test('a buffer is read back with its content type, metadata and entity tag', async () => {
@@ -132,6 +147,23 @@ describe('objects', () => {
     });
 
     expect((await read('steady')).bytes.toString()).toBe('before');
+  });
+
+  test('a reader that has gone before its first byte leaves no open file', async () => {
+    const { dataDir } = endpointOptions();
+    const service = await openS3Service(dataDir, [BUCKET]);
+    await service.store.put(BUCKET, 'left', Readable.from(['bytes']), {});
+    const incoming = Object.assign(new IncomingMessage(new Socket()), { method: 'GET' });
+    const gone = new ServerResponse(incoming).destroy();
+
+    await service.handle(incoming, gone, {
+      principal: { name: 'operator', accessKeyId: 'AKIAOPERATOR' },
+      target: { pathname: `/${BUCKET}/left`, searchParams: new URLSearchParams() },
+      admit: async () => undefined,
+    });
+
+    while (openFilesIn(dataDir).length > 0) await new Promise(setImmediate);
+    removeDirectory(dataDir);
   });
 
   test('while an object is replaced, every reader sees one version whole', async () => {

@@ -9,12 +9,15 @@ let started: number;
 /** How long the next workers take to start, and how long each event takes, in milliseconds. */
 let startTime: number;
 let eventTime: number;
+/** Whether the processors have time for another thread. */
+let hasRoom: boolean;
 
 const startSlowWorker = (): FunctionWorker => {
   started += 1;
   return {
     ready: new Promise((resolve) => setTimeout(() => resolve(undefined), startTime)),
     run: () => new Promise((resolve) => setTimeout(() => resolve({ payload: null }), eventTime)),
+    takeUtilization: () => 0,
     isAlive: () => true,
     terminate: async () => undefined,
   };
@@ -24,11 +27,12 @@ beforeEach(() => {
   jest.useFakeTimers();
   started = 0;
   eventTime = 60_000;
-  pool = createPool(startSlowWorker, {
-    maxWorkers: 4,
-    idleMilliseconds: 300_000,
-    patienceMilliseconds: PATIENCE,
-  });
+  hasRoom = true;
+  pool = createPool(
+    startSlowWorker,
+    { maxWorkers: 4, idleMilliseconds: 300_000, patienceMilliseconds: PATIENCE },
+    { watch: () => undefined, hasRoomBeside: () => hasRoom },
+  );
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -67,6 +71,32 @@ describe('A pool of worker threads', () => {
     await jest.advanceTimersByTimeAsync(startTime - 1);
     expect(started).toBe(1);
     await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
+
+  test('starts no other while the processors have no time for it, unless an event has waited ten times as long', async () => {
+    startTime = 10;
+    hasRoom = false;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    invoke();
+
+    await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
+
+  test('starts another one soon after the processors have time again', async () => {
+    startTime = 10;
+    hasRoom = false;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    invoke();
+    await jest.advanceTimersByTimeAsync(2 * PATIENCE);
+    hasRoom = true;
+
+    await jest.advanceTimersByTimeAsync(PATIENCE);
     expect(started).toBe(2);
   });
 

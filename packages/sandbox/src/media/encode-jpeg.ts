@@ -46,6 +46,13 @@ const blockBits = (difference: number): Bits => {
   return { value: ((code.value << size) | value) << END.length, length: code.length + size + END.length };
 };
 
+/** The greatest difference of two means. */
+const MAX_DIFFERENCE = 255;
+/** The bits of every difference, from the least on. */
+const DIFFERENCE_BITS = Array.from({ length: 2 * MAX_DIFFERENCE + 1 }, (_, index) =>
+  blockBits(index - MAX_DIFFERENCE),
+);
+
 /** Blue and red difference and brightness around 0, as JFIF has them. */
 const toComponents = ([red, green, blue]: readonly [number, number, number]): number[] => [
   Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
@@ -54,35 +61,42 @@ const toComponents = ([red, green, blue]: readonly [number, number, number]): nu
 ];
 const clamp = (value: number) => Math.max(-128, Math.min(127, value));
 
+/** A block has at most 18 bits, of which every byte may be followed by a 0. */
+const MAX_BLOCK_BYTES = 6;
+
 const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
   const colours = palette.map(toComponents);
-  const bytes: number[] = [];
+  const tiles = Math.ceil(width / TILE) * Math.ceil(height / TILE);
+  const bytes = Buffer.allocUnsafe(tiles * COMPONENTS.length * MAX_BLOCK_BYTES + MAX_BLOCK_BYTES);
+  let length = 0;
   let pending = 0;
   let pendingLength = 0;
-  const write = ({ value, length }: Bits) => {
-    pending = (pending << length) | value;
-    pendingLength += length;
+  const write = ({ value, length: bits }: Bits) => {
+    pending = (pending << bits) | value;
+    pendingLength += bits;
     while (pendingLength >= 8) {
       pendingLength -= 8;
       const byte = pending >> pendingLength;
       pending &= (1 << pendingLength) - 1;
-      bytes.push(byte);
+      bytes[length++] = byte;
       // So that no marker appears in the data.
-      if (byte === 0xff) bytes.push(0);
+      if (byte === 0xff) bytes[length++] = 0;
     }
   };
   const before = [0, 0, 0];
   for (let row = 0; row * TILE < height; row++) {
     for (let column = 0; column * TILE < width; column++) {
-      for (const [component, mean] of (colours[colourAt(column, row)] ?? before).entries()) {
-        write(blockBits(mean - (before[component] ?? 0)));
+      const colour = colours[colourAt(column, row)] ?? before;
+      for (let component = 0; component < COMPONENTS.length; component++) {
+        const mean = colour[component] ?? 0;
+        write(DIFFERENCE_BITS[mean - (before[component] ?? 0) + MAX_DIFFERENCE] as Bits);
         before[component] = mean;
       }
     }
   }
   const padding = (8 - pendingLength) % 8;
   write({ value: (1 << padding) - 1, length: padding });
-  return Buffer.from(bytes);
+  return bytes.subarray(0, length);
 };
 
 /** A mosaic as a JPEG. */

@@ -5,7 +5,7 @@ import { readBody } from '../json-protocol.ts';
 
 /** Calls the DynamoDB engine over kept-alive connections. */
 export interface DynamoDbClient {
-  /** Forwards a call and streams the answer back. */
+  /** Forwards a call and sends the answer back. */
   forward(operation: string, body: Buffer, response: ServerResponse): Promise<void>;
   /** Makes a call and returns the parsed result. Throws `AwsError` with the service's code, message and status. */
   call(operation: string, body: unknown): Promise<Record<string, unknown>>;
@@ -55,10 +55,9 @@ export const createDynamoDbClient = (endpoint: string): DynamoDbClient => {
         const value = answer.headers[name];
         if (value !== undefined) headers[name] = value;
       }
+      const result = await readBody(answer);
       response.writeHead(answer.statusCode ?? 500, headers);
-      answer.on('error', (error) => response.destroy(error));
-      response.on('close', () => answer.destroy());
-      answer.pipe(response);
+      response.end(result);
     },
     async call(operation, body) {
       const answer = await send(operation, Buffer.from(JSON.stringify(body)));

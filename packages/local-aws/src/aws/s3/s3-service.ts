@@ -57,6 +57,10 @@ const getObject = async (store: ObjectStore, { request, response, bucket, key }:
   const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
   const bytes = await store.open(bucket, key, first, last);
   if (!bytes) throw noSuchKey();
+  if (response.destroyed) {
+    bytes.destroy();
+    return;
+  }
   response.writeHead(range ? 206 : 200, {
     ...objectHeaders(object),
     'content-length': last - first + 1,

@@ -48,8 +48,11 @@ export const createIntegrations = (services: IntegrationServices): CallIntegrati
   ): Promise<T> => {
     const refused = findRefusal(principal, allowed.permissions);
     if (refused) throw new TaskError(allowed.refusal, refused);
-    const text = JSON.stringify(parameters ?? null);
-    const aftermath = await services.admit({ principalName: principal.name, name, text });
+    const aftermath = await services.admit({
+      principalName: principal.name,
+      name,
+      text: () => JSON.stringify(parameters ?? null),
+    });
     const [result] = await Promise.allSettled([(async () => work())()]);
     if (aftermath === 'kill') killProcess();
     if (aftermath === 'drop') throw new AwsError('SdkClientException', 'The connection was dropped');

@@ -1,0 +1,77 @@
+import { Agent, request } from 'node:http';
+
+/** An answer of the API, and how long it took. */
+export interface Timed {
+  status: number;
+  body: Record<string, unknown>;
+  milliseconds: number;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+
+/** Sends a call over a kept connection; `body` makes it a POST. */
+export const call = (url: string, apiKey: string, body?: unknown): Promise<Timed> =>
+  new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sent = request(url, {
+      agent,
+      method: text === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(text !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        }),
+      },
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const milliseconds = performance.now() - startedAt;
+        resolve({
+          status: response.statusCode ?? 0,
+          body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>,
+          milliseconds,
+        });
+      });
+    });
+    sent.end(text);
+  });
+
+/** Like `call`. Throws unless the status is the expected one. */
+export const expectCall = async (
+  status: number,
+  url: string,
+  apiKey: string,
+  body?: unknown,
+): Promise<Timed> => {
+  const answer = await call(url, apiKey, body);
+  if (answer.status !== status) throw new Error(`${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer;
+};
+
+/** Lets callers work one after another's end, each by itself, for so long; returns how often `work` ended in a second. */
+export const perSecond = async (
+  callers: number,
+  milliseconds: number,
+  work: (caller: number) => Promise<unknown>,
+): Promise<number> => {
+  const startedAt = performance.now();
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      for (; performance.now() - startedAt < milliseconds; count++) await work(caller);
+    }),
+  );
+  return (count * 1_000) / (performance.now() - startedAt);
+};
+
+/** The value that this share of the values does not exceed. */
+export const percentile = (values: readonly number[], share: number): number => {
+  const ascending = values.toSorted((left, right) => left - right);
+  return ascending[Math.min(ascending.length - 1, Math.ceil(share * ascending.length) - 1)] ?? Number.NaN;
+};
