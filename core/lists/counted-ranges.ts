@@ -98,7 +98,7 @@ export const putCountedRanges = <Entry, Counts extends StoredCounts>(
 
 /**
  * Access pattern 105: notes that something in a part of an account's lists of a kind is about to change, so that counts made
- * until it shows no longer hold. To be called before the change, each time it is tried.
+ * until it shows no longer hold. To be called shortly before the change, each time it is tried.
  */
 export const noteListChange = async (
   accountId: string,

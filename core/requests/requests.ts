@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
+import { ListChanges } from '../lists/list-changes.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
@@ -262,6 +262,7 @@ export const removeRequest = async (
   }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
+  changes = new ListChanges(),
 ): Promise<DeletedRequest | undefined> => {
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
   const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
@@ -270,7 +271,7 @@ export const removeRequest = async (
   let isRefused = false;
   const position = requestPartition(requestId);
   if (position.startsWith(OLDEST_IMAGE))
-    await noteListChange(accountId, REQUEST_LISTS, partOfPosition(position));
+    await changes.note(accountId, REQUEST_LISTS, partOfPosition(position));
   try {
     await transact((refusals) => {
       isRefused = refusedBy(refusals, 0);
