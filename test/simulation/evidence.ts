@@ -58,6 +58,8 @@ export class Evidence {
   readonly refusedFiles = new Map<string, number>();
   /** The tasks whose state a provider refuses to tell, by id: since when, in epoch milliseconds. */
   readonly refusedTasks = new Map<string, number>();
+  /** The tasks whose state a provider did not tell when it was last asked, by id. */
+  readonly untoldTasks = new Set<string>();
   /** From when on a provider may be asked about a task again, by its id, and when it said so. */
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
   /** The queries that came before that although nothing went wrong inside the service. */
@@ -104,10 +106,15 @@ export class Evidence {
     count(this.interrupted, requestId);
   }
 
-  /** A provider was asked for the state of a task, and told it or refused us. */
-  query(taskId: string, isRefused: boolean, at: number): void {
-    if (!isRefused) this.refusedTasks.delete(taskId);
-    else if (!this.refusedTasks.has(taskId)) this.refusedTasks.set(taskId, at);
+  /** A provider was asked for the state of a task, and told it, refused us or gave no answer. */
+  query(taskId: string, end: 'told' | 'refused' | 'unanswered', at: number): void {
+    if (end === 'told') {
+      this.refusedTasks.delete(taskId);
+      this.untoldTasks.delete(taskId);
+      return;
+    }
+    this.untoldTasks.add(taskId);
+    if (end === 'refused' && !this.refusedTasks.has(taskId)) this.refusedTasks.set(taskId, at);
   }
 
   /** A file's own server did not give it. */

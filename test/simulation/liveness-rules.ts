@@ -53,9 +53,12 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
   'the provider failed it, or never tells that it is done': ({ made }) => made?.works !== true,
   'the provider finishes it after the deadline': ({ made }, ending) =>
     (made?.doneAt ?? 0) > deadlineOf(ending) - MARGIN_MS,
-  'the provider refused us for five minutes, or until the deadline': (call, ending) =>
-    ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS ||
-    (refusedSince(call, ending) !== undefined && ending.endedAt >= deadlineOf(ending) - MARGIN_MS),
+  'the provider refused us for five minutes': (call, ending) =>
+    ending.endedAt - (refusedSince(call, ending) ?? Number.POSITIVE_INFINITY) > REFUSED_MS - MARGIN_MS,
+  'the provider did not tell its state at the deadline': ({ made }, ending) =>
+    made !== undefined &&
+    ending.evidence.untoldTasks.has(made.id) &&
+    ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
 };
 
 /** Whether its provider did not take a call, and may take it another time. */

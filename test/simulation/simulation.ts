@@ -158,7 +158,10 @@ export class Simulation {
         return;
       }
       case 'crash':
-        world.scheduler.after(action.afterMs, () => world.lambda.killAll());
+        world.scheduler.after(action.afterMs, () => {
+          world.disturb();
+          world.lambda.killAll();
+        });
         return;
       case 'redeliver': {
         const { history } = world.lambda;

@@ -125,12 +125,13 @@ export class Http {
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
     if (mode === 'revoked') {
-      if (task !== '') evidence.query(task, true, scheduler.now);
+      if (task !== '') evidence.query(task, 'refused', scheduler.now);
       return this.turnAway(service, mode);
     }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);
       if (task !== '') {
+        evidence.query(task, 'unanswered', scheduler.now);
         evidence.heldOff.set(task, { untilMs: scheduler.now + HOLD_OFF_MS, atMs: scheduler.now });
         return { ...answer, headers: { 'retry-after': String(HOLD_OFF_MS / 1000) } };
       }
@@ -149,7 +150,18 @@ export class Http {
     const aborted = new Promise<never>((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
-    return Promise.race([answered, signal ? aborted : never<never>()]);
+    const heard = Promise.race([answered, signal ? aborted : never<never>()]);
+    if (task === '') return heard;
+    return heard.then(
+      (answer) => {
+        evidence.query(task, 'told', scheduler.now);
+        return answer;
+      },
+      (error: unknown) => {
+        evidence.query(task, 'unanswered', scheduler.now);
+        throw error;
+      },
+    );
   }
 }
 

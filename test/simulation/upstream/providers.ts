@@ -150,7 +150,6 @@ export class Providers {
 
   private query(wire: Task['wire'], id: string): HttpAnswer {
     const task = this.tasks.get(id);
-    this.world.evidence.query(id, false, this.world.scheduler.now);
     if (!task || task.behaviour === 'gone') {
       if (wire === 'ark') return error(wire, 404, 'ResourceNotFound');
       return jsonAnswer(200, { output: { task_id: id, task_status: 'UNKNOWN' } });
