@@ -208,7 +208,11 @@ export const startLocalAws = async (
         stateFile: join(dataDir, 'custom-resources.json'),
       }),
     );
-    const bus = parts.createEventBus({ rules: stack.rules, invoke });
+    const bus = parts.createEventBus({
+      ...{ rules: stack.rules, invoke },
+      startExecution: ({ principal, stateMachineArn }, input) =>
+        endpoint.startExecution(principal, stateMachineArn, input),
+    });
     started.bus = bus;
     // Before the routes: those start executions as soon as they are open.
     await step('state machines', () => endpoint.startStateMachines(stack.stateMachines, invoke, bus.publish));

@@ -48,7 +48,7 @@ export const readStack = (directory: string): Stack => {
     secrets: secretSpecs(resolver),
     functions: functionSpecs(assembly, resolver, roles),
     stateMachines: stateMachineSpecs(resolver, roles),
-    rules: ruleSpecs(resolver),
+    rules: ruleSpecs(resolver, roles),
     customResources,
     api: apiSpec(resolver),
     distribution: () => distributionSpec(resolver),

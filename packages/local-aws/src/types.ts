@@ -63,6 +63,15 @@ export interface RuleTarget {
   maxAgeMilliseconds?: number;
 }
 
+/** A state machine of which a rule starts an execution. */
+export interface ExecutionTarget {
+  stateMachineArn: string;
+  /** The rule's role. */
+  principal: Principal;
+  /** Replaces the event. */
+  input?: unknown;
+}
+
 /** A rule of the template on the default event bus. */
 export interface RuleSpec {
   name: string;
@@ -71,6 +80,8 @@ export interface RuleSpec {
   /** Matching events go to the targets. */
   eventPattern?: Record<string, unknown>;
   targets: RuleTarget[];
+  /** Default: none. */
+  executions?: ExecutionTarget[];
 }
 
 /** A table of the template. */

@@ -55,6 +55,7 @@ export const createFakes = (dataDir: string, storedSecret?: string) => {
     url: 'http://127.0.0.1:8',
     addPrincipals: () => void story.push('principals'),
     openFunctions: () => undefined,
+    startExecution: () => undefined,
     startStateMachines: async (specs) => {
       story.push('state machines');
       seen.stateMachines.push(...specs);

@@ -72,6 +72,8 @@ export interface AwsEndpoint {
     invoke: InvokeFunction,
     publish?: (event: AwsEvent) => void,
   ): Promise<void>;
+  /** Starts an execution as this principal. Throws the service's error. */
+  startExecution(principal: Principal, stateMachineArn: string, input: unknown): void;
   /** Opens an object, without a permission check; undefined when it is absent. */
   readObject(bucket: string, key: string): Promise<OpenedObject | undefined>;
   /** The current value of a secret, by name or ARN; undefined when there is none. */
@@ -173,6 +175,10 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       },
       async startStateMachines(specs, invokeTask, publish = () => undefined) {
         stepFunctions.start(specs, invokeTask, publish);
+      },
+      startExecution(principal, stateMachineArn, input) {
+        const body = { stateMachineArn, input: JSON.stringify(input) };
+        stepFunctions.authorize(principal, 'StartExecution', body)();
       },
       async readObject(bucket, key) {
         const object = await s3.store.find(bucket, key);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { messageOf, nameOf } from '../aws/errors.ts';
 import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
-import type { AwsEvent, InvokeFunction, RuleSpec, RuleTarget } from '../types.ts';
+import type { AwsEvent, ExecutionTarget, InvokeFunction, RuleSpec, RuleTarget } from '../types.ts';
 import { matchesEvent } from './pattern.ts';
 import { nextCronTime } from './schedule.ts';
 
@@ -20,6 +20,8 @@ export interface EventBus {
 export interface EventBusOptions {
   rules: RuleSpec[];
   invoke: InvokeFunction;
+  /** Starts an execution of a target. Throws the service's error. */
+  startExecution?: (target: ExecutionTarget, input: unknown) => void;
 }
 
 /** Lambda retries a failed asynchronous invocation after one and two minutes; here after much less. */
@@ -48,9 +50,9 @@ const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
   detail: {},
 });
 
-/** A bus with the rules of a stack. Targets are functions, invoked asynchronously; an event that fails too often, or is throttled for too long, is logged
+/** A bus with the rules of a stack. Targets are functions, invoked asynchronously, and state machines; an event that fails too often, or is throttled for too long, is logged
  * and lost. */
-export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => {
+export const createEventBus = ({ rules, invoke, startExecution }: EventBusOptions): EventBus => {
   const timers = new Set<NodeJS.Timeout>();
   let isClosed = false;
 
@@ -103,6 +105,14 @@ export const createEventBus = ({ rules, invoke }: EventBusOptions): EventBus => 
     for (const target of rule.targets) {
       const payload = 'input' in target ? target.input : event;
       void deliver(rule, target, payload, { tries: 0, receivedAt: Date.now() });
+    }
+    for (const target of rule.executions ?? []) {
+      try {
+        startExecution?.(target, 'input' in target ? target.input : event);
+      } catch (error) {
+        const reason = `did not start, the event is lost: ${messageOf(error)}`;
+        console.error(`[events] rule ${rule.name}: ${target.stateMachineArn} ${reason}`);
+      }
     }
   };
 

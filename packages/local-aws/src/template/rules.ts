@@ -1,21 +1,24 @@
 import { functionArn } from '../aws/arn.ts';
 import { checkPattern } from '../events/pattern.ts';
 import { readSchedule } from '../events/schedule.ts';
-import type { RuleSpec, RuleTarget } from '../types.ts';
+import type { ExecutionTarget, RuleSpec, RuleTarget } from '../types.ts';
 import { TemplateError } from './assembly.ts';
 import { ACCOUNT_ID, REGION } from './attributes.ts';
 import type { Resolver, StackResource } from './resolver.ts';
+import { principalOf, type RoleSpec } from './roles.ts';
 
 interface TargetDocument {
   Id: string;
   Arn: string;
   Input?: string;
-  /** For the delivery to the function, which here succeeds at the first attempt. */
+  /** For a state machine. */
+  RoleArn?: string;
+  /** For the delivery, which here succeeds at the first attempt. */
   RetryPolicy?: unknown;
   DeadLetterConfig?: unknown;
 }
 
-const KNOWN_TARGET_FIELDS = ['Id', 'Arn', 'Input', 'RetryPolicy', 'DeadLetterConfig'];
+const KNOWN_TARGET_FIELDS = ['Id', 'Arn', 'Input', 'RoleArn', 'RetryPolicy', 'DeadLetterConfig'];
 
 type AsyncSettings = Pick<RuleTarget, 'retryAttempts' | 'maxAgeMilliseconds'>;
 
@@ -37,28 +40,48 @@ const asyncSettings = (resolver: Resolver): Map<string, AsyncSettings> =>
     }),
   );
 
-const targetOf = (
+const inputOf = ({ Input }: TargetDocument) => Input !== undefined && { input: JSON.parse(Input) };
+
+/** What the targets of a stack's rules can be. */
+interface Reachable {
+  functionArns: ReadonlyMap<string, AsyncSettings>;
+  stateMachineArns: ReadonlySet<string>;
+  roles: ReadonlyMap<string, RoleSpec>;
+}
+
+const checkTarget = (
   target: TargetDocument,
-  functionArns: ReadonlyMap<string, AsyncSettings>,
+  { functionArns, stateMachineArns }: Reachable,
   owner: string,
-): RuleTarget => {
+): void => {
   const unknown = Object.keys(target).find((field) => !KNOWN_TARGET_FIELDS.includes(field));
   if (unknown) throw new TemplateError(`${owner}: ${unknown} of a target is not supported`);
-  if (!functionArns.has(target.Arn)) {
-    throw new TemplateError(`${owner}: its target ${target.Arn} is not a function of this stack`);
+  if (!functionArns.has(target.Arn) && !stateMachineArns.has(target.Arn)) {
+    throw new TemplateError(
+      `${owner}: its target ${target.Arn} is not a function or state machine of this stack`,
+    );
   }
+};
+
+const executionTarget = (target: TargetDocument, { roles }: Reachable, owner: string): ExecutionTarget => ({
+  stateMachineArn: target.Arn,
+  principal: principalOf(owner, roles.get(target.RoleArn ?? '')),
+  ...inputOf(target),
+});
+
+const functionTarget = (target: TargetDocument, { functionArns }: Reachable): RuleTarget => {
   const settings = functionArns.get(target.Arn);
   return {
     functionArn: target.Arn,
     ...settings,
-    ...(target.Input !== undefined && { input: JSON.parse(target.Input) }),
+    ...inputOf(target),
   };
 };
 
 const ruleOf = (
   resolver: Resolver,
   { logicalId, properties }: StackResource,
-  functionArns: ReadonlyMap<string, AsyncSettings>,
+  reachable: Reachable,
 ): RuleSpec => {
   const { ScheduleExpression, EventPattern, EventBusName, Targets } = properties;
   if (EventBusName !== undefined && resolver.text(EventBusName) !== 'default') {
@@ -66,6 +89,9 @@ const ruleOf = (
   }
   const eventPattern = resolver.resolve(EventPattern) as Record<string, unknown> | undefined;
   const targets = (resolver.resolve(Targets) ?? []) as TargetDocument[];
+  for (const target of targets) checkTarget(target, reachable, logicalId);
+  const isExecution = ({ Arn }: TargetDocument) => reachable.stateMachineArns.has(Arn);
+  const executions = targets.filter(isExecution);
   try {
     if (eventPattern) checkPattern(eventPattern);
     return {
@@ -73,7 +99,12 @@ const ruleOf = (
       arn: String(resolver.attribute(logicalId, 'Arn')),
       ...(ScheduleExpression !== undefined && { schedule: readSchedule(resolver.text(ScheduleExpression)) }),
       ...(eventPattern && { eventPattern }),
-      targets: targets.map((target) => targetOf(target, functionArns, logicalId)),
+      targets: targets
+        .filter((target) => !isExecution(target))
+        .map((target) => functionTarget(target, reachable)),
+      ...(executions.length > 0 && {
+        executions: executions.map((target) => executionTarget(target, reachable, logicalId)),
+      }),
     };
   } catch (cause) {
     if (cause instanceof TemplateError) throw cause;
@@ -82,7 +113,7 @@ const ruleOf = (
 };
 
 /** The stack's enabled rules. Throws `TemplateError` for one that would behave differently when deployed. */
-export const ruleSpecs = (resolver: Resolver): RuleSpec[] => {
+export const ruleSpecs = (resolver: Resolver, roles: ReadonlyMap<string, RoleSpec>): RuleSpec[] => {
   const settings = asyncSettings(resolver);
   const functionArns = new Map(
     resolver.resources('AWS::Lambda::Function').map(({ logicalId }) => {
@@ -90,8 +121,13 @@ export const ruleSpecs = (resolver: Resolver): RuleSpec[] => {
       return [arn, settings.get(arn) ?? {}] as const;
     }),
   );
+  const stateMachineArns = new Set(
+    resolver
+      .resources('AWS::StepFunctions::StateMachine')
+      .map(({ logicalId }) => resolver.reference(logicalId)),
+  );
   return resolver
     .resources('AWS::Events::Rule')
     .filter(({ properties }) => resolver.resolve(properties.State) !== 'DISABLED')
-    .map((rule) => ruleOf(resolver, rule, functionArns));
+    .map((rule) => ruleOf(resolver, rule, { functionArns, stateMachineArns, roles }));
 };

@@ -1,16 +1,24 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createEventBus, type EventBus } from '../../src/events/event-bus.ts';
-import type { AwsEvent, InvocationResult, InvokeFunction, RuleSpec } from '../../src/types.ts';
+import type {
+  AwsEvent,
+  ExecutionTarget,
+  InvocationResult,
+  InvokeFunction,
+  RuleSpec,
+} from '../../src/types.ts';
 
 const SWEEP = 'arn:aws:lambda:us-east-1:000000000000:function:sweep';
 const MINUTE = 60_000;
 
 const invoke = jest.fn<InvokeFunction>();
+const startExecution = jest.fn<(target: ExecutionTarget, input: unknown) => void>();
 const logged = jest.spyOn(console, 'error');
 let bus: EventBus | undefined;
 
 beforeEach(() => {
   jest.useFakeTimers({ now: Date.parse('2026-03-01T12:00:30Z') });
+  startExecution.mockReset();
   invoke.mockReset().mockResolvedValue({ payload: null });
   logged.mockReset().mockImplementation(() => undefined);
 });
@@ -38,7 +46,7 @@ const anEvent = (changes: Partial<AwsEvent> = {}): AwsEvent => ({
   ...changes,
 });
 const busWith = (...rules: RuleSpec[]): EventBus => {
-  bus = createEventBus({ rules, invoke });
+  bus = createEventBus({ rules, invoke, startExecution });
   return bus;
 };
 const everyMinute = aRule({ schedule: { everyMilliseconds: MINUTE } });
@@ -46,6 +54,39 @@ const failure: InvocationResult = {
   payload: { errorType: 'Error', errorMessage: 'no luck', stackTrace: [] },
   functionError: 'Unhandled',
 };
+
+describe('an event for a state machine', () => {
+  const target: ExecutionTarget = {
+    stateMachineArn: 'arn:aws:states:us-east-1:000000000000:stateMachine:ship',
+    principal: { name: 'Rule', accessKeyId: 'AKIA', statements: [] },
+  };
+  const send = (more: Partial<ExecutionTarget>) =>
+    busWith(
+      aRule({
+        ...{ eventPattern: { source: ['shop'] }, targets: [] },
+        executions: [{ ...target, ...more }],
+      }),
+    ).publish(anEvent());
+
+  test('starts an execution with the event, or with the input of the target', () => {
+    send({});
+    expect(startExecution).toHaveBeenLastCalledWith(target, anEvent());
+    send({ input: { full: true } });
+    expect(startExecution).toHaveBeenLastCalledWith({ ...target, input: { full: true } }, { full: true });
+  });
+
+  test('is logged and lost when none can be started', () => {
+    startExecution.mockImplementation(() => {
+      throw new Error('not authorized');
+    });
+
+    send({});
+
+    expect(logged).toHaveBeenCalledWith(
+      expect.stringMatching(/rule Rule: .*ship did not start.*not authorized/),
+    );
+  });
+});
 
 describe('an event for a function', () => {
   const throttled = () =>

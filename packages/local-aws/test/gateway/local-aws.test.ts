@@ -41,6 +41,7 @@ const createFakes = (storedSecret?: string) => {
       seen.principals.push(...principals);
     },
     openFunctions: () => undefined,
+    startExecution: () => undefined,
     startStateMachines: async (specs, _invoke, publish) => {
       story.push('state machines');
       seen.stateMachines.push(...specs);

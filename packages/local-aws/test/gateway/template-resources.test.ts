@@ -137,16 +137,53 @@ describe('a rule', () => {
   const ruleOf = (Properties: Record<string, unknown>) => {
     const Resources = {
       Do: { Type: 'AWS::Lambda::Function' },
+      Ship: { Type: 'AWS::StepFunctions::StateMachine' },
+      Role: {
+        Type: 'AWS::IAM::Role',
+        Properties: {
+          Policies: [
+            {
+              PolicyDocument: {
+                Statement: { Effect: 'Allow', Action: 'states:StartExecution', Resource: { Ref: 'Ship' } },
+              },
+            },
+          ],
+        },
+      },
       Rule: { Type: 'AWS::Events::Rule', Properties },
     };
-    return ruleSpecs(createResolver({ Resources }, 'Shop', new Map()))[0];
+    const resolver = createResolver({ Resources }, 'Shop', new Map());
+    return ruleSpecs(resolver, roleSpecs(resolver))[0];
   };
   const target = { Id: '0', Arn: { 'Fn::GetAtt': ['Do', 'Arn'] } };
+  test('starts executions of a state machine with its role', () => {
+    const Targets = [
+      { Id: '1', Arn: { Ref: 'Ship' }, RoleArn: { 'Fn::GetAtt': ['Role', 'Arn'] }, Input: '{"full":true}' },
+    ];
+
+    const { targets, executions } = ruleOf({ ScheduleExpression: 'rate(1 hour)', Targets }) ?? {};
+
+    expect(targets).toEqual([]);
+    expect(executions).toEqual([
+      {
+        stateMachineArn: expect.stringMatching(/:stateMachine:/),
+        input: { full: true },
+        principal: expect.objectContaining({
+          statements: [expect.objectContaining({ actions: ['states:StartExecution'] })],
+        }),
+      },
+    ]);
+  });
+
   const hourly = { ScheduleExpression: 'rate(1 hour)', Targets: [target] };
 
   test.each<[string, Record<string, unknown>, RegExp]>([
     ['on another bus', { ...hourly, EventBusName: 'orders' }, /Rule: .*default event bus/],
-    ['with a target that is no function', { Targets: [{ Id: '0', Arn: 'arn:aws:sns:x' }] }, /arn:aws:sns:x/],
+    [
+      'with a target that is no function and no state machine',
+      { Targets: [{ Id: '0', Arn: 'arn:aws:sns:x' }] },
+      /arn:aws:sns:x/,
+    ],
     ['with an input that is rewritten', { Targets: [{ ...target, InputPath: '$.detail' }] }, /InputPath/],
     ['with an input that is not JSON', { Targets: [{ ...target, Input: '{' }] }, /Rule: .*JSON/],
     [

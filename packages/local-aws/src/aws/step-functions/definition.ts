@@ -1,6 +1,7 @@
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 
 import { messageOf } from '../errors.ts';
+import { type DistributedMap, prepareDistributedMap, readDistributedMap } from './map-run.ts';
 import { prepareState } from './prepare-state.ts';
 import { readTaskLimits } from './task-limits.ts';
 import { readTaskResource, type TaskResource } from './task-resource.ts';
@@ -19,6 +20,8 @@ export interface StateInfo {
   /** Literal `TimeoutSeconds` and `HeartbeatSeconds`, for the history. */
   timeoutSeconds?: number;
   heartbeatSeconds?: number;
+  /** For a Map in distributed mode. */
+  distributed?: DistributedMap & { processor: PreparedDefinition };
   /** For a Map; `$` when its input is the list itself. */
   itemsPath?: string;
   /** Whether the interpreter calls one of our handlers for this state. */
@@ -52,8 +55,6 @@ const UNSUPPORTED_FIELDS = ['Assign', 'Arguments', 'Output', 'ItemReader', 'Item
 const checkSupported = (name: string, state: Json): void => {
   const unknown = UNSUPPORTED_FIELDS.find((field) => field in state);
   if (unknown) throw new Error(`state "${name}": ${unknown} cannot be run locally`);
-  const mode = asJson(asJson(state.ItemProcessor).ProcessorConfig).Mode;
-  if (mode === 'DISTRIBUTED') throw new Error(`state "${name}": a distributed Map cannot be run locally`);
   if (state.QueryLanguage === 'JSONata') throw new Error(`state "${name}": JSONata cannot be run locally`);
 };
 
@@ -87,6 +88,22 @@ const checkTargets = (fragment: Json): void => {
   }
 };
 
+const distributedMapOf = (name: string, state: Json): DistributedMap | undefined => {
+  try {
+    return readDistributedMap(name, state);
+  } catch (cause) {
+    throw new Error(`state "${name}": ${messageOf(cause)}`, { cause });
+  }
+};
+
+/** The item processor of a distributed Map, as a machine of its own. */
+const processorOf = (state: Json): PreparedDefinition => {
+  const { ProcessorConfig: _config, ...fragment } = asJson(state.ItemProcessor);
+  const states = new Map<string, StateInfo>();
+  const definition = prepareFragment(fragment, '', states);
+  return { definition: definition as unknown as StateMachineDefinition, states };
+};
+
 /** Prepares a machine, branch or item processor, and adds its states to `states`. */
 const prepareFragment = (fragment: Json, container: string, states: Map<string, StateInfo>): Json => {
   checkTargets(fragment);
@@ -102,7 +119,8 @@ const prepareFragment = (fragment: Json, container: string, states: Map<string, 
     const heartbeatSeconds = asNumber(state.HeartbeatSeconds);
     if (resource) checkLimits(name, timeoutSeconds, heartbeatSeconds);
     const contextName = `s${states.size}`;
-    const ready = prepareState(state, contextName);
+    const map = distributedMapOf(name, state);
+    const ready = prepareState(map ? prepareDistributedMap(state) : state, contextName);
     states.set(name, {
       name,
       type: String(state.Type),
@@ -110,6 +128,7 @@ const prepareFragment = (fragment: Json, container: string, states: Map<string, 
       contextName,
       hasHandler: ready.Type === 'Task',
       ...(resource && { resource }),
+      ...(map && { distributed: { ...map, processor: processorOf(state) } }),
       ...(state.Type === 'Map' && { itemsPath: String(state.ItemsPath ?? '$') }),
       ...(timeoutSeconds !== undefined && { timeoutSeconds }),
       ...(heartbeatSeconds !== undefined && { heartbeatSeconds }),

@@ -6,6 +6,7 @@ import type { PreparedDefinition } from './definition.ts';
 import type { ExecutionStore } from './execution-store.ts';
 import { createHistory, type InterpreterEvent, MAX_HISTORY_EVENTS } from './history.ts';
 import type { CallIntegration } from './integrations.ts';
+import type { ItemExecution } from './map-run.ts';
 import { MAX_TIMER_SECONDS } from './prepare-state.ts';
 import { createStateContexts } from './state-contexts.ts';
 import { createTaskRunner } from './task-runner.ts';
@@ -22,6 +23,8 @@ export interface ExecutionEnvironment {
   store: ExecutionStore;
   call: CallIntegration;
   tokens: TaskTokens;
+  /** Starts the execution of an item of a distributed Map. */
+  startItem(label: string, input: string): ItemExecution;
 }
 
 /** The start of an execution. `input` is JSON text; `startDate` is in epoch seconds. */
@@ -90,6 +93,8 @@ export const runExecution = (
     region,
     call,
     tokens,
+    stateMachine,
+    startItem: environment.startItem,
     signal: controller.signal,
   });
 

@@ -5,10 +5,11 @@ import { StateMachine } from 'aws-local-stepfunctions';
 import type { StateMachineSpec } from '../../types.ts';
 import { executionArn, type Place, roleArn } from '../arn.ts';
 import { AwsError } from '../errors.ts';
-import { prepareDefinition } from './definition.ts';
+import { type PreparedDefinition, prepareDefinition } from './definition.ts';
 import { type RunningExecution, runExecution } from './execution.ts';
 import { type ExecutionStore, openExecutionStore } from './execution-store.ts';
 import type { CallIntegration } from './integrations.ts';
+import type { ItemExecution } from './map-run.ts';
 import type { StatusChange } from './status-change.ts';
 import type { TaskTokens } from './task-tokens.ts';
 import { nowSeconds, type Outcome } from './types.ts';
@@ -25,10 +26,19 @@ export interface LocalStateMachine {
    */
   start(name: string | undefined, input: string): { executionArn: string; startDate: number };
   running(name: string): RunningExecution | undefined;
-  /** How many executions run. */
+  /** Starts an execution with a new name. */
+  begin(input: string): ItemExecution;
+  /** The machines of its distributed Maps, by label. Their executions are its own. */
+  maps: ReadonlyMap<string, LocalStateMachine>;
+  /** How many executions run, those of items aside. */
   openCount(): number;
-  /** Restarts executions that an earlier process left running: first state, same name, input and start date, new history. */
+  /**
+   * Restarts executions that an earlier process left running: first state, same name, input and start date, new history. Those of
+   * items are aborted: the execution that started them begins again.
+   */
   resume(): void;
+  /** Aborts executions that an earlier process left running. */
+  abortLeft(): void;
   close(): void;
 }
 
@@ -48,13 +58,28 @@ const isSameJson = (left: string, right: string): boolean =>
   left === right || JSON.stringify(JSON.parse(left)) === JSON.stringify(JSON.parse(right));
 
 /** Opens a state machine and its executions. Throws when the definition cannot run locally. */
-export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine => {
+export const openStateMachine = (spec: StateMachineSpec, services: MachineServices): LocalStateMachine =>
+  openPrepared(spec, prepareDefinition(spec.name, spec.definition), services);
+
+const openPrepared = (
+  spec: StateMachineSpec,
+  prepared: PreparedDefinition,
+  services: MachineServices,
+): LocalStateMachine => {
   const { place, directory, call, tokens, announce } = services;
-  const prepared = prepareDefinition(spec.name, spec.definition);
+  const maps = new Map(
+    [...prepared.states.values()].flatMap(({ distributed }) => {
+      if (!distributed) return [];
+      const { label, processor } = distributed;
+      const own = { ...spec, arn: `${spec.arn}/${label}`, name: `${spec.name}/${label}` };
+      return [[label, openPrepared(own, processor, services)] as const];
+    }),
+  );
   // The prepared definition is not strict ASL.
   const interpreter = new StateMachine(prepared.definition, { validationOptions: { noValidate: true } });
   const store = openExecutionStore(`${directory}/${spec.name}`);
   const running = new Map<string, RunningExecution>();
+  const ended = new Map<string, (outcome: Outcome) => void>();
   const role = roleArn(place, spec.roleName);
   const arnOf = (name: string) => executionArn(place, spec.name, name);
 
@@ -73,11 +98,18 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
         store,
         call,
         tokens,
+        startItem: (label, item) => {
+          const machine = maps.get(label);
+          if (!machine) throw new Error(`State machine ${spec.name} has no Map ${label}`);
+          return machine.begin(item);
+        },
       },
       { arn: arnOf(name), name, input, startDate },
       (outcome) => {
         running.delete(name);
         announceChange(name, input, startDate, outcome);
+        ended.get(name)?.(outcome);
+        ended.delete(name);
       },
     );
     running.set(name, execution);
@@ -101,9 +133,26 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
       announceChange(name, input, startDate);
       return { executionArn: arnOf(name), startDate };
     },
+    begin(input) {
+      const name = randomUUID();
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      ended.set(name, resolve);
+      const startDate = nowSeconds();
+      run(name, input, startDate);
+      announceChange(name, input, startDate);
+      return { ended: promise, stop: () => void running.get(name)?.stop('ABORTED') };
+    },
+    maps,
     running: (name) => running.get(name),
     openCount: () => running.size,
+    abortLeft() {
+      for (const { name, status } of store.list()) {
+        if (status === 'RUNNING') store.end(name, { status: 'ABORTED', stopDate: nowSeconds() });
+      }
+      for (const machine of maps.values()) machine.abortLeft();
+    },
     resume() {
+      for (const machine of maps.values()) machine.abortLeft();
       for (const { name, status } of store.list()) {
         if (status !== 'RUNNING' || running.has(name)) continue;
         const stored = store.read(name);
@@ -121,6 +170,7 @@ export const openStateMachine = (spec: StateMachineSpec, services: MachineServic
     },
     close() {
       for (const execution of running.values()) execution.leave();
+      for (const machine of maps.values()) machine.close();
       store.close();
     },
   };

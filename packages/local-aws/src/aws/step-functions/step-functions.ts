@@ -48,11 +48,17 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     return machine;
   };
 
+  /** The machine of executions: of a distributed Map, its ARN ends with a slash and the label. */
+  const ownerOf = (arn: string): LocalStateMachine | undefined => {
+    const [machineArn = '', ...labels] = arn.split('/');
+    return labels.reduce((machine, label) => machine?.maps.get(label), machines.get(machineArn));
+  };
+
   const findExecution = (body: Json) => {
     const arn = requiredText(body, 'executionArn');
     const parsed = parseExecutionArn(arn);
     if (!parsed) throw new AwsError('InvalidArn', `Invalid Arn: 'Invalid ARN: ${arn}'`);
-    const machine = machines.get(stateMachineArn(place, parsed.machineName));
+    const machine = ownerOf(stateMachineArn(place, parsed.machineName));
     if (!machine?.store.find(parsed.name)) {
       throw new AwsError('ExecutionDoesNotExist', `Execution Does Not Exist: '${arn}'`);
     }
@@ -95,7 +101,7 @@ export const createStepFunctions = (services: StepFunctionsServices): StepFuncti
     const owner = readToken(requiredText(body, 'taskToken'));
     if (!owner) throw new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");
     const arn = stateMachineArn(place, owner.machineName);
-    if (!machines.get(arn)?.store.find(owner.executionName)) {
+    if (!ownerOf(arn)?.store.find(owner.executionName)) {
       throw new AwsError('TaskDoesNotExist', "Task Does Not Exist: 'Provided task does not exist'");
     }
     return arn;

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Principal } from '../../types.ts';
+import { findRefusal } from '../authorize.ts';
 import { messageOf, nameOf } from '../errors.ts';
 import { enclosingStates, type StateInfo } from './definition.ts';
 import type { History } from './history.ts';
 import type { CallIntegration } from './integrations.ts';
+import { type DistributedMap, type ItemExecution, runItems } from './map-run.ts';
 import { pause } from './pause.ts';
 import type { StateContexts } from './state-contexts.ts';
 import { createTaskEvents, type TaskEvents } from './task-events.ts';
@@ -36,6 +39,9 @@ export interface TaskRunnerParts {
   region: string;
   call: CallIntegration;
   tokens: TaskTokens;
+  stateMachine: { arn: string };
+  /** Starts the execution of an item of a distributed Map. */
+  startItem(label: string, input: string): ItemExecution;
   /** Aborted when the execution has ended or this process stops. */
   signal: AbortSignal;
 }
@@ -135,11 +141,34 @@ export const createTaskRunner = (parts: TaskRunnerParts): TaskRunner => {
     }
   };
 
+  /** Runs a distributed Map, with the permission that Step Functions needs to start the executions. */
+  const runMap = async (name: string, map: DistributedMap, items: unknown) => {
+    const chain = history.takeChain(name);
+    const mapRunArn = `${parts.stateMachine.arn.replace(':stateMachine:', ':mapRun:')}/${map.label}:${randomUUID()}`;
+    history.append('MapRunStarted', { mapRunArn }, chain);
+    try {
+      const permission = { action: 'states:StartExecution', resource: parts.stateMachine.arn };
+      const refused = findRefusal(parts.principal, [permission]);
+      if (refused) throw new TaskError('StepFunctions.AccessDeniedException', refused);
+      const run = runItems(map, items, (input) => parts.startItem(map.label, input), signal);
+      const outputs = await Promise.race([run, stopped]);
+      checkSize(outputs);
+      history.append('MapRunSucceeded', undefined, chain);
+      return outputs;
+    } catch (error) {
+      if (!signal.aborted) {
+        history.append('MapRunFailed', { error: nameOf(error), cause: messageOf(error) }, chain);
+      }
+      throw error;
+    }
+  };
+
   const runState = async (info: StateInfo, envelope: Json, token: string): Promise<unknown> => {
     // The interpreter logs that it enters the state before it calls; the log is read by the next turn.
     await nextTurn();
     if (signal.aborted || isAbandoned(info)) throw stoppedError();
     if (info.resource) return runTask({ ...info, resource: info.resource }, envelope, token);
+    if (info.distributed) return runMap(info.name, info.distributed, (envelope.parameters as Json).items);
     if (info.type === 'Fail') throw new TaskError(String(envelope.error ?? ''), String(envelope.cause ?? ''));
     history.takeChain(info.name);
     await pause(envelope, signal);
