@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
+import { measureLedger } from './ledger/measure.ts';
 import { measurePages } from './lists/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
@@ -34,7 +35,14 @@ const reportOf = (parts: readonly Part[]): string =>
 
 const main = async (): Promise<void> => {
   const parts: Part[] = [];
-  const measures = [measureBundles, measureContention, measureCosts, measurePages, measureLocalRun];
+  const measures = [
+    measureBundles,
+    measureContention,
+    measureCosts,
+    measurePages,
+    measureLedger,
+    measureLocalRun,
+  ];
   for (const measure of measures) {
     const part = await measure();
     parts.push(part);

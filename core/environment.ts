@@ -1,4 +1,4 @@
-/** Every environment variable the functions read. `lib/` sets them by the same type. */
+/** Every environment variable that the functions and the operators' command line read. `lib/` sets them by the same type. */
 export type EnvironmentName =
   | 'STACK_NAME'
   | 'TABLE_NAME'
@@ -6,6 +6,7 @@ export type EnvironmentName =
   | 'GENERATION_STATE_MACHINE_ARN'
   | 'EXPIRY_STATE_MACHINE_ARN'
   | 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN'
+  | 'VERIFY_LEDGERS_STATE_MACHINE_ARN'
   | 'WEBHOOK_RETRY_SECONDS'
   | 'MEASURE_CLIPS_FUNCTION_ARN'
   | 'PUBLIC_BASE_URL'

@@ -11,6 +11,7 @@ import { DataStore } from './data-store.ts';
 import { ExecutionStopper } from './execution-stopper.ts';
 import { FileDelivery } from './file-delivery.ts';
 import { HttpApi } from './http-api.ts';
+import { LedgerVerification } from './ledger-verification.ts';
 import { Monitoring } from './monitoring.ts';
 import { ProviderSecrets } from './provider-secrets.ts';
 import { PublicPages } from './public-pages.ts';
@@ -74,26 +75,36 @@ export class GenerationServiceStack extends Stack {
       context,
       generation,
     });
+    const { workflow: verifyLedgers, rules: ledgerRules } = new LedgerVerification(
+      this,
+      'LedgerVerification',
+      {
+        bundleOf,
+        context,
+      },
+    );
     const monitoring = new Monitoring(this, 'Monitoring', {
-      bundleOf,
       context,
       api: httpApi.api,
       generation,
       expiry,
     });
 
-    const { verifyLedger } = monitoring;
     new ExecutionStopper(this, 'ExecutionStopper', {
       bundleOf,
       stateMachines: {
         Generation: generation.stateMachine,
         Webhooks: webhookDelivery.stateMachine,
         Expiry: expiry.stateMachine,
+        VerifyLedgers: verifyLedgers.stateMachine,
       },
-    }).after(httpApi.api.deploymentStage, ...rules);
+    }).after(httpApi.api.deploymentStage, ...rules, ...ledgerRules);
 
     const { functions: api } = endpoints;
-    const task = { ...generation.tasks, ...expiry.tasks, ...webhookDelivery.tasks };
+    const task = {
+      ...{ ...generation.tasks, ...expiry.tasks },
+      ...{ ...webhookDelivery.tasks, ...verifyLedgers.tasks },
+    };
     const creators = [api['create-generation'], api['create-video']];
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];
     const deleters = [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']];
@@ -110,18 +121,17 @@ export class GenerationServiceStack extends Stack {
       ...task,
       reconcile,
       'reconcile-lost': reconcileLost,
-      'verify-ledger': verifyLedger,
     };
     for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(users[name], access);
     dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
     dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
-    dataStore.bindRequestIndexes(verifyLedger, REQUEST_INDEXES.byAccount);
+    dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
     dataStore.bindListing(api['list-end-users'], 'endUserLists');
     dataStore.bindListing(reconcile, 'dueLists');
     dataStore.bindListing(reconcile, 'gateList');
     dataStore.bindListing(task['list-expired-requests'], 'expiryList');
     dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
-    dataStore.bindListing(verifyLedger, 'accountList');
+    dataStore.bindListing(task['list-ledgers'], 'accountList');
     const webhook = task['deliver-webhook'];
     dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
     dataStore.bindFiles([task['store-outputs'], clipMeasuring.measureClips], 'delete', [CLIP_PREFIX]);
@@ -151,7 +161,7 @@ export class GenerationServiceStack extends Stack {
     ] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
-    settings.bind([...creators, ...finishers, verifyLedger], 'RETENTION_DAYS');
+    settings.bind([...creators, ...finishers, task['verify-ledgers']], 'RETENTION_DAYS');
     settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     const { measureClips } = clipMeasuring;
@@ -181,6 +191,7 @@ export class GenerationServiceStack extends Stack {
       stateMachines: {
         generation: generation.stateMachine,
         'webhook-delivery': webhookDelivery.stateMachine,
+        'verify-ledgers': verifyLedgers.stateMachine,
         expiry: expiry.stateMachine,
       },
       functions: [...Object.values(users), measureClips],
@@ -197,6 +208,7 @@ export class GenerationServiceStack extends Stack {
       generation,
       expiry,
       webhookDelivery,
+      verifyLedgers,
       fileDelivery,
     });
   }

@@ -8,8 +8,6 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -18,11 +16,9 @@ import { Construct } from 'constructs';
 import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { StackContext } from './context.ts';
-import { ServiceFunction } from './service-function.ts';
 
 /** What is monitored, and who is notified. */
 export interface MonitoringProps {
-  bundleOf: (name: string) => string;
   api: RestApi;
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
@@ -39,9 +35,8 @@ const STUCK_SECONDS = 19_800;
 const surveyPeriod = (everySeconds: number): Duration =>
   Duration.minutes(Math.max(15, 2 * Math.ceil(everySeconds / 60)));
 
-/** Verifies the ledger once a day, and notifies the operator of alarms. */
+/** Notifies the operator of alarms. */
 export class Monitoring extends Construct {
-  readonly verifyLedger: ServiceFunction;
   /** Where alarms go. */
   readonly topic: Topic;
 
@@ -60,30 +55,6 @@ export class Monitoring extends Construct {
     );
     const { alarmEmail } = props.context;
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
-
-    this.verifyLedger = new ServiceFunction(this, 'VerifyLedger', {
-      bundle: props.bundleOf('events/verify-ledger'),
-      description: 'Replays every ledger and checks it against balances and requests',
-      timeout: Duration.minutes(15),
-      memorySize: 1024,
-    });
-    // A second run beside a failed one would find the same; the alarm notices when none succeeds.
-    this.verifyLedger.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.hours(1) });
-    new Rule(this, 'Daily', {
-      description: 'Verifies what is new in the ledgers once a day',
-      schedule: Schedule.rate(Duration.days(1)),
-      targets: [new LambdaTarget(this.verifyLedger.lambda, { retryAttempts: 0 })],
-    });
-    new Rule(this, 'Weekly', {
-      description: 'Verifies the whole ledgers once a week',
-      schedule: Schedule.rate(Duration.days(7)),
-      targets: [
-        new LambdaTarget(this.verifyLedger.lambda, {
-          retryAttempts: 0,
-          event: RuleTargetInput.fromObject({ full: true }),
-        }),
-      ],
-    });
 
     /** Sum of one of the service's own metrics over 5 min. */
     const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>

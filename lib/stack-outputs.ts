@@ -22,12 +22,13 @@ interface Capabilities {
   generation: { stateMachine: StateMachine };
   expiry: { stateMachine: StateMachine };
   webhookDelivery: { stateMachine: StateMachine };
+  verifyLedgers: { stateMachine: StateMachine };
 }
 
 /** Adds the outputs of the stack. The operators' command line and the local run find the service by them. */
 export const addOutputs = (stack: Construct, service: Capabilities): void => {
   const { httpApi, fileDelivery, dataStore, secrets, sandbox, settings, monitoring } = service;
-  const { generation, expiry, webhookDelivery } = service;
+  const { generation, expiry, webhookDelivery, verifyLedgers } = service;
   const output = (name: string, value: string) => new CfnOutput(stack, name, { value });
   output('BaseUrl', httpApi.baseUrl);
   // Where the DNS records of custom domains point.
@@ -40,6 +41,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('GenerationStateMachineArn', generation.stateMachine.stateMachineArn);
   output('ExpiryStateMachineArn', expiry.stateMachine.stateMachineArn);
   output('WebhookDeliveryStateMachineArn', webhookDelivery.stateMachine.stateMachineArn);
+  output('VerifyLedgersStateMachineArn', verifyLedgers.stateMachine.stateMachineArn);
   output('ModelRoutes', secrets.modelRoutes);
   output('ModelArkBaseUrl', secrets.modelArkBaseUrl);
   output('ModelStudioBaseUrl', secrets.modelStudioBaseUrl);

@@ -38,7 +38,7 @@ export type TableUser =
   | 'deliver-webhook'
   | 'reconcile'
   | 'reconcile-lost'
-  | 'verify-ledger';
+  | 'verify-ledgers';
 
 /** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
@@ -126,7 +126,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     gates: LET_IN,
   },
   'reconcile-lost': { ...END, gates: LET_IN },
-  'verify-ledger': {
+  'verify-ledgers': {
     reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
     writes: [['ledgerCheckpoints'], 'PutItem'],
   },

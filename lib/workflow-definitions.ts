@@ -46,3 +46,16 @@ export const EXPIRY_DEFINITION = define('expiry', 'EXPIRY_STATE_MACHINE_ARN', {
 export const WEBHOOK_DELIVERY_DEFINITION = define('webhook-delivery', 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN', {
   'deliver-webhook': { description: "Makes one attempt to deliver a request's webhook", timeoutSeconds: 45 },
 });
+
+/** The workflow that verifies all ledgers. */
+export const VERIFY_LEDGERS_DEFINITION = {
+  ...define('verify-ledgers', 'VERIFY_LEDGERS_STATE_MACHINE_ARN', {
+    'list-ledgers': { description: 'Lists ledgers to verify in batches', timeoutSeconds: 60 },
+    'verify-ledgers': {
+      description: 'Replays a batch of ledgers and checks them against balances and requests',
+      timeoutSeconds: MAX_LAMBDA_SECONDS,
+      memorySize: 1024,
+    },
+  }),
+  mapLabel: 'VerifyBatch',
+};

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
@@ -27,6 +27,8 @@ export interface WorkflowProps<Task extends string> {
   arnVariable: Extract<EnvironmentName, `${string}_STATE_MACHINE_ARN`>;
   /** Tasks by the file name of their function: `settle-request` fills `${SettleRequestArn}`. */
   tasks: Record<Task, TaskSettings>;
+  /** The `Label` of its Distributed Map, whose executions it starts itself. */
+  mapLabel?: string;
 }
 
 /** A Standard state machine and the functions of its tasks, which are all that it may invoke. */
@@ -74,6 +76,35 @@ export class Workflow<Task extends string> extends Construct {
     this.stateMachine.addToRolePolicy(
       new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: arns.map(([, arn]) => arn) }),
     );
+    if (props.mapLabel !== undefined) this.allowMap(props.mapLabel);
+  }
+
+  /**
+   * What a Distributed Map needs, which the L2 cannot derive from a definition given as text. A policy of its own: in the role's, the
+   * state machine would depend on itself.
+   */
+  private allowMap(label: string): void {
+    const { stateMachine } = this;
+    const executionsOfMap = Stack.of(this).formatArn({
+      service: 'states',
+      resource: 'execution',
+      resourceName: `${stateMachine.stateMachineName}/${label}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    new Policy(this, 'MapRuns', {
+      roles: [stateMachine.role],
+      statements: [
+        new PolicyStatement({
+          actions: ['states:StartExecution'],
+          resources: [stateMachine.stateMachineArn],
+        }),
+        new PolicyStatement({
+          actions: ['states:DescribeExecution', 'states:StopExecution'],
+          resources: [executionsArn(stateMachine)],
+        }),
+        new PolicyStatement({ actions: ['states:RedriveExecution'], resources: [executionsOfMap] }),
+      ],
+    });
   }
 
   /** Lets functions start executions. */

@@ -73,10 +73,12 @@ const stateMachinesOf = (stack: Stack): LocalRunFile['stateMachines'] => {
   const generation = stack.output('GenerationStateMachineArn');
   const expiry = stack.output('ExpiryStateMachineArn');
   const webhookDelivery = stack.output('WebhookDeliveryStateMachineArn');
+  const verifyLedgers = stack.output('VerifyLedgersStateMachineArn');
   return {
     ...(generation && { generation }),
     ...(expiry && { expiry }),
     ...(webhookDelivery && { webhookDelivery }),
+    ...(verifyLedgers && { verifyLedgers }),
   };
 };
 

@@ -53,6 +53,7 @@ const OUTPUT_OF = {
   GENERATION_STATE_MACHINE_ARN: 'GenerationStateMachineArn',
   EXPIRY_STATE_MACHINE_ARN: 'ExpiryStateMachineArn',
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: 'WebhookDeliveryStateMachineArn',
+  VERIFY_LEDGERS_STATE_MACHINE_ARN: 'VerifyLedgersStateMachineArn',
   RETENTION_DAYS: 'RetentionDays',
   IMAGE_DEADLINE_SECONDS: 'ImageDeadlineSeconds',
   VIDEO_DEADLINE_SECONDS: 'VideoDeadlineSeconds',

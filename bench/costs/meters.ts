@@ -52,7 +52,7 @@ export const readMeters = (): Meters => {
   return read;
 };
 
-const GIGABYTES: Record<string, number> = { 'workflow/store-outputs': 1, 'events/verify-ledger': 1 };
+const GIGABYTES: Record<string, number> = { 'workflow/store-outputs': 1, 'workflow/verify-ledgers': 1 };
 const DEFAULT_GIGABYTES = 0.5;
 /** Processor time of a run, which the simulation's clock does not show: on the long side for a warm function. */
 const PROCESSOR_SECONDS = 0.01;

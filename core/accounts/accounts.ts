@@ -3,8 +3,8 @@ import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
-import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing } from '../table/keys.ts';
-import { listedItems } from '../table/listings.ts';
+import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
+import { listedItems, listedKeys } from '../table/listings.ts';
 import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeItem } from '../table/transactions.ts';
@@ -88,6 +88,27 @@ export const insertAccount = async (name: string, now: Date): Promise<Account> =
  * fraction of a second.
  */
 export const listAccounts = async (): Promise<Account[]> => listedItems(ACCOUNT_LISTING_PARTITION, toAccount);
+
+/** After which account the next page of a list begins. */
+export const AccountPosition = z.object({
+  PK: z.string(),
+  SK: z.string(),
+  GSI1PK: z.string(),
+  GSI1SK: z.string(),
+});
+export type AccountPosition = z.infer<typeof AccountPosition>;
+
+/** Access pattern 107: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
+export const listAccountIds = async (
+  limit: number,
+  after?: AccountPosition,
+): Promise<{ accountIds: string[]; next: AccountPosition | undefined }> => {
+  const { keys, next } = await listedKeys(ACCOUNT_LISTING_PARTITION, limit, after);
+  return {
+    accountIds: keys.map(({ PK }) => PK.slice(accountPartition('').length)),
+    next: next && AccountPosition.parse(next),
+  };
+};
 
 /**
  * Access pattern 4: blocks every call with the account's keys; a repeated call keeps the first instant.

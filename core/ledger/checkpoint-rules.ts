@@ -2,23 +2,22 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { LedgerEntry } from './ledger.ts';
 
-/** Up to where a ledger was verified, and what a later verification needs to read on from there. */
-export const LedgerCheckpoint = z.object({
-  accountId: z.string(),
-  /** The last entry that was verified, with all that its request will ever have. */
+/** A place in a ledger at which a checkpoint can be made, and from which a verification can read on. */
+export const LedgerMark = z.object({
+  /** The last entry before it. */
   entryNumber: z.number(),
-  /** The balance after it. */
+  /** The balance after that entry. */
   balanceThousandths: z.number(),
   /** Of all entries up to it, in hexadecimal. */
   digest: z.string(),
   /** The instant of that entry. */
   entryAt: z.string(),
-  verifiedAt: z.string(),
 });
-export type LedgerCheckpoint = z.infer<typeof LedgerCheckpoint>;
+export type LedgerMark = z.infer<typeof LedgerMark>;
 
-/** A place in a ledger at which a checkpoint can be made. */
-export type LedgerMark = Pick<LedgerCheckpoint, 'entryNumber' | 'balanceThousandths' | 'digest' | 'entryAt'>;
+/** Up to where a ledger was verified: its last entry was, with all that its request will ever have. */
+export const LedgerCheckpoint = z.extend(LedgerMark, { accountId: z.string(), verifiedAt: z.string() });
+export type LedgerCheckpoint = z.infer<typeof LedgerCheckpoint>;
 
 /** The digest before the first entry. */
 export const FIRST_DIGEST = '';

@@ -83,14 +83,15 @@ export interface LedgerTally {
   /** What an earlier verification found at its last entry. */
   verified: LedgerCheckpoint | undefined;
   requests: Map<string, RequestTally>;
-  problems: LedgerProblem[];
+  /** Of the chain, each with the number of its entry. */
+  problems: { number: number; problem: LedgerProblem }[];
 }
 
 /** The tally of a ledger before its first entry, or, with `from`, after the last one that was verified. */
 export const newLedgerTally = (
   accountId: string,
   verified?: LedgerCheckpoint,
-  from?: LedgerCheckpoint,
+  from?: LedgerMark,
 ): LedgerTally => ({
   accountId,
   entries: 0,
@@ -111,20 +112,16 @@ const signedAmount = ({ type, amountThousandths }: LedgerEntry): Thousandths =>
  * the entry.
  */
 export const addEntry = (tally: LedgerTally, entry: LedgerEntry): void => {
-  const { accountId, problems } = tally;
   const { number, balanceAfterThousandths } = entry;
+  const report = (kind: LedgerProblemKind, detail: string): void => {
+    tally.problems.push({ number, problem: { accountId: tally.accountId, kind, detail } });
+  };
   const expected = tally.newestNumber + 1;
-  if (number !== expected) {
-    problems.push({
-      accountId,
-      kind: 'entry_number',
-      detail: `Entry ${number} stands where ${expected} should.`,
-    });
-  }
+  if (number !== expected) report('entry_number', `Entry ${number} stands where ${expected} should.`);
   const after = tally.balanceThousandths + signedAmount(entry);
   if (balanceAfterThousandths !== after) {
-    const detail = `Entry ${number} leaves ${toXTokens(balanceAfterThousandths)}, which should be ${toXTokens(after)}.`;
-    problems.push({ accountId, kind: 'entry_chain', detail });
+    const [left, should] = [toXTokens(balanceAfterThousandths), toXTokens(after)];
+    report('entry_chain', `Entry ${number} leaves ${left}, which should be ${should}.`);
   }
   tally.entries += 1;
   tally.newestNumber = number;
@@ -133,8 +130,10 @@ export const addEntry = (tally: LedgerTally, entry: LedgerEntry): void => {
   const mark = { entryNumber: number, balanceThousandths: balanceAfterThousandths };
   addMark(tally.marks, { ...mark, digest: tally.digest, entryAt: entry.createdAt });
   if (number === tally.verified?.entryNumber && tally.digest !== tally.verified.digest) {
-    const detail = `Entry ${number}, or one before it, is not as it was on ${tally.verified.verifiedAt}.`;
-    problems.push({ accountId, kind: 'checkpoint', detail });
+    report(
+      'checkpoint',
+      `Entry ${number}, or one before it, is not as it was on ${tally.verified.verifiedAt}.`,
+    );
   }
   tallyRequest(tally.requests, entry);
 };
@@ -188,22 +187,20 @@ export const accountProblems = (
 };
 
 /**
- * Where a verification without problems ends: at the last entry it judged, or before the first one of a request that is
- * unfinished, which may still get a refund. Undefined when that is before the first place where a checkpoint can be made.
+ * Up to where a ledger is verified: to the last entry that was judged, or before the first one of a request that may still
+ * get another. Undefined when that is before the first place where a checkpoint can be made.
  */
-export const newCheckpoint = (
-  { accountId, requests, marks }: LedgerTally,
+export const verifiedUntil = (
+  { requests, marks }: Pick<LedgerTally, 'requests' | 'marks'>,
   judgedUntil: number,
   unfinished: Iterable<string>,
-  now: Instant,
-): LedgerCheckpoint | undefined => {
+): LedgerMark | undefined => {
   let until = judgedUntil;
   for (const requestId of unfinished) {
     const first = requests.get(requestId)?.firstNumber;
     if (first !== undefined) until = Math.min(until, first - 1);
   }
-  const mark = markUntil(marks, until);
-  return mark && { accountId, ...mark, verifiedAt: now };
+  return markUntil(marks, until);
 };
 
 /** The amounts of a stored request. */
@@ -214,6 +211,7 @@ export const AccountedRequest = z.object({
   debitThousandths: z.number(),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
+  finishedAt: z.optional(z.string()),
 });
 export type AccountedRequest = z.infer<typeof AccountedRequest>;
 

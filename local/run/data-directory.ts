@@ -14,7 +14,7 @@ export interface LocalRunFile {
   tableName: string;
   bucketName: string;
   /** ARNs; a machine that the stack does not have is left out. */
-  stateMachines: { generation?: string; expiry?: string; webhookDelivery?: string };
+  stateMachines: { generation?: string; expiry?: string; webhookDelivery?: string; verifyLedgers?: string };
   /** Null when every provider is the real one. */
   sandboxUrl: string | null;
   pid: number;

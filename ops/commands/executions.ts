@@ -10,6 +10,7 @@ const MACHINES = {
   generation: 'GENERATION_STATE_MACHINE_ARN',
   'webhook-delivery': 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN',
   expiry: 'EXPIRY_STATE_MACHINE_ARN',
+  'verify-ledgers': 'VERIFY_LEDGERS_STATE_MACHINE_ARN',
 } as const;
 type MachineName = keyof typeof MACHINES;
 

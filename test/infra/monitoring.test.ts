@@ -213,14 +213,13 @@ describe('the policy of the topic', () => {
 });
 
 test('what is new in the ledgers is verified once a day, everything once a week', () => {
-  const { logicalId } = service.functions['events/verify-ledger'] ?? {};
   const rules = ofType(service.resources, 'AWS::Events::Rule')
     .map(([, { Properties }]) => Properties)
-    .filter(({ Targets }) => Targets[0].Arn['Fn::GetAtt'][0] === logicalId);
+    .filter(({ Targets }) => render(Targets[0].Arn) === 'LedgerVerificationWorkflowMachineStateMachine');
 
   expect(rules).toMatchObject([
     { ScheduleExpression: 'rate(1 day)', State: 'ENABLED' },
     { ScheduleExpression: 'rate(7 days)', State: 'ENABLED' },
   ]);
-  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual([undefined, '{"full":true}']);
+  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{"full":false}', '{"full":true}']);
 });

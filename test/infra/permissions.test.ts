@@ -26,10 +26,13 @@ const SIGNING_KEY = 'DeliverySigningKey';
 const GENERATION = 'GenerationWorkflowMachineStateMachine';
 const EXPIRY = 'ExpiryWorkflowMachineStateMachine';
 const WEBHOOKS = 'WebhookWorkflowMachineStateMachine';
+const VERIFICATION = 'LedgerVerificationWorkflowMachineStateMachine';
 const executionsOf = (machine: string): string =>
   `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${machine}.Name:*`;
 const GENERATIONS_RUN = executionsOf(GENERATION);
-const ALL_RUN = [EXPIRY, GENERATION, WEBHOOKS].map(executionsOf).join(' ');
+const ALL_RUN = [EXPIRY, GENERATION, VERIFICATION, WEBHOOKS].map(executionsOf).join(' ');
+/** Those of the items of its Map, which Step Functions alone starts. */
+const BATCHES_RUN = executionsOf(VERIFICATION).replace('.Name:', '.Name/VerifyBatch:');
 
 const onTable = (...operations: string[]): string =>
   operations.map((operation) => `dynamodb:${operation}`).join(' ');
@@ -223,14 +226,14 @@ const PERMISSIONS: Record<string, Record<string, string>> = {
     [WEBHOOKS]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
-  'events/verify-ledger': {
+  'workflow/verify-ledgers': {
     [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
     [requestsIn('GSI2')]: onTable('Query'),
-    [listOf('ACCOUNTS')]: onTable('Query'),
   },
+  'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },
   'events/stop-executions': {
-    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:ListExecutions',
+    [`${EXPIRY} ${GENERATION} ${VERIFICATION} ${WEBHOOKS}`]: 'states:ListExecutions',
     [ALL_RUN]: 'states:StopExecution',
   },
   'events/publish-pages': { [PAGES]: 's3:PutObject' },
@@ -413,7 +416,7 @@ describe('no policy of the stack', () => {
     const resources = statements().flatMap(({ Resource }) => list(Resource).map(render));
 
     expect(new Set(resources.filter((resource) => resource.includes('*')))).toEqual(
-      new Set([OUTPUTS, CLIPS, ...ALL_RUN.split(' ')]),
+      new Set([OUTPUTS, CLIPS, ...ALL_RUN.split(' '), BATCHES_RUN]),
     );
   });
 
@@ -436,7 +439,14 @@ describe('no policy of the stack', () => {
     const { CloudWatchRoleArn } = onlyOne(service.resources, 'AWS::ApiGateway::Account').Properties;
     const gateway = CloudWatchRoleArn['Fn::GetAtt'][0];
 
-    expect(roles.toSorted()).toEqual([...NAMES.map(roleOf), ...machines, gateway].toSorted());
+    // That of the rules that start an execution.
+    const events = ofType(service.resources, 'AWS::Events::Rule').flatMap(
+      ([, { Properties }]) => Properties.Targets[0].RoleArn?.['Fn::GetAtt'][0] ?? [],
+    );
+
+    expect(roles.toSorted()).toEqual(
+      [...new Set([...NAMES.map(roleOf), ...machines, ...events, gateway])].toSorted(),
+    );
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
     ]);

@@ -25,9 +25,39 @@ const STATE_MACHINES = {
     ListExpiredRequestsArn: 'workflow/list-expired-requests',
     ExpireRequestsArn: 'workflow/expire-requests',
   },
+  'verify-ledgers.asl.json': {
+    ListLedgersArn: 'workflow/list-ledgers',
+    VerifyLedgersArn: 'workflow/verify-ledgers',
+  },
   'webhook-delivery.asl.json': { DeliverWebhookArn: 'workflow/deliver-webhook' },
 } as const;
 const FILES = Object.keys(STATE_MACHINES) as (keyof typeof STATE_MACHINES)[];
+
+const executionsOf = (suffix: string) => ({
+  'Fn::Join': [
+    '',
+    [
+      ...['arn:', { Ref: 'AWS::Partition' }, ':states:', { Ref: 'AWS::Region' }, ':'],
+      ...[{ Ref: 'AWS::AccountId' }, ':execution:'],
+      { 'Fn::GetAtt': [expect.stringMatching(/^LedgerVerificationWorkflowMachineStateMachine/), 'Name'] },
+      suffix,
+    ],
+  ],
+});
+/** What a Distributed Map needs: https://docs.aws.amazon.com/step-functions/latest/dg/iam-policies-eg-dist-map.html */
+const MAP_RUNS = [
+  {
+    Effect: 'Allow',
+    Action: 'states:StartExecution',
+    Resource: { Ref: expect.stringMatching(/^LedgerVerificationWorkflowMachineStateMachine/) },
+  },
+  {
+    Effect: 'Allow',
+    Action: ['states:DescribeExecution', 'states:StopExecution'],
+    Resource: executionsOf(':*'),
+  },
+  { Effect: 'Allow', Action: 'states:RedriveExecution', Resource: executionsOf('/VerifyBatch:*') },
+];
 
 let service: ServiceTemplate;
 beforeAll(async () => {
@@ -67,9 +97,10 @@ describe.each(FILES)('the state machine of %s', (file) => {
       .filter(([, { Properties }]) => Properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
       .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 
-    expect(statements).toHaveLength(1);
-    expect(statements[0]).toMatchObject({ Effect: 'Allow', Action: 'lambda:InvokeFunction' });
-    expect([statements[0].Resource].flat().map(render).toSorted()).toEqual(
+    const [invoke, ...own] = statements;
+    expect(own).toEqual(file === 'verify-ledgers.asl.json' ? MAP_RUNS : []);
+    expect(invoke).toMatchObject({ Effect: 'Allow', Action: 'lambda:InvokeFunction' });
+    expect([invoke.Resource].flat().map(render).toSorted()).toEqual(
       Object.values(STATE_MACHINES[file])
         .map((name) => render(arnOf(name)))
         .toSorted(),

@@ -64,6 +64,11 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
     'An execution is named by its request.',
   ],
   [
+    /IAM5\[Resource::arn:.*:execution:<LedgerVerification.*\]$/,
+    /^LedgerVerification\/Workflow\/MapRuns\/Resource$/,
+    'Step Functions names the executions of a Map, and looks at them with the role of their state machine.',
+  ],
+  [
     /IAM5\[Resource::arn:.*:execution:.*\]$/,
     /^ExecutionStopper\/StopExecutions\/Role\/DefaultPolicy\/Resource$/,
     'Whatever runs is stopped before its state machine is deleted.',
@@ -80,7 +85,7 @@ const ACKNOWLEDGED: [rule: RegExp, path: RegExp, why: string][] = [
   ],
   [
     /SF1$/,
-    /^(Generation|Expiry|Webhook)Workflow\/Machine\/StateMachine\/Resource$/,
+    /^((Generation|Expiry|Webhook)Workflow|LedgerVerification\/Workflow)\/Machine\/StateMachine\/Resource$/,
     'Step Functions keeps the history of each execution for 90 days; `-c executionLogs=true` logs those that fail. A log of every event would repeat the history.',
   ],
   [

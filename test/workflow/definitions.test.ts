@@ -25,6 +25,7 @@ const WITHOUT_CATCH: Record<string, string> = {
   'Settle request':
     'The outputs are stored and paid for: failing the request would be wrong, so the execution fails instead.',
   'Fail request': 'Every other catch leads here, so its own error fails the execution.',
+  'List ledgers': 'The next day starts another execution, and the alarm tells that none was counted.',
   'List expired requests': 'The next minute starts another execution, and the alarm tells of this one.',
 };
 

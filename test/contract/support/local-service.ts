@@ -20,7 +20,7 @@ export interface LocalService {
   awsEndpointUrl: string;
   tableName: string;
   bucketName: string;
-  stateMachines: { generation: string; expiry: string; webhookDelivery: string };
+  stateMachines: { generation: string; expiry: string; webhookDelivery: string; verifyLedgers: string };
   sandboxUrl: string;
   operatorAccessKeyId: string;
   operatorSecretAccessKey: string;

@@ -26,6 +26,7 @@ describe('executions stop-all', () => {
       { stateMachine: 'generation', stopped: 1, areLeft: false },
       { stateMachine: 'webhook-delivery', stopped: 0, areLeft: false },
       { stateMachine: 'expiry', stopped: 1, areLeft: false },
+      { stateMachine: 'verify-ledgers', stopped: 0, areLeft: false },
     ]);
     expect(running()).toEqual([]);
   });

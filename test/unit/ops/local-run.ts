@@ -12,6 +12,7 @@ const OUTPUTS = {
   GenerationStateMachineArn: arn('generation'),
   ExpiryStateMachineArn: arn('expiry'),
   WebhookDeliveryStateMachineArn: arn('webhook-delivery'),
+  VerifyLedgersStateMachineArn: arn('verify-ledgers'),
   RetentionDays: '90',
   ImageDeadlineSeconds: '600',
   VideoDeadlineSeconds: '3600',

@@ -6,6 +6,7 @@ import {
   findAccount,
   getAccount,
   insertAccount,
+  listAccountIds,
   listAccounts,
   toAccount,
 } from '../../../../core/accounts/accounts.ts';
@@ -118,5 +119,17 @@ describe('an account', () => {
       ExpressionAttributeNames: { '#partition': 'GSI1PK' },
       ExpressionAttributeValues: { ':partition': 'ACCOUNTS' },
     });
+  });
+
+  test('is listed by its id on pages, oldest first', async () => {
+    const accounts = [];
+    for (const name of ['a', 'b', 'c']) accounts.push(await insertAccount(name, atSeconds(accounts.length)));
+    memory.itemsPerQuery = 2;
+
+    const first = await listAccountIds(2);
+    const second = await listAccountIds(2, first.next);
+
+    expect([...first.accountIds, ...second.accountIds]).toEqual(accounts.map(({ accountId }) => accountId));
+    expect([first.accountIds.length, second.next]).toEqual([2, undefined]);
   });
 });

@@ -29,7 +29,7 @@ const problemsOf = (
   for (const entry of entries) addEntry(tally, entry);
   const named = new Set([...tally.requests.keys(), ...fates.keys()]);
   return [
-    ...tally.problems,
+    ...tally.problems.map(({ problem }) => problem),
     ...accountProblems(tally, account),
     ...[...named].flatMap((id) => {
       const fate = fates.get(id) ?? { state: 'absent' };

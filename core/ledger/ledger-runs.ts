@@ -1,0 +1,129 @@
+import * as z from 'zod/mini';
+import { AccountPosition, listAccountIds } from '../accounts/accounts.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { LedgerMark } from './checkpoint-rules.ts';
+import { verifyLedgers } from './verify-ledger.ts';
+
+/** Accounts that an execution of the Map verifies: few transitions for many, and its state stays small. */
+const LEDGERS_PER_BATCH = 25;
+/**
+ * Accounts of a page: with all ids 60 KB of the 256 KB that a state may hold. Each page takes some 15 of the 25,000 events that the
+ * history of an execution may have, so a run reaches more than a million accounts.
+ */
+const LEDGERS_PER_PAGE = 1_000;
+/** No part of a ledger is begun after this long: the function has five minutes more, and a part takes half a minute. */
+const VERIFYING_MS = 600_000;
+
+/** What was found so far. */
+const Found = z.object({
+  accounts: z.number(),
+  /** Removed since they were listed. */
+  removed: z.number(),
+  entries: z.number(),
+  problems: z.number(),
+});
+type Found = z.infer<typeof Found>;
+
+const NOTHING: Found = { accounts: 0, removed: 0, entries: 0, problems: 0 };
+
+const sum = (one: Found, other: Found): Found => ({
+  accounts: one.accounts + other.accounts,
+  removed: one.removed + other.removed,
+  entries: one.entries + other.entries,
+  problems: one.problems + other.problems,
+});
+
+/** Ledgers to verify, and what was found in those of the batch that are done. */
+export const LedgerBatch = z.object({
+  full: z.boolean(),
+  ledgers: z.array(
+    z.object({
+      accountId: z.string(),
+      from: z.optional(LedgerMark),
+      hasProblems: z.optional(z.boolean()),
+    }),
+  ),
+  found: Found,
+});
+export type LedgerBatch = z.infer<typeof LedgerBatch>;
+
+/** How far a run has come: absent fields at its beginning. */
+export const LedgerRun = z.object({
+  /** Everything, rather than what is new since the last verification without problems. */
+  full: z._default(z.boolean(), false),
+  /** Accounts listed so far. */
+  listed: z._default(z.number(), 0),
+  found: z._default(Found, NOTHING),
+  /** What the batches of the last page found. */
+  verified: z._default(z.array(Found), []),
+  /** Where the next page of accounts begins. */
+  position: z.nullish(AccountPosition),
+});
+export type LedgerRun = z.infer<typeof LedgerRun>;
+
+/** A page of a run, in batches, and what comes next: verifying them, or the end. */
+export interface LedgerPage extends Omit<LedgerRun, 'verified' | 'position'> {
+  batches: LedgerBatch[];
+  position: AccountPosition | null;
+  next: 'verify' | 'stop';
+}
+
+/**
+ * The next page of accounts to verify, oldest first. At the end of the list, logs what the run found, and counts it if every account
+ * was verified without problems: so an alarm notices when no run does.
+ */
+export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
+  const { full, verified } = run;
+  const found = verified.reduce(sum, run.found);
+  // A run that fails is then in the metric, as none that succeeded.
+  if (run.listed === 0) countMetric(METRIC.ledgerVerified, {}, 0);
+  const isAtEnd = run.listed > 0 && !run.position;
+  const { accountIds, next: position } = isAtEnd
+    ? { accountIds: [], next: undefined }
+    : await listAccountIds(LEDGERS_PER_PAGE, run.position ?? undefined);
+  const listed = run.listed + accountIds.length;
+  const batches = Array.from({ length: Math.ceil(accountIds.length / LEDGERS_PER_BATCH) }, (_, index) => ({
+    full,
+    ledgers: accountIds
+      .slice(index * LEDGERS_PER_BATCH, (index + 1) * LEDGERS_PER_BATCH)
+      .map((accountId) => ({ accountId })),
+    found: NOTHING,
+  }));
+  if (batches.length === 0) report(listed, found);
+  const next = batches.length > 0 ? 'verify' : 'stop';
+  return { full, listed, found, batches, position: position ?? null, next };
+};
+
+const report = (listed: number, { accounts, removed, entries, problems }: Found): void => {
+  const unverified = listed - accounts - removed;
+  if (problems === 0 && unverified === 0) countMetric(METRIC.ledgerVerified, {});
+  if (unverified > 0) logger.error('ledgers could not be verified', { unverified });
+  logger.info('ledgers verified', { accounts, entries, problems });
+};
+
+/** What is left of a batch, and what comes next: more of it, or the end. */
+export interface VerifiedBatch extends LedgerBatch {
+  next: 'verify' | 'stop';
+}
+
+/** Verifies a batch of ledgers, as far as there is time. Logs and counts each problem. */
+export const verifyLedgerBatch = async (
+  { full, ledgers, found }: LedgerBatch,
+  clock: Clock = systemClock,
+): Promise<VerifiedBatch> => {
+  const endMs = clock.now().getTime() + VERIFYING_MS;
+  const hasTime = (): boolean => clock.now().getTime() < endMs;
+  const { verification, left } = await verifyLedgers(ledgers, { full, hasTime }, clock);
+  const { accounts, entries, problems } = verification;
+  for (const problem of problems) {
+    logger.error('a ledger does not add up', { ...problem });
+    countMetric(METRIC.ledgerProblem, {});
+  }
+  const removed = ledgers.length - accounts - left.length;
+  return {
+    ...{ full, ledgers: left },
+    found: sum(found, { accounts, removed, entries, problems: problems.length }),
+    next: left.length > 0 ? 'verify' : 'stop',
+  };
+};

@@ -1,0 +1,122 @@
+import {
+  DescribeExecutionCommand,
+  GetExecutionHistoryCommand,
+  ListExecutionsCommand,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { withStepFunctions, withTable } from '../contract/support/aws.ts';
+import { accepted, type Caller, eventually, newCaller, settled } from '../contract/support/client.ts';
+import {
+  discard,
+  newDataDir,
+  ops,
+  type RunningService,
+  startLocalService,
+} from '../contract/support/local-service.ts';
+import { loggedLines, refusedCalls } from '../contract/support/permissions.ts';
+
+const ACCOUNTS = 30;
+
+let service: RunningService;
+let callers: Caller[];
+beforeAll(async () => {
+  service = await startLocalService(await newDataDir());
+  callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => newCaller(service)));
+  await Promise.all(
+    callers.slice(0, 3).map(async (caller) => {
+      const { requestId } = await accepted(caller, {});
+      await settled(caller, requestId);
+    }),
+  );
+}, 180_000);
+afterAll(() => discard(service));
+
+const machine = () => service.stateMachines.verifyLedgers;
+/** Starts a run and waits for its end. */
+const verify = (full: boolean) =>
+  withStepFunctions(service, async (client) => {
+    const input = JSON.stringify({ full });
+    const { executionArn } = await client.send(
+      new StartExecutionCommand({ stateMachineArn: machine(), input }),
+    );
+    const ended = await eventually(
+      () => client.send(new DescribeExecutionCommand({ executionArn })),
+      ({ status }) => status !== 'RUNNING',
+    );
+    const { events = [] } = await client.send(
+      new GetExecutionHistoryCommand({ executionArn, maxResults: 1_000 }),
+    );
+    return { status: ended.status, types: events.map(({ type }) => type) };
+  });
+const checkpointOf = ({ accountId }: Caller) =>
+  withTable(service, async (table, TableName) => {
+    const Key = { PK: `CHECKPOINT#${accountId}`, SK: 'LEDGER' };
+    return (await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item;
+  });
+const reports = async () =>
+  (await loggedLines(service.dataDir, 'ledgers verified')).map(
+    (line) =>
+      JSON.parse(line.slice(line.indexOf('{'))) as { accounts: number; entries: number; problems: number },
+  );
+
+test('The rules start a run of what is new, and one of everything', async () => {
+  const executions = await eventually(
+    () =>
+      withStepFunctions(service, (client) =>
+        client.send(new ListExecutionsCommand({ stateMachineArn: machine() })),
+      ),
+    (found) => (found.executions ?? []).filter(({ status }) => status === 'SUCCEEDED').length >= 2,
+  );
+
+  expect(executions.executions?.map(({ status }) => status)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+});
+
+test('A run verifies all accounts by a Distributed Map, keeps checkpoints, and the next reads only what is new', async () => {
+  const { status, types } = await verify(false);
+
+  expect(status).toBe('SUCCEEDED');
+  expect(types).toEqual(expect.arrayContaining(['MapRunStarted', 'MapRunSucceeded']));
+  expect(types).not.toContain('MapIterationStarted');
+  // With the account of the local run.
+  expect((await reports()).at(-1)).toMatchObject({ accounts: ACCOUNTS + 1, problems: 0 });
+  const [caller] = callers as [Caller];
+  expect(await checkpointOf(caller)).toMatchObject({ entryNumber: 2 });
+  await verify(true);
+  const all = (await reports()).at(-1)?.entries ?? 0;
+  // A topup of each, and three requests.
+  expect(all).toBe(ACCOUNTS + 1 + 3);
+
+  await ops(service, 'balance', 'topup', '--account', caller.accountId, '--amount', '5');
+  await verify(false);
+  expect((await reports()).at(-1)).toMatchObject({ accounts: ACCOUNTS + 1, entries: 1, problems: 0 });
+  expect(await checkpointOf(caller)).toMatchObject({ entryNumber: 3 });
+  await verify(true);
+  expect((await reports()).at(-1)).toMatchObject({ entries: all + 1, problems: 0 });
+});
+
+test('A run reports a ledger that does not add up, and so does the operators’ command', async () => {
+  const [, caller] = callers as [Caller, Caller];
+  await withTable(service, (table, TableName) =>
+    table.send(
+      new UpdateCommand({
+        TableName,
+        Key: { PK: `ACCOUNT#${caller.accountId}`, SK: 'ACCOUNT' },
+        UpdateExpression: 'SET balanceThousandths = :other',
+        ExpressionAttributeValues: { ':other': 1 },
+      }),
+    ),
+  );
+
+  expect((await verify(false)).status).toBe('SUCCEEDED');
+
+  expect((await reports()).at(-1)).toMatchObject({ accounts: ACCOUNTS + 1, problems: 1 });
+  const [problem = ''] = await loggedLines(service.dataDir, 'a ledger does not add up');
+  expect(problem).toContain(caller.accountId);
+  await expect(ops(service, 'ledger', 'verify')).rejects.toThrow('The ledger has 1 problem.');
+});
+
+test('No call was denied', async () => {
+  expect(await refusedCalls(service.dataDir)).toEqual([]);
+});
