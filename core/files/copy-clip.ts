@@ -1,5 +1,3 @@
-import { S3Client } from '@aws-sdk/client-s3';
-import { clientOptions } from '../aws-clients.ts';
 import {
   type ClipMeasurement,
   measureClip,
@@ -9,13 +7,11 @@ import {
 } from '../media/measure-video.ts';
 import { StreamedFile } from '../media/streamed-file.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
+import { clipBucket } from './clip-bucket.ts';
 import { type FileKind, uploadFile } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
 export const MAX_CLIP_BYTES = 100 * 1024 * 1024;
-
-/** The S3 client of copies, which have less time than other uploads. */
-const client = new S3Client(clientOptions('copy'));
 
 const CLIPS: FileKind<VideoType> = {
   recognize: videoTypeOf,
@@ -73,7 +69,7 @@ export const copyClip = async ({
     .finally(() => file.release());
   const [measured, uploaded] = await Promise.allSettled([
     measuring,
-    uploadFile(passing(body, file, measuring), CLIPS, keyOf, { client, signal }),
+    uploadFile(passing(body, file, measuring), CLIPS, keyOf, { client: clipBucket, signal }),
   ]);
   // A clip that is refused ends its upload too, which then says less; an upload that fails ends the measuring.
   if (measured.status === 'rejected' && !(measured.reason instanceof UploadEndedError)) throw measured.reason;

@@ -25,7 +25,7 @@ describe('the clients of the service', () => {
       ['core/creation/guardrail.ts', 'BedrockRuntimeClient', 'contentFilter'],
       ['core/creation/invoke-measure-clips.ts', 'LambdaClient', 'measuring'],
       ['core/files/bucket.ts', 'S3Client', 'files'],
-      ['core/files/copy-clip.ts', 'S3Client', 'copy'],
+      ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
       ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
