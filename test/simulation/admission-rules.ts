@@ -45,7 +45,7 @@ const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').leng
 
 /**
  * Watches the gates: permits are counted right and never too many, nobody passes one who waits, the next is of the account with
- * the fewest running and its oldest, none comes before one with nothing running that was served longer ago, nobody waits at a gate at which nothing runs, and all are empty in the end.
+ * the fewest running and its oldest, while nothing fails none comes before one with nothing running that was served longer ago, nobody waits at a gate at which nothing runs, and all are empty in the end.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -177,6 +177,8 @@ export class Admission {
     const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
     const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
       account !== accountId &&
+      // Whoever gave a permit back may have died before it let the next one in.
+      this.world.evidence.faultAt < since &&
       Math.max(since, servedAt(account)) < servedAt(accountId) &&
       moments.every(({ permits }) => hasNone(permits, account));
     const overtaken = long.find(isOvertaken);

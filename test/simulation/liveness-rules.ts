@@ -70,6 +70,8 @@ export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], en
     const last = calls.at(-1);
     return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;
   },
+  'its last call was cut off by the deadline': (calls, ending) =>
+    calls.at(-1)?.end === 'early' && (calls.at(-1)?.settledAt ?? 0) >= deadlineOf(ending) - MARGIN_MS,
   'its other calls used up what its route allows, and got no answer until the deadline': (calls, ending) =>
     calls.filter(({ settledAt = 0 }) => settledAt >= deadlineOf(ending) - MARGIN_MS).length >= ending.permits,
   'its turn did not come in time': (calls, ending) =>
