@@ -130,7 +130,8 @@ const day = async (service: Service, keys: readonly string[], receiver: WebhookR
       creating.push(createOne(service, accepted, { apiKey, turn, webhookUrl: receiver.url }));
     }),
     all(READ_EVERY_MS, endsAt, async () => {
-      for (const one of accepted.values()) if (!hasEnded(one)) await follow(one, true);
+      const open = [...accepted.values()].filter((one) => !hasEnded(one));
+      await Promise.all(open.map((one) => follow(one, true)));
     }),
     all(LIST_EVERY_MS, endsAt, (turn) =>
       call(`${service.baseUrl}/v1/generations?page=${1 + (turn % 3)}`, keys[turn % keys.length] ?? ''),

@@ -145,10 +145,24 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
       growTimer = setTimeout(grow, wait);
       return;
     }
-    while (queue.length > starting && starting < MAX_STARTING && workers.size < limits.maxWorkers) {
+    const mayStart = () => starting < MAX_STARTING && workers.size < limits.maxWorkers;
+    while (queue.length > starting && mayStart()) {
+      // The first of a function needs no room: others may wait for it.
+      if (workers.size > 0 && !load.makeRoom()) {
+        growTimer = setTimeout(grow, patience);
+        return;
+      }
       void addWorker();
     }
   };
+
+  /** Ends the worker that has been idle for the longest. */
+  const endIdle = (): boolean => {
+    const [oldest] = idleTimers.keys();
+    if (oldest) void retire(oldest);
+    return oldest !== undefined;
+  };
+  load.join(endIdle);
 
   return {
     invoke: (payload) => {

@@ -11,6 +11,9 @@ let startTime: number;
 let eventTime: number;
 /** Whether the processors have time for another thread. */
 let hasRoom: boolean;
+/** Whether there may be another thread beside those of all functions. */
+let mayGrow: boolean;
+let endIdle: () => boolean;
 
 const startSlowWorker = (): FunctionWorker => {
   started += 1;
@@ -28,10 +31,18 @@ beforeEach(() => {
   started = 0;
   eventTime = 60_000;
   hasRoom = true;
+  mayGrow = true;
   pool = createPool(
     startSlowWorker,
     { maxWorkers: 4, idleMilliseconds: 300_000, patienceMilliseconds: PATIENCE },
-    { watch: () => undefined, hasRoomBeside: () => hasRoom },
+    {
+      watch: () => undefined,
+      hasRoomBeside: () => hasRoom,
+      join: (end) => {
+        endIdle = end;
+      },
+      makeRoom: () => mayGrow,
+    },
   );
 });
 afterEach(() => {
@@ -84,6 +95,35 @@ describe('A pool of worker threads', () => {
     await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
     expect(started).toBe(1);
     await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
+
+  test('starts its first worker however many threads there are, and another once there may be', async () => {
+    startTime = 10;
+    mayGrow = false;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    expect(started).toBe(1);
+    invoke();
+    await jest.advanceTimersByTimeAsync(20 * PATIENCE);
+    expect(started).toBe(1);
+    mayGrow = true;
+
+    await jest.advanceTimersByTimeAsync(PATIENCE);
+    expect(started).toBe(2);
+  });
+
+  test('ends an idle worker for another pool, and none that runs an event', async () => {
+    startTime = 10;
+    eventTime = 1_000;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    expect(endIdle()).toBe(false);
+    await jest.advanceTimersByTimeAsync(eventTime);
+
+    expect(endIdle()).toBe(true);
+    expect(endIdle()).toBe(false);
+    invoke();
     expect(started).toBe(2);
   });
 
