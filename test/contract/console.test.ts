@@ -38,11 +38,11 @@ inBrowser(
     await tabTo(page, 'End-user (required)');
     await page.keyboard.type(EMAIL);
     await tabTo(page, 'Size');
-    await page.keyboard.type('256x320');
+    await page.keyboard.type('512x640');
     await page.keyboard.press('Enter');
     await seen(
       page,
-      '[...document.images].some((image) => image.naturalWidth === 256 && image.naturalHeight === 320)',
+      '[...document.images].some((image) => image.naturalWidth === 512 && image.naturalHeight === 640)',
     );
 
     await tabTo(page, 'Model', 'Shift+Tab');

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { FAULTS, type PlannedFault } from './engine/faults.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS, type CallbackMode } from './upstream/providers.ts';
 import { RECEIVERS, type Receiver } from './upstream/receivers.ts';
 
@@ -40,6 +41,8 @@ export type Action =
   | { do: 'abort-in'; pick: number; afterMs: number; kills: boolean }
   /** Every process that is at work a moment later dies. */
   | { do: 'crash'; afterMs: number }
+  /** What is done next meets it. */
+  | ({ do: 'fault' } & PlannedFault)
   | { do: 'replace-key' | 'set-limits'; account: number }
   | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
   | { do: 'reconcile' | 'sweep' | 'wait' };
@@ -65,6 +68,8 @@ interface CreationBias {
   behaviour?: Behaviour;
   /** How often somebody does something beside it, of 8. */
   beside?: number;
+  /** What that may be. */
+  besides?: readonly (typeof BESIDE)[number][];
   /** How often it has a webhook, of 8. */
   webhook?: number;
 }
@@ -73,6 +78,7 @@ const createOf = ({
   models = MODELS,
   behaviour = 'works',
   beside = 1,
+  besides = BESIDE,
   webhook = 6,
 }: CreationBias = {}): fc.Arbitrary<Action> =>
   fc.record({
@@ -91,7 +97,7 @@ const createOf = ({
     key: fc.option(fc.nat(2), { nil: undefined }),
     repeats: fc.nat(2),
     atOnce: fc.constantFrom(1, 1, 1, 2),
-    beside: sometimes(beside, fc.record({ do: fc.constantFrom(...BESIDE), afterMs: fc.nat(50) })),
+    beside: sometimes(beside, fc.record({ do: fc.constantFrom(...besides), afterMs: fc.nat(50) })),
   });
 
 /** A value in `ofEight` of eight cases, else undefined. */
@@ -129,6 +135,11 @@ const abortIn: fc.Arbitrary<Action> = fc.record({
   kills: fc.boolean(),
 });
 const crash: fc.Arbitrary<Action> = fc.record({ do: fc.constant('crash' as const), afterMs: fc.nat(150) });
+const fault: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('fault' as const),
+  gap: fc.nat(20),
+  fault: fc.constantFrom(...FAULTS),
+});
 const meddle: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 7,
@@ -149,6 +160,7 @@ const meddle: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 3, arbitrary: abortIn },
   { weight: 1, arbitrary: crash },
+  { weight: 2, arbitrary: fault },
 );
 
 const others: fc.Arbitrary<Action> = fc.oneof(
@@ -190,6 +202,9 @@ const ANY_TIME: Weighted<number> = [
   [1, HOURS],
 ];
 
+/** Creations that end soon. */
+const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behaviour: 'instant' };
+
 /**
  * What the steps of a run are mostly about, and how often runs are: most are about everything, the others do one kind of thing
  * so often that it meets itself and every fault.
@@ -211,10 +226,11 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [4, createOf({ models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], beside: 2 })],
+        [4, createOf({ ...QUICK, beside: 4, besides: ['block', 'delete-user'] })],
         [2, onRequest],
         [3, bulkDelete],
         [3, deleteUser],
+        [2, fault],
         [1, crash],
         [1, reconcile],
       ],
@@ -232,6 +248,7 @@ export const FOCUSES: Weighted<Step> = [
       [
         [3, createOf({ beside: 2 })],
         [5, changeBalance],
+        [2, fault],
         [1, looks],
         [1, meddle],
       ],

@@ -163,9 +163,14 @@ export class Simulation {
           world.lambda.killAll();
         });
         return;
+      case 'fault':
+        world.faults.add(action);
+        return;
       case 'redeliver': {
         const { history } = world.lambda;
-        const past = history[action.pick % history.length];
+        const atWork = history.filter(({ isOver }) => !isOver);
+        const among = action.pick % 2 === 0 && atWork.length > 0 ? atWork : history;
+        const past = among[action.pick % among.length];
         if (past) world.lambda.redeliver(past.fn, past.payload, 0);
         return;
       }

@@ -53,7 +53,7 @@ const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 /** The functions of the service, each run of one with a life of its own. */
 export class Lambda {
   /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
-  readonly history: { fn: DeployedFunction; payload: unknown }[] = [];
+  readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
   private readonly idle = new Map<string, Instance[]>();
   private readonly atWork = new Set<Invocation>();
   private readonly world: World;
@@ -65,7 +65,8 @@ export class Lambda {
   /** Invokes for a workflow or an event: at least once, as these do. Rejects with `InvocationError`. */
   async invoke(fn: DeployedFunction, payload: unknown): Promise<unknown> {
     const { faults, scheduler } = this.world;
-    this.history.push({ fn, payload });
+    const record = { fn, payload, isOver: false };
+    this.history.push(record);
     const fault = faults.meet(INVOCATION_FAULTS);
     if (fault) this.world.note(() => `  fault ${fault} at ${fn.name}`);
     await this.meetOutage();
@@ -80,7 +81,11 @@ export class Lambda {
       throw new InvocationError('Lambda.SdkClientException', 'The connection broke.');
     }
     if (fault === 'again-later') this.redeliver(fn, payload, faults.random.pick(LATER_MS));
-    return this.run(fn, payload);
+    try {
+      return await this.run(fn, payload);
+    } finally {
+      record.isOver = true;
+    }
   }
 
   /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */

@@ -57,7 +57,7 @@ export interface PlannedFault {
   fault: Fault;
 }
 
-/** The faults of one run, each met once, in their order. */
+/** The faults of one run, each met once, in their order; what is added comes before those that are left. */
 export class FaultPlan {
   /** Switched off while a world is set up and while it comes to rest. */
   enabled = false;
@@ -66,13 +66,19 @@ export class FaultPlan {
   /** Told of each fault that is met. */
   onMet: (() => void) | undefined;
   readonly random: Random;
-  private readonly planned: readonly PlannedFault[];
+  private readonly planned: PlannedFault[];
   private next = 0;
   private passed = 0;
 
   constructor(planned: readonly PlannedFault[], random: Random) {
-    this.planned = planned;
+    this.planned = [...planned];
     this.random = random;
+  }
+
+  /** Adds a fault, counted from now on. */
+  add(fault: PlannedFault): void {
+    this.planned.splice(this.next, 0, fault);
+    this.passed = 0;
   }
 
   /** The fault that this chance meets, if its turn has come and it is one of those that fit. */
