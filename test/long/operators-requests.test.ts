@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { withStepFunctions } from './support/aws.ts';
+import { withStepFunctions } from '../contract/support/aws.ts';
 import {
   type AnyRecord,
   accepted,
@@ -11,11 +11,11 @@ import {
   settled,
   sharedService,
   unique,
-} from './support/client.ts';
-import { changingItem } from './support/items.ts';
-import { balance, entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { type LocalService, ops, runOps } from './support/local-service.ts';
-import { failed, processing, remove, succeeded } from './support/resources.ts';
+} from '../contract/support/client.ts';
+import { changingItem } from '../contract/support/items.ts';
+import { balance, entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { type LocalService, ops, runOps } from '../contract/support/local-service.ts';
+import { failed, processing, remove, succeeded } from '../contract/support/resources.ts';
 
 interface Row {
   requestId: string;

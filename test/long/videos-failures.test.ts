@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
-import { endedExecution } from './support/executions.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
-import { endUserOf, remove, uniqueEmail } from './support/resources.ts';
+import { type Caller, newCaller, sharedService, unique } from '../contract/support/client.ts';
+import { endedExecution } from '../contract/support/executions.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
+import { endUserOf, remove, uniqueEmail } from '../contract/support/resources.ts';
 import {
   acceptedVideo,
   anUnfilmedVideo,
@@ -10,7 +10,7 @@ import {
   settledVideo,
   upstreamTask,
   type VideoRecord,
-} from './support/videos.ts';
+} from '../contract/support/videos.ts';
 
 const FAILURES = [
   // Without a delay ModelArk refuses at once; with one the task fails and it calls back.

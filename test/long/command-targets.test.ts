@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AService, OPERATOR, runProcess, startService, writeLocalRun } from './a-service.ts';
+import { type AService, OPERATOR, runProcess, startService, writeLocalRun } from '../local/a-service.ts';
 
 let service: AService;
 let directory: string;

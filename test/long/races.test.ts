@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from './support/answers.ts';
+import { refusal } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   anUndrawnGeneration,
@@ -7,8 +7,8 @@ import {
   newCaller,
   settled,
   sharedService,
-} from './support/client.ts';
-import { entriesOf, expectUnbrokenChain } from './support/ledger.ts';
+} from '../contract/support/client.ts';
+import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import {
   type EndUser,
   endUserOf,
@@ -17,7 +17,7 @@ import {
   outcome,
   remove,
   uniqueEmail,
-} from './support/resources.ts';
+} from '../contract/support/resources.ts';
 
 const ROUNDS = Array.from({ length: 20 }, (_, index) => index);
 
