@@ -1,5 +1,6 @@
 import type { Action, ModelName } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import type { Life, Witness } from './witness.ts';
@@ -23,9 +24,6 @@ export const LAST_USER = 2;
 /** How long an end-user waits after a provider was late: decisions, section 8. */
 const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
-/** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
-const CLOCKS_APART_MS = 4_000;
-
 /** What creations need of the simulation around them. */
 interface Surroundings {
   call: (account: number, call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;

@@ -1,3 +1,4 @@
+import { MARGIN_MS } from './clocks.ts';
 import type { CreationCall, Evidence } from './evidence.ts';
 import type { Life } from './witness.ts';
 
@@ -15,8 +16,6 @@ export interface Ending {
   endedAt: number;
 }
 
-/** How far two machines' clocks are apart at most, and how long an answer takes to be written down. */
-const MARGIN_MS = 10_000;
 /** How long a request may wait for its first call, in seconds. */
 const QUEUE_SECONDS = 3_600;
 /** How long after its deadline a request may end while nothing is wrong. */

@@ -2,6 +2,7 @@ import { DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
 import { ledgerProblems } from './ledger-rules.ts';
 import type { Simulation } from './simulation.ts';
 import { isTerminal, type Life } from './witness.ts';
@@ -212,9 +213,6 @@ const undeliveredProblems = ({ world, witness, deliveriesAborted }: Simulation):
         : !told.some(({ taken }) => taken);
     })
     .map(({ requestId }) => `the end of ${requestId} was never delivered`);
-
-/** Machines' clocks differ by so much at most: whether a file has expired may be judged by either of two. */
-const CLOCKS_APART_MS = 4_000;
 
 /** Everything that callers would find wrong once nothing is under way any more. */
 export const answerProblems = async (simulation: Simulation, withLists: boolean): Promise<string[]> => {

@@ -9,6 +9,7 @@ import type { Admission } from './admission-rules.ts';
 import { executionArn, machineArn } from './aws/context-object.ts';
 import type { Execution } from './aws/execution.ts';
 import { type DeployedFunction, TOO_MANY } from './aws/lambda.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
 import { outside } from './engine/invocation.ts';
 import type { Appointment } from './engine/scheduler.ts';
 import { isTerminal } from './witness.ts';
@@ -19,8 +20,6 @@ const INTERVAL_MS = 60_000;
 const RETRY_MS = [0, 60_000, 120_000];
 /** When it tries again for which there was no room: for hours. */
 const ROOM_MS = 15_000;
-/** Machines' clocks differ by so much at most. */
-const CLOCKS_APART_MS = 4_000;
 /** It goes on for some rounds after the last thing was done. */
 const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */

@@ -2,6 +2,7 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
@@ -32,9 +33,6 @@ const TASKS = [
 
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
-/** Machines' clocks differ by so much at most, and an instant is judged by either of two. */
-const CLOCKS_APART_MS = 4_000;
-
 /** The service under simulation: does what callers, providers and operators do, and judges every answer at once. */
 export class Simulation {
   readonly world: World;

@@ -1,9 +1,8 @@
 import type { Answer } from './api.ts';
+import { CLOCKS_APART_MS } from './clocks.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
-/** How far two machines' clocks are apart at most. */
-const CLOCKS_APART_MS = 4_000;
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
 /** How long an index may not show what is there: its usual delay, and the longest of its outages. */

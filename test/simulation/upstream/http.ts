@@ -1,3 +1,4 @@
+import { MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
@@ -28,8 +29,6 @@ export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 const TURN_AWAY_MS = 10;
 /** How long a provider that is too busy to tell a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
-/** How far two machines' clocks are apart at most, and how long an answer takes to be written down. */
-const MARGIN_MS = 10_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
