@@ -108,7 +108,7 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   // A prompt is text, whatever is in it.
   const made = await Promise.all([
     accepted(artist, { size: '512x512', prompt: unique('<img src="/elsewhere">') }),
-    accepted(artist, { size: '320x256' }),
+    accepted(artist, { size: '640x512' }),
   ]);
   await Promise.all(made.map(({ requestId }) => settled(artist, requestId)));
   const unfinished = await accepted(artist, { prompt: unique('[delay=60]') });
