@@ -111,7 +111,7 @@ export interface WaitingAccount {
   accountId: string;
   /** Changes whenever one of its requests begins to wait. */
   touched: string;
-  /** When one of its waiting requests was last let in, or else when the account began to wait. */
+  /** When one of its requests was last let in or gave its permit back, or else when the account began to wait. */
   servedAt: Instant;
   /** When its oldest request was created, as far as known. */
   headAt: Instant;
@@ -128,15 +128,14 @@ export const runningOf = ({ permits }: Pick<GateState, 'permits'>): Map<string, 
 
 /**
  * The account whose oldest request is next: the one with the fewest calls running, then the one served longest ago,
- * then the one with the oldest request. `servedNow` has just given a permit back. Undefined when nobody waits.
+ * then the one with the oldest request. Undefined when nobody waits.
  */
 export const chooseAccount = (
   accounts: readonly WaitingAccount[],
   running: ReadonlyMap<string, number>,
-  servedNow?: string,
 ): WaitingAccount | undefined => {
   const rank = ({ accountId, servedAt, headAt }: WaitingAccount) =>
-    [running.get(accountId) ?? 0, accountId === servedNow ? 1 : 0, servedAt, headAt, accountId] as const;
+    [running.get(accountId) ?? 0, servedAt, headAt, accountId] as const;
   return accounts.toSorted((one, other) => compare(rank(one), rank(other)))[0];
 };
 

@@ -20,7 +20,7 @@ export type Wake = (taskToken: string) => Promise<boolean>;
 export interface LettingIn {
   wake: Wake;
   clock: Clock;
-  /** The account that has just given a permit back. */
+  /** The account that has just given a permit back: if it waits too, it counts as served now. */
   servedNow?: string;
 }
 
@@ -40,6 +40,9 @@ const MAX_ROUNDS = 10;
 export const letIn = async (gate: Gate, letting: LettingIn): Promise<boolean> => {
   /** Accounts whose waiting requests all have a permit: somebody else is waking them. */
   const passed = new Set<string>();
+  if (letting.servedNow !== undefined) {
+    await noteServed(gate.name, letting.servedNow, undefined, letting.clock.now());
+  }
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { state, accounts } = await readGate(gate.name);
     if (state.queued === undefined) return false;
@@ -49,7 +52,7 @@ export const letIn = async (gate: Gate, letting: LettingIn): Promise<boolean> =>
     }
     if (!hasRoom(gate, state, 1, letting.clock.now().getTime())) return false;
     const waiting = accounts.filter(({ accountId }) => !passed.has(accountId));
-    const account = chooseAccount(waiting, runningOf(state), letting.servedNow);
+    const account = chooseAccount(waiting, runningOf(state));
     if (!account) return false;
     const [head, next] = await withoutPermit(gate, account.accountId, state);
     if (head === 'none') await removeWaitingAccount(gate.name, account);

@@ -140,7 +140,10 @@ export const touchAccount = async (
   );
 };
 
-/** Access pattern 98: notes that one of an account's requests was let in, and how old its next one is. */
+/**
+ * Access pattern 98: notes that one of an account's requests was let in or gave its permit back, and how old its next
+ * one is. Does nothing when none of its requests waits.
+ */
 export const noteServed = async (
   gateName: string,
   accountId: string,

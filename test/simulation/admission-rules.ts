@@ -3,6 +3,7 @@ import { findGate } from '../../core/admission/route-gates.ts';
 import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { executionArn } from './aws/context-object.ts';
+import { MARGIN_MS } from './clocks.ts';
 import type { World } from './world.ts';
 
 /** Routes as tight as a provider's, for the runs that are about capacity. */
@@ -37,13 +38,16 @@ const permitsOf = (item: Item | undefined): Map<string, Permit> =>
       name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value as Permit] as const] : [],
     ),
   );
+const hasNone = (permits: ReadonlyMap<string, Permit>, account: string): boolean =>
+  [...permits.values()].every(({ accountId }) => accountId !== account);
 /** The request that a waiting item is of, by its key. */
 const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
 const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
 
 /**
  * Watches the gates: permits are counted right and never too many, nobody passes one who waits, the next is of the account with
- * the fewest running and its oldest, nobody waits at a gate at which nothing runs, and all are empty in the end.
+ * the fewest running and its oldest, while nothing fails none comes before one with nothing running that was served longer
+ * ago, nobody waits at a gate at which nothing runs, and all are empty in the end.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -52,6 +56,8 @@ export class Admission {
   private readonly world: World;
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
+  /** When an account last got or gave back a permit of a gate, by both. */
+  private readonly servedAt = new Map<string, number>();
   /** Since when nothing is under way at a gate. */
   private readonly idleSince = new Map<string, number>();
   private isArmed = false;
@@ -128,6 +134,11 @@ export class Admission {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
     }
     this.world.note(() => `  gate ${name}: ${[...permits.keys()].join(', ') || 'empty'}`);
+    const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
+    for (const [id, { accountId }] of changed) {
+      // Who is chosen and does not wait any more was not served.
+      if (this.isRunning(id)) this.servedAt.set(`${name} ${accountId}`, now);
+    }
     const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
       const next = all[index + 1];
       return next === undefined || next.at > now - DECISION_MS;
@@ -165,6 +176,18 @@ export class Admission {
     };
     if (moments.every(isUnfair))
       this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
+    const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
+    const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
+      account !== accountId &&
+      // Whoever gave a permit back may have died before it let the next one in.
+      this.world.evidence.faultAt < since &&
+      Math.max(since, servedAt(account)) + MARGIN_MS < servedAt(accountId) &&
+      moments.every(({ permits }) => hasNone(permits, account));
+    const overtaken = long.find(isOvertaken);
+    if (overtaken)
+      this.add(
+        `[overtaken] ${requestId} came before ${overtaken.id}, whose account was served longer ago, at ${name}`,
+      );
   }
 
   private arm(): void {

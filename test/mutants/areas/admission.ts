@@ -23,8 +23,8 @@ export const ADMISSION = bugs('admission', [
   [
     'the account with the most running goes first',
     'core/admission/gate-rules.ts',
-    '[running.get(accountId) ?? 0, accountId === servedNow',
-    '[-(running.get(accountId) ?? 0), accountId === servedNow',
+    '[running.get(accountId) ?? 0, servedAt',
+    '[-(running.get(accountId) ?? 0), servedAt',
   ],
   [
     'a request that failed keeps its permit',

@@ -85,6 +85,18 @@ describe('a request that waits', () => {
       expect(route.woken).toEqual(['c1', 'b1']);
     }));
 
+  test('comes after those of all accounts that waited when its own gave its last permit back', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      for (const id of ['a2', 'b1', 'c1']) {
+        await route.wait(id);
+        route.clock.advance(1);
+      }
+      for (const id of ['a1', 'b1', 'c1']) await route.leave(id);
+
+      expect(route.woken).toEqual(['b1', 'c1', 'a2']);
+    }));
+
   test('wakes nobody else: one permit lets one in', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
@@ -152,7 +164,7 @@ describe('a request that waits', () => {
       memory.client.resetHistory();
       await route.leave('a1');
 
-      expect(memory.calls()).toEqual({ UpdateCommand: 3, QueryCommand: 2, DeleteCommand: 1 });
+      expect(memory.calls()).toEqual({ UpdateCommand: 4, QueryCommand: 2, DeleteCommand: 1 });
     }));
 
   test('that failed leaves the queue and gives back what its record does not tell', () =>
