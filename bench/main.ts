@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
+import { measureHandlers } from './handlers/measure.ts';
 import { measureLedger } from './ledger/measure.ts';
 import { measurePages } from './lists/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
@@ -43,6 +44,7 @@ const main = async (): Promise<void> => {
     measureCosts,
     measurePages,
     measureLedger,
+    measureHandlers,
   ];
   for (const measure of measures) {
     const part = await measure();

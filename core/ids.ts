@@ -18,9 +18,17 @@ export const ACCOUNT_ID_PREFIX = 'acc_';
 /** Source of a regular expression for an account id; the API key's pattern includes it. */
 export const ACCOUNT_ID_PATTERN = `${ACCOUNT_ID_PREFIX}${ULID_PATTERN}`;
 
+const ULID_RANDOM_CHARACTERS = 16;
+
+/** A ULID, its random part drawn at once: by itself `ulid` asks the system for each of its characters. */
+const newUlid = (now: Date): string => {
+  const bytes = randomBytes(ULID_RANDOM_CHARACTERS);
+  let index = 0;
+  return ulid(now.getTime(), () => bytes.readUInt8(index++) / 256);
+};
+
 /** A new request id. Ids of a kind sort by creation time, to the millisecond. */
-export const newRequestId = (kind: RequestKind, now: Date): string =>
-  REQUEST_ID_PREFIX[kind] + ulid(now.getTime());
+export const newRequestId = (kind: RequestKind, now: Date): string => REQUEST_ID_PREFIX[kind] + newUlid(now);
 
 /** The kind of request an id belongs to; undefined when the text is not a request id. */
 export const requestKindOf = (requestId: string): RequestKind | undefined => {
@@ -36,16 +44,16 @@ export const creationTimeOf = (requestId: string): Instant =>
 export const outputId = (requestId: string, index: number): string => `${requestId}_${index}`;
 
 /** A new account id. Ids sort by creation time, to the millisecond. */
-export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${ulid(now.getTime())}`;
+export const newAccountId = (now: Date): string => `${ACCOUNT_ID_PREFIX}${newUlid(now)}`;
 
 /** A new id of an end-user's removal. Ids sort by time, to the millisecond. */
-export const newRemovalId = (now: Date): string => `rmv_${ulid(now.getTime())}`;
+export const newRemovalId = (now: Date): string => `rmv_${newUlid(now)}`;
 
 /** A new ledger entry id. Ids sort by creation time, to the millisecond. */
-export const newLedgerEntryId = (now: Date): string => `led_${ulid(now.getTime())}`;
+export const newLedgerEntryId = (now: Date): string => `led_${newUlid(now)}`;
 
 /** A new id of a deletion, by which a call recognizes its own. */
-export const newDeletionId = (now: Date): string => `del_${ulid(now.getTime())}`;
+export const newDeletionId = (now: Date): string => `del_${newUlid(now)}`;
 
 /** A new signing secret of the Standard Webhooks scheme: 32 random bytes in base64, after `whsec_`. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

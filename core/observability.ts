@@ -64,11 +64,21 @@ const serviceName = process.env.STACK_NAME ?? 'operators';
 export const logger = new Logger({ serviceName });
 const metrics = new Metrics({ serviceName, namespace: METRIC_NAMESPACE });
 
+/** Writes one metric at once. Powertools' `singleMetric` does so too, by a new `Metrics` and console each time. */
+const write = (
+  name: MetricName,
+  unit: 'Count' | 'Seconds' | 'None',
+  dimensions: Record<string, string>,
+  value: number,
+): void => {
+  metrics.addDimensions(dimensions);
+  metrics.addMetric(name, unit, value);
+  metrics.publishStoredMetrics();
+};
+
 /** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
 export const countMetric = (name: MetricName, dimensions: Record<string, string>, count = 1): void => {
-  const metric = metrics.singleMetric();
-  metric.addDimensions(dimensions);
-  metric.addMetric(name, 'Count', count);
+  write(name, 'Count', dimensions, count);
 };
 
 /** Metrics that are no counts, and their units. xTokens have none. */
@@ -87,7 +97,5 @@ const UNIT: Record<Measure, 'Seconds' | 'None'> = {
 
 /** Records one value under the given dimensions. Written immediately. */
 export const measure = (name: Measure, dimensions: Record<string, string>, value: number): void => {
-  const metric = metrics.singleMetric();
-  metric.addDimensions(dimensions);
-  metric.addMetric(name, UNIT[name], value);
+  write(name, UNIT[name], dimensions, value);
 };

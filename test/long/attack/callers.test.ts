@@ -8,7 +8,6 @@ import { newWebhookSecret } from '../../../core/ids.ts';
 import type { EndpointName } from '../../../core/routes.ts';
 import { signatureHeaders, webhookIdOf } from '../../../core/webhooks/webhook-rules.ts';
 import { callbackUrl } from '../../../core/workflow/callback-urls.ts';
-import { stopTime } from '../../unit/builders/api-events.ts';
 import { aGenerationBody, aVideoBody } from '../../unit/builders/bodies.ts';
 import { aCaller } from '../../unit/builders/callers.ts';
 import { NOW } from '../../unit/builders/clocks.ts';
@@ -24,6 +23,7 @@ import {
   VIDEO_ID,
 } from '../../unit/builders/entities.ts';
 import { aSigningKey } from '../../unit/builders/signing-key.ts';
+import { stopTime } from '../../unit/builders/stop-time.ts';
 import { callsBeforeTheKey, executions, KEYED_ROUTES, memory, reset, secrets, send } from './service.ts';
 
 const OTHER_ACCOUNT = 'acc_01JD4KXQ8M0000000000000009';

@@ -2,10 +2,10 @@ import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { callbackUrl } from '../../../core/workflow/callback-urls.ts';
 import { type FuzzedRequest, fuzzedRequests } from '../../contract/support/fuzz.ts';
-import { stopTime } from '../../unit/builders/api-events.ts';
 import { aCaller } from '../../unit/builders/callers.ts';
 import { NOW } from '../../unit/builders/clocks.ts';
 import { anImageRequest, EMAIL, putRequest, REQUEST_ID } from '../../unit/builders/entities.ts';
+import { stopTime } from '../../unit/builders/stop-time.ts';
 import { callsBeforeTheKey, memory, reset, routeOf, send } from './service.ts';
 
 const REQUESTS = 10_000;

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 
 interface EventOptions {
@@ -49,22 +48,3 @@ export const read = ({ statusCode, headers, body }: APIGatewayProxyResult) => ({
   headers: headers ?? {},
   body: JSON.parse(body),
 });
-
-/** Stops `Date` at an instant; timers stay real. */
-export const stopTime = (now: Date): void => {
-  jest.useFakeTimers({
-    now,
-    doNotFake: [
-      'hrtime',
-      'nextTick',
-      'performance',
-      'queueMicrotask',
-      'setImmediate',
-      'clearImmediate',
-      'setInterval',
-      'clearInterval',
-      'setTimeout',
-      'clearTimeout',
-    ],
-  });
-};

@@ -9,10 +9,11 @@ import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);

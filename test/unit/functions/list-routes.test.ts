@@ -5,7 +5,7 @@ import type { ImageRequest } from '../../../core/requests/request-rules.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as listEndUsers } from '../../../functions/api/list-end-users.ts';
 import { handler as listGenerations } from '../../../functions/api/list-generations.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from '../builders/entities.ts';
 import { aRequestId } from '../builders/request-ids.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 

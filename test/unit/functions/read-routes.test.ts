@@ -9,7 +9,7 @@ import { handler as getBalance } from '../../../functions/api/get-balance.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as listBalanceHistory } from '../../../functions/api/list-balance-history.ts';
 import { handler as listModels } from '../../../functions/api/list-models.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
@@ -21,6 +21,7 @@ import {
   REQUEST_ID,
 } from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 

@@ -7,7 +7,7 @@ import { revokeApiKey, SCOPES } from '../../../core/accounts/api-keys.ts';
 import { type EndpointName, ROUTES } from '../../../core/routes.ts';
 import { endUserKey, endUserListing, ledgerEntryKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -23,6 +23,7 @@ import {
   VIDEO_ID,
 } from '../builders/entities.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';

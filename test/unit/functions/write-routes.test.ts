@@ -9,7 +9,7 @@ import { handler as deleteEndUser } from '../../../functions/api/delete-end-user
 import { handler as deleteGeneration } from '../../../functions/api/delete-generation.ts';
 import { handler as getGeneration } from '../../../functions/api/get-generation.ts';
 import { handler as unblockEndUser } from '../../../functions/api/unblock-end-user.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aCaller } from '../builders/callers.ts';
 import { atSeconds, NOW } from '../builders/clocks.ts';
 import {
@@ -22,6 +22,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { cancelled, tableError } from '../builders/table-errors.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';

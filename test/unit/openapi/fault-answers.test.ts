@@ -9,7 +9,7 @@ import { table } from '../../../core/table/table.ts';
 import type { CallerEndpoint } from '../../../functions/openapi/operations.ts';
 import { answersSeen, checkDeclared } from '../../contract/support/declared-answers.ts';
 import { faultAnswers } from '../../contract/support/fault-answers.ts';
-import { aLambdaContext, anApiEvent, read, stopTime } from '../builders/api-events.ts';
+import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
 import { aGenerationBody, aVideoBody } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -28,6 +28,7 @@ import {
 } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
+import { stopTime } from '../builders/stop-time.ts';
 import { tableError } from '../builders/table-errors.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';

@@ -5,9 +5,9 @@ import { listCredentials, readSecret } from '../../../../core/provider-calls/cre
 import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
 import { isTransient } from '../../../../core/transient-errors.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
-import { stopTime } from '../../builders/api-events.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { withEnvironment } from '../../builders/environment.ts';
+import { stopTime } from '../../builders/stop-time.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 

@@ -1,0 +1,98 @@
+/** Measures handlers and prints their `Times` as JSON: page size, runs to warm up, runs of a batch, batches. */
+import '../../test/unit/builders/environment.ts';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { insertAccount } from '../../core/accounts/accounts.ts';
+import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import { changeBalance } from '../../core/ledger/ledger.ts';
+import { table } from '../../core/table/table.ts';
+import { handler as create } from '../../functions/api/create-generation.ts';
+import { handler as read } from '../../functions/api/get-generation.ts';
+import { handler as list } from '../../functions/api/list-generations.ts';
+import { aLambdaContext, anApiEvent } from '../../test/unit/builders/api-events.ts';
+import { aSigningKey } from '../../test/unit/builders/signing-key.ts';
+import { MemoryExecutions } from '../../test/unit/fakes/memory-executions.ts';
+import { MemorySecrets } from '../../test/unit/fakes/memory-secrets.ts';
+import { MemoryTable } from '../../test/unit/fakes/memory-table.ts';
+import { putRequests } from '../calls/seed.ts';
+import { StandIns } from './stand-ins.ts';
+
+/** Microseconds of a run; of a signature alone. */
+export interface Times {
+  create: number;
+  read: number;
+  list: number;
+  signature: number;
+}
+
+const [pageSize = 0, warmRuns = 0, runs = 0, batches = 0] = process.argv.slice(2).map(Number);
+const EMAIL = 'ada@example.com';
+const LIMITS = { requestsPerSecond: 1_000_000, burst: 1_000_000 };
+const OPENING = { amountThousandths: 1_000_000_000, reason: 'topup', reference: '' } as const;
+/** Settings and secrets are read again now and then, which is no stand-in's answer. */
+const MOST_UNKNOWN_SHARE = 0.01;
+
+/** What runs hold on to: an account with requests, the headers of its key, and the id of one of the requests. */
+const openAccount = async () => {
+  new MemoryTable(table);
+  new MemoryExecutions();
+  const secrets = new MemorySecrets();
+  secrets.reset();
+  secrets.set('arn:delivery-key', aSigningKey().privateKeyPem);
+  secrets.set('arn:modelark-key', 'key');
+  const now = new Date();
+  const account = await insertAccount('account', now);
+  const key = { scopes: SCOPES, label: '', limits: LIMITS };
+  const { text: apiKey } = await insertApiKey(account.accountId, key, now);
+  await changeBalance(account.accountId, OPENING, now);
+  const requests = { count: 2 * pageSize, fate: 'succeeded', now } as const;
+  const [requestId = ''] = await putRequests({ account, apiKey }, EMAIL, requests);
+  return { requestId, headers: { Authorization: `Bearer ${apiKey}` } };
+};
+
+/** The median over batches of a run's microseconds. */
+const medianOf = async (run: () => unknown): Promise<number> => {
+  const batch = async (times: number): Promise<number> => {
+    const start = performance.now();
+    for (let time = 0; time < times; time++) await run();
+    return ((performance.now() - start) * 1_000) / times;
+  };
+  await batch(warmRuns);
+  const times: number[] = [];
+  for (let index = 0; index < batches; index++) times.push(await batch(runs));
+  return times.toSorted((one, other) => one - other)[Math.floor(batches / 2)] ?? 0;
+};
+
+const main = async (): Promise<void> => {
+  const { requestId, headers } = await openAccount();
+  const standIns = new StandIns([table, SFNClient.prototype, SecretsManagerClient.prototype]);
+  const context = aLambdaContext();
+  const timeOf = async (
+    handler: typeof create,
+    status: number,
+    options: Parameters<typeof anApiEvent>[0],
+  ): Promise<number> => {
+    standIns.reset();
+    const event = anApiEvent({ ...options, headers });
+    const time = await medianOf(async () => {
+      const answer = await handler(event, context);
+      if (answer.statusCode !== status) throw new Error(`Answered ${answer.body}`);
+    });
+    const share = standIns.unknown / (runs * batches);
+    if (share > MOST_UNKNOWN_SHARE) throw new Error(`${share} calls a run were made for the first time.`);
+    return time;
+  };
+  const body = { model: 'xSD4.5', prompt: 'a lighthouse at dusk', endUserEmail: EMAIL };
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const policy = Buffer.alloc(180);
+  const times: Times = {
+    read: await timeOf(read, 200, { pathParameters: { requestId } }),
+    list: await timeOf(list, 200, { query: { pageSize: [String(pageSize)] } }),
+    create: await timeOf(create, 202, { body }),
+    signature: await medianOf(() => sign('sha256', policy, privateKey)),
+  };
+  process.stdout.write(JSON.stringify(times));
+};
+
+await main();

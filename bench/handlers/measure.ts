@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { isQuick } from '../publish.ts';
+import { type Part, resultOf } from '../results.ts';
+import type { Times } from './child.ts';
+
+/** URLs of a page: each request has one file. */
+const PAGE_SIZE = 20;
+/** Until the code is compiled, and then as often in each of several batches. */
+const [WARM_RUNS, RUNS, BATCHES] = isQuick ? [50, 20, 3] : [5_000, 2_000, 9];
+
+/** The time of a handler's run, from its event to its answer, with stand-ins for AWS that answer at once. */
+export const measureHandlers = async (): Promise<Part> => {
+  // In a process of its own: the other parts have put stand-ins before its clock and its clients.
+  const child = fileURLToPath(new URL('child.ts', import.meta.url));
+  const numbers = [PAGE_SIZE, WARM_RUNS, RUNS, BATCHES].map(String);
+  const { stdout } = await promisify(execFile)(process.execPath, [child, ...numbers]);
+  const times = JSON.parse(stdout) as Times;
+  return {
+    title: 'Time of a handler',
+    note: `A run of the handler with its middleware, from the event to the answer, in one warm process: the median of ${BATCHES} batches of ${RUNS.toLocaleString('en')} runs, one after another. The clients of AWS are
+stand-ins that answer at once, so the SDK's own work is not in it; nothing is logged. The signature of a URL alone (ECDSA P-256) is a figure of the processor.`,
+    results: [
+      resultOf('handler: create an image', times.create, 'µs', { budget: 150 }),
+      resultOf('handler: read an image', times.read, 'µs', { budget: 60 }),
+      resultOf(`handler: list of ${PAGE_SIZE}, a URL`, times.list / PAGE_SIZE, 'µs', { budget: 30 }),
+      resultOf('signature of a URL', times.signature, 'µs'),
+    ],
+  };
+};
