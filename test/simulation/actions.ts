@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { FAULTS, type PlannedFault } from './engine/faults.ts';
+import { FAULTS, INVOCATION_FAULTS, type PlannedFault } from './engine/faults.ts';
+import { OUTAGE_MODES, type OutageMode, type Service } from './engine/outages.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS, type CallbackMode } from './upstream/providers.ts';
 import { RECEIVERS, type Receiver } from './upstream/receivers.ts';
 
@@ -43,6 +44,8 @@ export type Action =
   | { do: 'crash'; afterMs: number }
   /** What is done next meets it. */
   | ({ do: 'fault' } & PlannedFault)
+  /** A service is out of order from now on; of the table, the items of one request. */
+  | { do: 'outage'; service: Service; mode: OutageMode; lengthMs: number; pick: number }
   | { do: 'replace-key' | 'set-limits'; account: number }
   | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
   | { do: 'reconcile' | 'sweep' | 'wait' };
@@ -137,8 +140,25 @@ const abortIn: fc.Arbitrary<Action> = fc.record({
 const crash: fc.Arbitrary<Action> = fc.record({ do: fc.constant('crash' as const), afterMs: fc.nat(150) });
 const fault: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('fault' as const),
-  gap: fc.nat(20),
-  fault: fc.constantFrom(...FAULTS),
+  gap: fc.oneof(fc.nat(3), fc.nat(20)),
+  fault: fc.oneof(fc.constantFrom(...FAULTS), fc.constantFrom(...INVOCATION_FAULTS)),
+});
+/** An outage of one of the services, for up to a quarter of a minute or to a minute and a half. */
+const outageOf = (...services: readonly Service[]): fc.Arbitrary<Action> =>
+  fc.record({
+    do: fc.constant('outage' as const),
+    service: fc.constantFrom(...services),
+    mode: fc.constantFrom(...OUTAGE_MODES),
+    lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 90_000 })),
+    pick,
+  });
+/** A provider that has revoked our credential, or is silent or full, for minutes. */
+const providerOutage: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('outage' as const),
+  service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
+  mode: fc.constantFrom(...(['revoked', 'revoked', 'hangs', 'throttles'] as const)),
+  lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
+  pick,
 });
 const meddle: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -160,7 +180,8 @@ const meddle: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 3, arbitrary: abortIn },
   { weight: 1, arbitrary: crash },
-  { weight: 2, arbitrary: fault },
+  { weight: 3, arbitrary: fault },
+  { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
 );
 
 const others: fc.Arbitrary<Action> = fc.oneof(
@@ -231,8 +252,9 @@ export const FOCUSES: Weighted<Step> = [
         [3, bulkDelete],
         [3, deleteUser],
         [2, fault],
+        [2, outageOf('table', 'table', 'index', 'index', 'bucket')],
         [1, crash],
-        [1, reconcile],
+        [2, reconcile],
       ],
       [
         [2, MOMENTS],
@@ -279,9 +301,10 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [4, createOf({ models: ['xW2.7S', 'xW3.0s'], behaviour: 'instant' })],
+        [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant' })],
         [2, onRequest],
         [3, meddle],
+        [1, providerOutage],
       ],
       ANY_TIME,
     ),

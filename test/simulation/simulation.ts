@@ -1,4 +1,4 @@
-import { apiKeyKey } from '../../core/table/keys.ts';
+import { apiKeyKey, requestPartition } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
@@ -164,6 +164,19 @@ export class Simulation {
       case 'fault':
         world.faults.add(action);
         return;
+      case 'outage': {
+        const { service, mode, lengthMs, pick } = action;
+        const lives = this.lives();
+        // Of the table, the items of one of the newest requests.
+        const partition = requestPartition(
+          lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '',
+        );
+        world.note(
+          () => `  ${service} ${mode} for ${lengthMs} ms${service === 'table' ? `: ${partition}` : ''}`,
+        );
+        world.outages.add({ service, mode, lengthMs, ...(service === 'table' && { partition }) });
+        return;
+      }
       case 'redeliver': {
         const { history } = world.lambda;
         const atWork = history.filter(({ isOver }) => !isOver);

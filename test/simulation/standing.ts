@@ -156,9 +156,19 @@ export class Standing {
     if (status === 200 && kind === 'unblock' && endUser?.blockedAt !== undefined) {
       this.add(`[end-user] ${email} was unblocked and is blocked`);
     }
+    if (status === 200 && kind === 'delete-user') this.judgeSurvivors(change);
     const wasBusy = this.livesOf(change).some(({ endedAt }) => endedAt >= startedAt - CLOCKS_APART_MS);
     if (status === 409 && kind === 'delete-user' && !wasBusy) {
       this.add(`[end-user] ${email} cannot be removed and has nothing under way`);
+    }
+  }
+
+  /** An end-user is removed with every request that the index showed. */
+  private judgeSurvivors(change: UserChange): void {
+    for (const life of this.livesOf(change)) {
+      const wasListed = life.acceptedAt < change.startedAt - UNLISTED_MS;
+      if (wasListed && life.removedAt === undefined && !this.isPastRetention(life))
+        this.add(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
     }
   }
 

@@ -23,6 +23,7 @@ export const sendToTable = (
       unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
       service: 'table',
+      partitions: partitionsOf(input),
       ...limits,
       perform,
       ...(conflict ? { conflict } : {}),
@@ -36,6 +37,7 @@ export const sendToTable = (
     makeCall(world, {
       name: command,
       service: 'table',
+      partitions: partitionsOf(input),
       ...limits,
       perform: () => perform(true),
       partly: () => perform(false),
@@ -62,6 +64,26 @@ export const sendToTable = (
   }
 };
 
+/** The partitions of the table that a call is about; none for a query of an index. */
+const partitionsOf = (input: Input): string[] => {
+  const {
+    Key,
+    Item: item,
+    IndexName,
+    RequestItems,
+    ExpressionAttributeValues,
+  } = input as Record<string, Item>;
+  if (Key ?? item) return [String((Key ?? item)?.PK)];
+  if (RequestItems) {
+    const [requests] = Object.values(RequestItems as Record<string, BatchWrite[string] | BatchGet[string]>);
+    const keys = Array.isArray(requests)
+      ? requests.map(({ DeleteRequest, PutRequest }) => DeleteRequest?.Key ?? PutRequest?.Item)
+      : (requests?.Keys ?? []);
+    return keys.map((key) => String(key?.PK));
+  }
+  return IndexName ? [] : Object.values(ExpressionAttributeValues ?? {}).map(String);
+};
+
 const subjectOf = (input: Input): string => {
   const { Key, Item: item, IndexName } = input as { Key?: Item; Item?: Item; IndexName?: string };
   const key = Key ?? item;
@@ -84,6 +106,7 @@ const transact = async (world: World, writes: readonly Write[], limits: ClientLi
     answer = await makeCall(world, {
       name: `TransactWrite ${part.map(({ Key, Item: item }) => (Key ?? item)?.SK).join(', ')}`,
       service: 'table',
+      partitions: part.map(({ Key, Item: item }) => String((Key ?? item)?.PK)),
       ...limits,
       throttled: () => world.table.throttledIn(part.length),
       perform: () => world.table.transact(part, token),

@@ -9,6 +9,8 @@ export interface Call<T> {
   name: string;
   /** What it is a call to, if that can be out of order as a whole. */
   service: Service | undefined;
+  /** The partitions of the table that it is about. */
+  partitions?: readonly string[];
   /** How often the SDK's client tries it. */
   maxTries: number;
   /** After how long the client gives up a try; undefined when it waits for ever. */
@@ -175,7 +177,7 @@ class Tries<T> {
   /** What the service's outage makes of one try: the error it ends with, or undefined when it goes on. */
   private async meetOutage(): Promise<Error | undefined> {
     const { outages } = this.world;
-    const mode = outages.modeOf(this.call.service);
+    const mode = outages.modeOf(this.call.service, this.call.partitions);
     if (mode === undefined) return undefined;
     outages.met++;
     this.world.disturb(this.call.service);

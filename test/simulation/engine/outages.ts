@@ -26,18 +26,20 @@ export interface PlannedOutage {
   mode: OutageMode;
   startMs: number;
   lengthMs: number;
+  /** The only partition of the table that is. */
+  partition?: string;
 }
 
 /** The outages of one run. */
 export class Outages {
   /** How many calls met one. */
   met = 0;
-  private readonly planned: readonly PlannedOutage[];
+  private readonly planned: PlannedOutage[];
   private readonly scheduler: Scheduler;
   private beganAt = Number.POSITIVE_INFINITY;
 
   constructor(planned: readonly PlannedOutage[], scheduler: Scheduler) {
-    this.planned = planned;
+    this.planned = [...planned];
     this.scheduler = scheduler;
   }
 
@@ -46,27 +48,35 @@ export class Outages {
     this.beganAt = this.scheduler.now;
   }
 
+  /** Adds an outage that begins now. */
+  add(outage: Omit<PlannedOutage, 'startMs'>): void {
+    this.planned.push({ ...outage, startMs: this.scheduler.now - this.beganAt });
+  }
+
   /** When the last one is over, in epoch milliseconds. */
   get endsAt(): number {
     return Math.max(this.beganAt, ...this.planned.map((outage) => this.endOf(outage)));
   }
 
-  /** How a service is out of order now. */
-  modeOf(service: Service | undefined): OutageMode | undefined {
-    return this.current(service)?.mode;
+  /** How a service is out of order now, for a call to these partitions of the table. */
+  modeOf(service: Service | undefined, partitions: readonly string[] = []): OutageMode | undefined {
+    return this.current(service, partitions)?.mode;
   }
 
   /** When the service's present outage is over; now when it has none. */
   endOfCurrent(service: Service): number {
-    const outage = this.current(service);
+    const outage = this.current(service, []);
     return outage ? this.endOf(outage) : this.scheduler.now;
   }
 
-  private current(service: Service | undefined): PlannedOutage | undefined {
+  private current(service: Service | undefined, partitions: readonly string[]): PlannedOutage | undefined {
     const { now } = this.scheduler;
     return this.planned.find(
       (outage) =>
-        outage.service === service && this.beganAt + outage.startMs <= now && now < this.endOf(outage),
+        outage.service === service &&
+        (outage.partition === undefined || partitions.includes(outage.partition)) &&
+        this.beganAt + outage.startMs <= now &&
+        now < this.endOf(outage),
     );
   }
 
