@@ -29,6 +29,8 @@ export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 const TURN_AWAY_MS = 10;
 /** How long a provider that is too busy to tell a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
+/** After how long whoever was told so has written it down: another query may have been on its way. */
+const HEARD_MS = 1_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {
   throttles: [429, 'RateLimitExceeded', 'Throttling.RateQuota'],
@@ -99,7 +101,8 @@ export class Http {
   private judgeQuery(task: string): void {
     const { evidence, scheduler } = this.world;
     const held = evidence.heldOff.get(task);
-    if (!held || scheduler.now >= held.untilMs - MARGIN_MS || evidence.faultAt >= held.atMs) return;
+    if (!held || scheduler.now < held.atMs + HEARD_MS || scheduler.now >= held.untilMs - MARGIN_MS) return;
+    if (evidence.faultAt >= held.atMs) return;
     evidence.hastyQueries.push(
       `[hasty] ${task} was asked about ${held.untilMs - scheduler.now} ms before its provider wants to be asked`,
     );
