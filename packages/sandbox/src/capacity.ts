@@ -1,3 +1,4 @@
+import { createBusyCalls } from './busy-calls.ts';
 import { createCallCounter } from './call-counter.ts';
 import type { Directives } from './directives.ts';
 
@@ -44,12 +45,16 @@ export type Gate = {
 /** Rates count the creations of this long. */
 const RATE_MILLISECONDS = 1_000;
 
-/** Creates a gate. `now` returns epoch milliseconds. Keeps the creations of the last second, and one time for each busy prompt. */
+/** What `[busy-for=…]` says when the prompt names no other `Retry-After`. */
+const BUSY_RETRY_AFTER_SECONDS = 1;
+
+/** Creates a gate. `now` returns epoch milliseconds. Keeps the creations of the last second, and each busy prompt. */
 export const createGate = (now: () => number, { createsPerSecond, runningCalls }: Capacity = {}): Gate => {
   const creations = new Map<string, number[]>();
   const busySince = new Map<string, number>();
   const underWay = new Map<string, number>();
   const earlierCalls = createCallCounter();
+  const busy = createBusyCalls(now);
 
   /** Milliseconds until there is room for one more creation with this key, which is then counted; 0 when it was. */
   const waitOf = (key: string, perSecond: number | undefined): number => {
@@ -77,7 +82,7 @@ export const createGate = (now: () => number, { createsPerSecond, runningCalls }
   return {
     refusalOf({ model, prompt, directives }) {
       const key = `${model}\n${prompt}`;
-      const { busySeconds, flakyCalls, retryAfterSeconds } = directives;
+      const { busyCalls, busySeconds, flakyCalls, retryAfterSeconds } = directives;
       const waitMilliseconds = Math.max(
         waitOf(model, createsPerSecond),
         waitOf(key, directives.createsPerSecond),
@@ -85,7 +90,10 @@ export const createGate = (now: () => number, { createsPerSecond, runningCalls }
       if (waitMilliseconds > 0) {
         return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? Math.ceil(waitMilliseconds / 1000) };
       }
-      if (isBusy(key, busySeconds)) return { reason: 'rate', retryAfterSeconds };
+      if (isBusy(key, busySeconds)) {
+        return { reason: 'rate', retryAfterSeconds: retryAfterSeconds ?? BUSY_RETRY_AFTER_SECONDS };
+      }
+      if (busy.isRefused(key, busyCalls)) return { reason: 'rate', retryAfterSeconds };
       const isFlaky = flakyCalls > 0 && earlierCalls.next(key) < flakyCalls;
       return isFlaky ? { reason: 'overload', retryAfterSeconds } : undefined;
     },

@@ -12,6 +12,8 @@ export type Directives = {
   fail?: Failure;
   /** How many calls with this prompt fail before one succeeds. */
   flakyCalls: number;
+  /** Places (from 0) of the calls with this prompt that are refused as too many, however often they are repeated. */
+  busyCalls: 'all' | ReadonlySet<number>;
   /** For how long calls with this prompt are refused as too many, from the first one; 0 for none. */
   busySeconds: number;
   /** Creations with this prompt in any second; others are refused. Absent for any number. */
@@ -38,6 +40,8 @@ export type Directives = {
   callback?: 'off' | 'twice' | 'late';
   /** Replaces the upstream's status word while the task is unfinished. */
   statusWord?: string;
+  /** The answers that nobody can read: the one to the creation, or those to the queries of its task. */
+  garbled?: 'creation' | 'queries';
   isEmpty: boolean;
   isForgotten: boolean;
   /** Minimum file size in millions of bytes; absent for no minimum. */
@@ -52,7 +56,8 @@ const VALUES = {
   delay: String.raw`\d+(?:\.\d+)?`,
   queued: String.raw`\d+(?:\.\d+)?`,
   fail: 'content_policy|provider_error|timeout',
-  busy: String.raw`\d+(?:\.\d+)?`,
+  busy: String.raw`all|\d+`,
+  'busy-for': String.raw`\d+(?:\.\d+)?`,
   rate: String.raw`[1-9]\d*`,
   running: String.raw`[1-9]\d*`,
   'retry-after': String.raw`\d+`,
@@ -65,6 +70,7 @@ const VALUES = {
   broken: String.raw`all|\d+`,
   callback: 'off|twice|late',
   status: '[A-Za-z_]+',
+  garbled: 'creation|queries',
   megabytes: String.raw`[1-9]\d{0,2}`,
 };
 
@@ -73,13 +79,14 @@ const withValue = Object.entries(VALUES).map(([name, value]) => `${name}=(?<${gr
 const DIRECTIVE = new RegExp(String.raw`\[(?:${withValue.join('|')}|(?<flag>empty|forget|revoked))\]`, 'g');
 
 /**
- * Parses the directives in a prompt. The last one wins when repeated, except `broken` and `partial`, which accumulate. Other text in
- * brackets stays in the text.
+ * Parses the directives in a prompt. The last one wins when repeated, except `broken`, `busy` and `partial`, which accumulate. Other
+ * text in brackets stays in the text.
  */
 export const parseDirectives = (prompt: string): Directives => {
   const directives: Directives = {
     text: prompt,
     flakyCalls: 0,
+    busyCalls: new Set(),
     busySeconds: 0,
     hangSeconds: 0,
     unavailableQueries: 0,
@@ -89,15 +96,19 @@ export const parseDirectives = (prompt: string): Directives => {
     isEmpty: false,
     isForgotten: false,
   };
+  const busyPlaces = new Set<number>();
   const brokenIndexes = new Set<number>();
   const refusedIndexes = new Set<number>();
-  let isAllBroken = false;
+  let [isAllBusy, isAllBroken] = [false, false];
   for (const { groups = {} } of prompt.matchAll(DIRECTIVE)) {
     const { delay, queued, busy, partial, fail, flaky, images, broken, callback, status, megabytes, flag } =
       groups;
-    const { rate, running, retry_after: retryAfter, hang, unavailable, usage } = groups;
+    const { busy_for: busyFor, rate, running, retry_after: retryAfter, hang } = groups;
+    const { unavailable, usage, garbled } = groups;
     if (delay !== undefined) directives.delaySeconds = Number(delay);
-    if (busy !== undefined) directives.busySeconds = Number(busy);
+    if (busy === 'all') isAllBusy = true;
+    else if (busy !== undefined) busyPlaces.add(Number(busy));
+    if (busyFor !== undefined) directives.busySeconds = Number(busyFor);
     if (rate !== undefined) directives.createsPerSecond = Number(rate);
     if (running !== undefined) directives.runningCalls = Number(running);
     if (retryAfter !== undefined) directives.retryAfterSeconds = Number(retryAfter);
@@ -113,6 +124,7 @@ export const parseDirectives = (prompt: string): Directives => {
     else if (broken !== undefined) brokenIndexes.add(Number(broken));
     if (callback !== undefined) directives.callback = callback as 'off' | 'twice' | 'late';
     if (status !== undefined) directives.statusWord = status;
+    if (garbled !== undefined) directives.garbled = garbled as 'creation' | 'queries';
     if (megabytes !== undefined) directives.megabytes = Number(megabytes);
     if (flag === 'empty') directives.isEmpty = true;
     if (flag === 'forget') directives.isForgotten = true;
@@ -121,6 +133,7 @@ export const parseDirectives = (prompt: string): Directives => {
   return {
     ...directives,
     text: prompt.replace(DIRECTIVE, ' ').replace(/\s+/g, ' ').trim(),
+    busyCalls: isAllBusy ? 'all' : busyPlaces,
     brokenOutputs: isAllBroken ? 'all' : brokenIndexes,
     refusedOutputs: refusedIndexes,
   };

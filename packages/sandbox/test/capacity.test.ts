@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createGate, WAN_CAPACITY } from '../src/capacity.ts';
-import { parseDirectives } from '../src/directives.ts';
+import { WAN_CAPACITY } from '../src/capacity.ts';
 import { createTasks } from '../src/tasks.ts';
 import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
 
@@ -8,85 +7,6 @@ const outcomeOf = async (response: Response) => {
   const body = (await response.json()) as { code?: string; error?: { code: string } };
   return [response.status, body.error?.code ?? body.code];
 };
-
-describe('a gate', () => {
-  const creation = (prompt: string, model = 'a') => ({ model, prompt, directives: parseDirectives(prompt) });
-  const gateAt = (clock: { time: number }, createsPerSecond?: number) =>
-    createGate(() => clock.time, createsPerSecond === undefined ? {} : { createsPerSecond });
-
-  test('lets so many creations of a model pass in each second', () => {
-    const clock = { time: 0 };
-    const gate = gateAt(clock, 2);
-    const refused = (model = 'a') => gate.refusalOf(creation('a fox', model)) !== undefined;
-
-    expect([refused(), refused(), refused(), refused('b')]).toEqual([false, false, true, false]);
-    clock.time = 999;
-    expect(refused()).toBe(true);
-    clock.time = 1_000;
-    expect([refused(), refused(), refused()]).toEqual([false, false, true]);
-  });
-
-  test('refuses a busy prompt for its seconds, from the first call on', () => {
-    const clock = { time: 50_000 };
-    const gate = gateAt(clock);
-    const refused = (animal = 'a fox') => gate.refusalOf(creation(`${animal} [busy=2.5]`)) !== undefined;
-
-    expect(refused()).toBe(true);
-    clock.time += 2_499;
-    expect([refused(), refused('a hen')]).toEqual([true, true]);
-    clock.time += 1;
-    expect([refused(), refused('a hen')]).toEqual([false, true]);
-  });
-
-  test('says when a rate has room again, and what a prompt asks for', () => {
-    const clock = { time: 0 };
-    const gate = gateAt(clock, 1);
-    const refusal = (prompt: string, model?: string) => gate.refusalOf(creation(prompt, model));
-
-    expect(refusal('a fox')).toBeUndefined();
-    clock.time = 1;
-    expect(refusal('a fox')).toEqual({ reason: 'rate', retryAfterSeconds: 1 });
-    expect(refusal('a fox [retry-after=7]')).toEqual({ reason: 'rate', retryAfterSeconds: 7 });
-    expect(refusal('a hen [busy=9][retry-after=5]', 'b')).toEqual({ reason: 'rate', retryAfterSeconds: 5 });
-    expect(refusal('a hen [flaky=1][retry-after=3]', 'c')).toEqual({
-      reason: 'overload',
-      retryAfterSeconds: 3,
-    });
-    expect(refusal('a hen [flaky=1][retry-after=3]', 'd')).toMatchObject({ reason: 'overload' });
-  });
-
-  test('takes no more creations of a prompt in a second than it asks for', () => {
-    const clock = { time: 0 };
-    const gate = gateAt(clock);
-    const refused = (prompt: string) => gate.refusalOf(creation(prompt)) !== undefined;
-
-    const foxes = [1, 2, 3].map(() => refused('a fox [rate=2]'));
-    expect([...foxes, refused('a hen [rate=2]')]).toEqual([false, false, true, false]);
-    clock.time = 1_000;
-    expect(refused('a fox [rate=2]')).toBe(false);
-  });
-
-  test('refuses calls beyond those that may be under way, of a model or a prompt, until one has ended', async () => {
-    const gate = createGate(() => 0, { runningCalls: 2 });
-    const end: (() => void)[] = [];
-    const call = (prompt: string, model?: string) =>
-      gate.during(
-        creation(prompt, model),
-        ({ reason, retryAfterSeconds }) => new Error(`${reason} ${retryAfterSeconds}`),
-        () => new Promise<void>((resolve) => end.push(resolve)),
-      );
-
-    const [first, second] = [call('a fox [running=1]'), call('a hen')];
-    await expect(call('a cat [retry-after=4]')).rejects.toThrow('running 4');
-    end[1]?.();
-    await second;
-    await expect(call('a fox [running=1]')).rejects.toThrow('running undefined');
-    const others = [call('a cat'), call('a cat', 'another')];
-    for (const each of end) each();
-    await Promise.all([first, ...others]);
-    expect(end).toHaveLength(4);
-  });
-});
 
 describe('the tasks of a model that runs few at once', () => {
   const tasksAt = (clock: { time: number }) =>
@@ -193,7 +113,7 @@ describe('a sandbox without limits', () => {
   afterAll(() => sandbox.close());
 
   test('is busy where a prompt says so', async () => {
-    const prompt = 'a fox [busy=60]';
+    const prompt = 'a fox [busy=all]';
 
     expect(await outcomeOf(await sandbox.arkImages({ prompt }))).toEqual([
       429,
@@ -213,11 +133,14 @@ describe('a sandbox without limits', () => {
   });
 
   test('says when to try again where a prompt says so, and only there', async () => {
-    const asked = await sandbox.studioVideo(aStudioVideo({ prompt: 'a fox [busy=60][retry-after=9]' }));
+    const asked = await sandbox.studioVideo(aStudioVideo({ prompt: 'a fox [busy=0][retry-after=9]' }));
     const ark = await sandbox.arkImages({ prompt: 'a fox [flaky=1][retry-after=2]' });
+    const busy = await sandbox.arkImages({ prompt: 'a fox [busy-for=60]' });
     const plain = await sandbox.arkImages({ prompt: 'a fox [flaky=1]' });
 
-    expect([asked, ark, plain].map(({ headers }) => headers.get('retry-after'))).toEqual(['9', '2', null]);
+    expect([asked, ark, busy, plain].map(({ headers }) => headers.get('retry-after'))).toEqual([
+      ...['9', '2', '1', null],
+    ]);
   });
 
   test('answers the queries of a task with 503, and 401, where a prompt says so', async () => {

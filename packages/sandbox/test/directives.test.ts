@@ -3,6 +3,7 @@ import { isBroken, parseDirectives } from '../src/directives.ts';
 
 const NONE = {
   flakyCalls: 0,
+  busyCalls: new Set(),
   busySeconds: 0,
   hangSeconds: 0,
   unavailableQueries: 0,
@@ -17,7 +18,12 @@ describe('the directives of a prompt', () => {
   test.each([
     ['a fox [delay=5]', { delaySeconds: 5 }],
     ['a fox [delay=0.25]', { delaySeconds: 0.25 }],
-    ['a fox [busy=2.5]', { busySeconds: 2.5 }],
+    ['a fox [busy=1]', { busyCalls: new Set([1]) }],
+    ['a fox [busy=0][busy=2]', { busyCalls: new Set([0, 2]) }],
+    ['a fox [busy=1] [busy=all]', { busyCalls: 'all' }],
+    ['a fox [busy-for=2.5]', { busySeconds: 2.5 }],
+    ['a fox [garbled=creation]', { garbled: 'creation' }],
+    ['a fox [garbled=queries]', { garbled: 'queries' }],
     ['a fox [rate=2][running=3]', { createsPerSecond: 2, runningCalls: 3 }],
     ['a fox [retry-after=7]', { retryAfterSeconds: 7 }],
     ['a fox [hang=1.5]', { hangSeconds: 1.5 }],
@@ -60,6 +66,10 @@ describe('the directives of a prompt', () => {
     'a fox [broken=some]',
     'a fox [delay=5',
     'a fox [callback=never]',
+    'a fox [busy=2.5]',
+    'a fox [busy-for=all]',
+    'a fox [garbled]',
+    'a fox [garbled=answers]',
     'a fox [status=]',
     'a fox [status=two words]',
     'a fox [empty=1]',

@@ -146,6 +146,17 @@ describe('the sandbox as a function answers as its server does', () => {
     expect([(await call()).statusCode, (await call()).statusCode]).toEqual([429, 200]);
   });
 
+  test('to [busy=0], which an instance counts, and of which the file of the next call knows nothing', async () => {
+    clock.time = START;
+    const handler = newInstance();
+    const call = () =>
+      handler(event('POST', ARK_IMAGES, { body: JSON.stringify(anImage({ prompt: 'a fox [busy=0]' })) }));
+
+    expect((await call()).statusCode).toBe(429);
+    const { url } = json(await call()).data[0];
+    expect((await fetchFile(url)).statusCode).toBe(200);
+  });
+
   test('to a cancellation with a refusal, since it keeps no task that could be cancelled', async () => {
     clock.time = START;
     const { id } = json(

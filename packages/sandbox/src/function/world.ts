@@ -46,9 +46,9 @@ export const createWorld = ({ apiKey, outputsUrl, media }: WorldOptions): World 
 };
 
 /** Directives that took effect when the request was made, and would again, and those that count queries. */
-const SPENT = /\[(?:(?:flaky|unavailable)=\d+|(?:busy|hang)=\d+(?:\.\d+)?)\]/g;
+const SPENT = /\[(?:(?:flaky|unavailable)=\d+|busy=(?:all|\d+)|(?:busy-for|hang)=\d+(?:\.\d+)?)\]/g;
 /** Those of a synchronous call also waited. */
-const SPENT_SYNCHRONOUS = /\[(?:flaky=\d+|(?:busy|delay|hang)=\d+(?:\.\d+)?)\]/g;
+const SPENT_SYNCHRONOUS = /\[(?:flaky=\d+|busy=(?:all|\d+)|(?:busy-for|delay|hang)=\d+(?:\.\d+)?)\]/g;
 
 const withoutSpent = ({ body, async: asynchronous, path }: MadeRequest): string => {
   const isTask = asynchronous !== undefined || path.endsWith('/tasks');

@@ -1,6 +1,7 @@
 import { createCallCounter } from '../call-counter.ts';
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
+import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import { addImageOutput, drawOutput } from '../image-outputs.ts';
 import type { Outputs } from '../outputs.ts';
@@ -71,7 +72,7 @@ export const createImageHandler = ({
       }),
     );
     const outputTokens = Math.floor((made.length * width * height) / 256);
-    return {
+    const answer = {
       model,
       created: Math.floor(now() / 1000),
       data,
@@ -82,5 +83,6 @@ export const createImageHandler = ({
         ...(request.referencesCount > 0 && { input_images: request.referencesCount }),
       },
     };
+    return garbled(answer, 'creation', directives);
   };
 };

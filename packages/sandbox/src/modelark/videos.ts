@@ -3,6 +3,7 @@ import { createCallCounter } from '../call-counter.ts';
 import type { Callbacks } from '../callbacks.ts';
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
+import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import type { Outputs } from '../outputs.ts';
 import { heldBack } from '../pretend-work.ts';
@@ -130,7 +131,7 @@ export const createVideoHandlers = ({
           },
         });
       }
-      return heldBack({ id }, directives, signal);
+      return heldBack(garbled({ id }, 'creation', directives), directives, signal);
     },
 
     query: ({ params: { taskId = '' } }) => {
@@ -140,7 +141,7 @@ export const createVideoHandlers = ({
       const { directives } = task.about;
       if (directives.isRevoked) throw authenticationError();
       if (earlierQueries.next(taskId) < directives.unavailableQueries) throw serviceUnavailable(directives);
-      return renderArkTask(task);
+      return garbled(renderArkTask(task), 'queries', directives);
     },
 
     remove: ({ params: { taskId = '' } }) => {

@@ -1,5 +1,6 @@
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
+import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import { addImageOutput } from '../image-outputs.ts';
 import type { Outputs } from '../outputs.ts';
@@ -97,7 +98,9 @@ export const createImageHandlers = ({
         request.family === 'z-image'
           ? choiceOf([...images, { text: directives.text }], { reasoning_content: '' })
           : choiceOf(images);
-      return { request_id: requestId, output: { choices: [choice] }, usage: usageOf(request, directives) };
+      const output = { choices: [choice] };
+      const answer = { request_id: requestId, output, usage: usageOf(request, directives) };
+      return garbled(answer, 'creation', directives);
     },
 
     /** `POST …/image-generation/generation`: responds with a task at once. */
@@ -121,7 +124,7 @@ export const createImageHandlers = ({
       });
       journal.add({ id, upstream: 'modelstudio', model: request.model, prompt: request.prompt });
       const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
-      return heldBack(answer, directives, signal);
+      return heldBack(garbled(answer, 'creation', directives), directives, signal);
     },
   };
 };

@@ -1,5 +1,6 @@
 import { createCallCounter } from '../call-counter.ts';
 import type { Directives } from '../directives.ts';
+import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import type { TaskJournal } from '../task-journal.ts';
 import type { Tasks } from '../tasks.ts';
@@ -51,7 +52,7 @@ export const createTaskQuery = (tasks: StudioTasks, journal: TaskJournal): Handl
     if (!task) return { request_id: requestId, output: { task_id: taskId, task_status: 'UNKNOWN' } };
     if (task.about.isRevoked) throw invalidApiKey();
     if (earlierQueries.next(taskId) < task.about.unavailableQueries) throw serviceUnavailable(task.about);
-    return { request_id: requestId, ...describe(task) };
+    return garbled({ request_id: requestId, ...describe(task) }, 'queries', task.about);
   };
 };
 

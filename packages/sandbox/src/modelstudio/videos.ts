@@ -1,5 +1,6 @@
 import { type Capacity, createGate } from '../capacity.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
+import { garbled } from '../garbled.ts';
 import type { Handler } from '../http.ts';
 import type { Inputs } from '../input-files.ts';
 import type { Outputs } from '../outputs.ts';
@@ -89,6 +90,6 @@ export const createVideoHandler = ({
     });
     journal.add({ id, upstream: 'modelstudio', model, prompt });
     const answer = { request_id: requestId, output: { task_id: id, task_status: 'PENDING' } };
-    return heldBack(answer, directives, signal);
+    return heldBack(garbled(answer, 'creation', directives), directives, signal);
   };
 };

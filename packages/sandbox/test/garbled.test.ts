@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo } from './sandbox-client.ts';
+
+let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+beforeAll(async () => {
+  sandbox = await aSandbox();
+});
+afterAll(() => sandbox.close());
+
+/** The status of an answer, and the names of its fields. */
+const shapeOf = async (answer: Response) => {
+  expect(answer.headers.get('content-type')).toMatch('application/json');
+  return [answer.status, Object.keys((await answer.json()) as object)];
+};
+
+test('A garbled creation is answered with 200 and its answer one level deeper, by every route', async () => {
+  const prompt = 'a fox [garbled=creation]';
+  const creations = [
+    () => sandbox.arkImages({ prompt }),
+    () => sandbox.arkVideo(anArkVideo({ prompt })),
+    () => sandbox.studioImages(aStudioRequest({ prompt })),
+    () => sandbox.studioTask(aStudioRequest({ prompt })),
+    () => sandbox.studioVideo(aStudioVideo({ prompt })),
+  ];
+  for (const create of creations) expect(await shapeOf(await create())).toEqual([200, ['result']]);
+});
+
+test('Garbled queries are answered so every time, of a task that was created as any other', async () => {
+  const prompt = 'a fox [delay=0][garbled=queries]';
+  const ark = (await (await sandbox.arkVideo(anArkVideo({ prompt }))).json()) as { id: string };
+  const ids = [
+    await sandbox.studioTask(aStudioRequest({ prompt })),
+    await sandbox.studioVideo(aStudioVideo({ prompt })),
+  ];
+  const studio = await Promise.all(
+    ids.map(async (answer) => ((await answer.json()) as { output: { task_id: string } }).output.task_id),
+  );
+
+  for (const path of [
+    `/api/v3/contents/generations/tasks/${ark.id}`,
+    ...studio.map((id) => `/api/v1/tasks/${id}`),
+  ]) {
+    for (const _ of [1, 2]) expect(await shapeOf(await sandbox.call('GET', path))).toEqual([200, ['result']]);
+  }
+});
