@@ -167,6 +167,7 @@ export const StackContext = z
     wafRequestsPer5Minutes: wholeNumber(10, 2_000_000_000).optional(),
     console: flag.default(false),
     providers: z.enum(['real', 'sandbox']).default('real'),
+    sandboxMaxRunning: wholeNumber(1, 10_000).optional(),
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,
     modelRoutes: json(ModelRoutes),

@@ -47,7 +47,7 @@ export class GenerationServiceStack extends Stack {
     const settings = new Settings(context);
     const dataStore = new DataStore(this, 'DataStore', context);
     const sandbox =
-      context.providers === 'sandbox' ? new SandboxProviders(this, 'Sandbox', bundleOf) : undefined;
+      context.providers === 'sandbox' ? new SandboxProviders(this, 'Sandbox', bundleOf, context) : undefined;
     const secrets = new ProviderSecrets(this, 'ProviderSecrets', context, sandbox);
     const httpApi = new HttpApi(this, 'HttpApi', context);
     const { bucket } = dataStore;

@@ -2,6 +2,7 @@ import { Duration, Fn, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import type { StackContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** Protects nothing: who has the sandbox's address gets made-up pictures. */
@@ -19,7 +20,12 @@ export class SandboxProviders extends Construct {
   /** Routes of the models that only the sandbox has. */
   readonly modelRoutes = ROUTES;
 
-  constructor(scope: Construct, id: string, bundleOf: (name: string) => string) {
+  constructor(
+    scope: Construct,
+    id: string,
+    bundleOf: (name: string) => string,
+    { sandboxMaxRunning }: Pick<StackContext, 'sandboxMaxRunning'>,
+  ) {
     super(scope, id);
     const { lambda } = new ServiceFunction(this, 'AnswerAsProviders', {
       bundle: bundleOf('sandbox/answer-as-providers'),
@@ -29,6 +35,9 @@ export class SandboxProviders extends Construct {
       memorySize: 2048,
     });
     lambda.addEnvironment('SANDBOX_API_KEY', API_KEY);
+    if (sandboxMaxRunning !== undefined) {
+      lambda.addEnvironment('SANDBOX_MAX_RUNNING', String(sandboxMaxRunning));
+    }
     // The service fetches files by their URLs alone, as it does from the providers.
     const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
     // `https://<host>/`

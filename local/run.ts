@@ -19,10 +19,11 @@ import {
   providerContext,
   providerKeys,
   SANDBOX_KEY,
+  sandboxMaxRunning,
   withoutProviders,
 } from './run/provider-keys.ts';
 import { startSandboxWhereItWas } from './run/sandbox-port.ts';
-import { type Context, projectRoutes, synthesize } from './run/synthesize.ts';
+import { type Context, projectContext, projectRoutes, synthesize } from './run/synthesize.ts';
 
 /** How to start a local run. */
 export interface LocalRunOptions {
@@ -147,8 +148,10 @@ export const startLocalRun = async (
 
   const synthesizeStack = async ({ baseUrl, filesUrl }: Addresses): Promise<string> => {
     if (needsSandbox(environment)) {
+      const { plainImages } = options;
+      const maxRunning = sandboxMaxRunning({ ...projectContext(), ...givenContext });
       sandbox = await startSandboxWhereItWas(
-        (port) => parts.startSandbox({ port, apiKey: SANDBOX_KEY, plainImages: options.plainImages }),
+        (port) => parts.startSandbox({ port, apiKey: SANDBOX_KEY, plainImages, maxRunning }),
         data.file('sandbox-port'),
       );
     }

@@ -54,6 +54,15 @@ export const withoutProviders = (
   return others;
 };
 
+/**
+ * The most calls, and the most tasks, of a model that the sandbox of a run takes at once: `sandboxMaxRunning`. Undefined for
+ * any number, and for a wrong value, which the synthesis names.
+ */
+export const sandboxMaxRunning = (context: Record<string, unknown>): number | undefined => {
+  const given = Number(context.sandboxMaxRunning ?? 0);
+  return Number.isInteger(given) && given > 0 ? given : undefined;
+};
+
 /** Models that only the sandbox has; no provider is confirmed to offer them. */
 const SANDBOX_ROUTES = { 'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro' } };
 

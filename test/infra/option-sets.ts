@@ -21,6 +21,6 @@ export const PRODUCTION = {
   console: 'true',
 };
 /** Context of a stack with stand-ins for the providers. */
-export const SANDBOX = { providers: 'sandbox' };
+export const SANDBOX = { providers: 'sandbox', sandboxMaxRunning: '3' };
 /** Context of a stack that may go without a trace. */
 export const DEVELOPMENT = { removalPolicy: 'destroy', logRetentionDays: '7', accessLogs: 'false' };

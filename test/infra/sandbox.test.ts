@@ -89,6 +89,15 @@ describe('a stack with the sandbox', () => {
     expect(variablesOf(STAND_IN).SANDBOX_API_KEY).toBe(key);
   });
 
+  test('limits that function, and no other, as told', () => {
+    const limits = Object.entries(sandbox.functions).flatMap(([name, { properties }]) => {
+      const { SANDBOX_MAX_RUNNING: most } = properties.Environment.Variables;
+      return most === undefined ? [] : [[name, most]];
+    });
+
+    expect(limits).toEqual([[STAND_IN, '3']]);
+  });
+
   test('offers the model that only the sandbox has', () => {
     const routes = (variables: Record<string, string> | undefined) =>
       JSON.parse(variables?.MODEL_ROUTES ?? '');

@@ -33,6 +33,7 @@ beforeAll(async () => {
     context: {
       ...gate.context,
       queueDeadlineSeconds: QUEUE_SECONDS,
+      sandboxMaxRunning: MAX_RUNNING,
       modelRoutes: JSON.stringify({
         'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128', maxRunning: MAX_RUNNING },
         xSD5Pro: { provider: 'modelark', upstreamModel: 'dola-seedream-5-0-pro-260628', maxRunning: 1 },

@@ -14,6 +14,10 @@ export type Capacity = {
   whenFull?: 'queue' | 'refuse';
 };
 
+/** So many calls and so many tasks of a model at once; the upstreams refuse those beyond, each by its own codes. */
+export const capacityOf = (maxRunning: number) =>
+  ({ runningTasks: maxRunning, runningCalls: maxRunning, whenFull: 'refuse' }) as const satisfies Capacity;
+
 /** Wan 2.7 and 3.0: "5 creates/s and 5 running tasks per account and model" (Model Studio, rate limits). */
 export const WAN_CAPACITY = { runningTasks: 5, createsPerSecond: 5 } as const satisfies Capacity;
 

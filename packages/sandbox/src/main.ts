@@ -26,10 +26,8 @@ if (!Number.isInteger(port) || port < 0 || port > 65_535) {
 const [maxRunning, createsPerSecond] = [limitOf('max-running'), limitOf('requests-per-second')];
 const sandbox = await startSandbox({
   port,
-  capacity: {
-    ...(maxRunning !== undefined && { runningTasks: maxRunning, runningCalls: maxRunning }),
-    ...(createsPerSecond !== undefined && { createsPerSecond }),
-  },
+  maxRunning,
+  capacity: { ...(createsPerSecond !== undefined && { createsPerSecond }) },
 });
 console.log(`sandbox providers at ${sandbox.url} (API key: sandbox-key)`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { answerCall } from './answer-call.ts';
 import { type CallbackTiming, createCallbacks } from './callbacks.ts';
-import type { Capacity } from './capacity.ts';
+import { type Capacity, capacityOf } from './capacity.ts';
 import { fetchInputs } from './fetch-inputs.ts';
 import type { Upstream } from './http.ts';
 import { takeAllInputs } from './input-files.ts';
@@ -125,6 +125,8 @@ export type SandboxOptions = {
   callbackTiming?: Partial<CallbackTiming>;
   /** What both upstreams let an account do at once, for each model. Default: no limits. */
   capacity?: Capacity;
+  /** The most calls, and the most tasks, of a model at once; others are refused. What `capacity` says wins. Default: any number. */
+  maxRunning?: number | undefined;
   /** How long the URLs of outputs are valid, in seconds. Default: 24 hours. */
   outputSeconds?: number;
   /** Whether the files that calls name are fetched and checked, as the upstreams do. Default true. */
@@ -150,7 +152,8 @@ export const startSandbox = async ({
   plainImages = false,
   upstreams = [],
   callbackTiming = {},
-  capacity,
+  capacity: givenCapacity,
+  maxRunning,
   outputSeconds,
   fetchInputs: isFetching = true,
 }: SandboxOptions = {}): Promise<Sandbox> => {
@@ -167,6 +170,7 @@ export const startSandbox = async ({
     ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now, lifetimeSeconds: outputSeconds },
     media: { drawImage: plainImages ? PLAIN_MEDIA.drawImage : drawImage, encodeVideo },
   });
+  const capacity = { ...(maxRunning !== undefined && capacityOf(maxRunning)), ...givenCapacity };
   const checkInputs = isFetching ? fetchInputs : takeAllInputs;
   const journal = createTaskJournal();
   const callbacks = createCallbacks({ journal, now: Date.now, timing: callbackTiming });

@@ -84,6 +84,25 @@ describe('a sandbox with limits', () => {
   });
 });
 
+describe('a sandbox that takes few calls and tasks at once', () => {
+  let sandbox: Awaited<ReturnType<typeof aSandbox>>;
+  beforeAll(async () => {
+    sandbox = await aSandbox({ maxRunning: 1 });
+  });
+  afterAll(() => sandbox.close());
+
+  test('refuses those beyond, of either kind', async () => {
+    const calls = () => sandbox.arkImages({ prompt: 'a fox [delay=0.3]' });
+    const task = () => sandbox.studioVideo(aStudioVideo({ prompt: 'a fox [delay=60]' }));
+
+    const images = await Promise.all((await Promise.all([calls(), calls()])).map(outcomeOf));
+    expect(images).toContainEqual([200, undefined]);
+    expect(images).toContainEqual([429, 'InflightBatchsizeExceeded']);
+    expect((await task()).status).toBe(200);
+    expect(await outcomeOf(await task())).toEqual([429, 'Throttling.Concurrency']);
+  });
+});
+
 describe('a sandbox that makes few images at once', () => {
   let sandbox: Awaited<ReturnType<typeof aSandbox>>;
   beforeAll(async () => {

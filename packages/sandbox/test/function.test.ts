@@ -157,6 +157,21 @@ describe('the sandbox as a function answers as its server does', () => {
     expect((await fetchFile(url)).statusCode).toBe(200);
   });
 
+  test('to more tasks of a model at once than an instance may take, until one has ended', async () => {
+    clock.time = START;
+    const handler = createHandler({
+      ...{ apiKey: 'test-key', media: PLAIN_MEDIA, maxRunning: 1, now: () => clock.time },
+    });
+    const create = async () => {
+      const body = JSON.stringify(anArkVideo({}, 'a fox [delay=10]'));
+      return (await handler(event('POST', ARK_TASKS, { body }))).statusCode;
+    };
+
+    expect([await create(), await create()]).toEqual([200, 429]);
+    clock.time += 10_000;
+    expect(await create()).toBe(200);
+  });
+
   test('to a cancellation with a refusal, since it keeps no task that could be cancelled', async () => {
     clock.time = START;
     const { id } = json(

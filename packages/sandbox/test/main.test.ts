@@ -23,8 +23,18 @@ test('The command line limits calls under way and a second, prints its URL, and 
   };
 
   const answers = await Promise.all(['a [delay=0.2]', 'b [delay=0.2]', 'c'].map(create));
+  const task = async () => {
+    const { status } = await fetch(`${url}/api/v3/contents/generations/tasks`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sandbox-key' },
+      body: JSON.stringify({ model: 'sandbox-xw3-pro', content: [{ type: 'text', text: 'a [delay=60]' }] }),
+    });
+    return status;
+  };
+  const tasks = [await task(), await task()];
   child.kill('SIGTERM');
 
+  expect(tasks).toEqual([200, 429]);
   expect(answers).toContainEqual([429, null]);
   expect(answers).toContainEqual([429, '1']);
   expect(answers.filter(([status]) => status === 200)).toHaveLength(1);

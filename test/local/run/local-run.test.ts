@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SandboxOptions } from '@generation-service/sandbox';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type LocalRun, type LocalRunParts, startLocalRun } from '../../../local/run.ts';
 import { createFakes } from './a-local-run.ts';
@@ -175,6 +176,32 @@ describe('the keys of the providers', () => {
       expect.objectContaining({ SecretId: 'service/model-studio-key', SecretString: 'sandbox-key' }),
     ]);
   });
+});
+
+describe('the sandbox', () => {
+  const seenBySandbox = async (context: Record<string, unknown>) => {
+    const given: SandboxOptions[] = [];
+    const startSandbox: LocalRunParts['startSandbox'] = (options) => {
+      given.push(options);
+      return fakes.parts.startSandbox(options);
+    };
+    await start({ context, plainImages: true }, { startSandbox });
+    return given;
+  };
+
+  test('takes as many calls and tasks at once as the context says, which the stack sees too', async () => {
+    expect(await seenBySandbox({ sandboxMaxRunning: '5' })).toEqual([
+      { port: 0, apiKey: 'sandbox-key', plainImages: true, maxRunning: 5 },
+    ]);
+    expect(fakes.seen.context).toHaveProperty('sandboxMaxRunning', '5');
+  });
+
+  test.each([undefined, '', '0', '-1', '1.5', 'many'])(
+    'takes any number where it says %j: a wrong value is the synthesis to refuse',
+    async (sandboxMaxRunning) => {
+      expect(await seenBySandbox({ sandboxMaxRunning })).toMatchObject([{ maxRunning: undefined }]);
+    },
+  );
 });
 
 describe('a start that fails', () => {

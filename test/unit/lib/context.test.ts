@@ -52,6 +52,7 @@ describe('the context', () => {
       removalPolicy: 'keep',
       wafRequestsPer5Minutes: undefined,
       providers: 'real',
+      sandboxMaxRunning: undefined,
       ...required,
     });
   });
@@ -146,6 +147,7 @@ describe('the context', () => {
         'https://a.example/(b)',
       ],
     ],
+    ['sandboxMaxRunning', [0, 10_001, 1.5, 'many', '']],
     ['modelArkBaseUrl', [null, 'none']],
     ['modelStudioBaseUrl', [null, '']],
     [
@@ -191,6 +193,8 @@ describe('the context', () => {
     ['webhookRetrySeconds', Array(20).fill(86_400).join(',')],
     ['pollIntervalSeconds', 1],
     ['pollIntervalSeconds', 300],
+    ['sandboxMaxRunning', 1],
+    ['sandboxMaxRunning', 10_000],
   ] as const)('accepts %s at its bound %p', (key, value) => {
     expect(read({ [key]: value })[key]).toBe(value);
   });

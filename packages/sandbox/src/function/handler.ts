@@ -46,15 +46,19 @@ const sent = (answer: CallAnswer | undefined): FunctionUrlResult =>
 /**
  * The sandbox as a Lambda function behind a function URL. It keeps nothing: a task's id and a file's name hold the request
  * that made them, compressed, and a later call makes that request again at its time, in a world of its own. Files are
- * made by `media` whenever they are fetched. There are no callbacks, and `[flaky]` counts in each instance of the function.
+ * made by `media` whenever they are fetched. There are no callbacks, and `[flaky]` and `maxRunning` count in each instance of
+ * the function.
  */
 export const createHandler = ({
   apiKey,
   media,
+  maxRunning,
   now = Date.now,
 }: {
   apiKey: string;
   media: Media;
+  /** The most tasks of a model at once; others are refused. Default: any number. */
+  maxRunning?: number;
   now?: () => number;
 }): ((event: FunctionUrlEvent) => Promise<FunctionUrlResult>) => {
   const liveWorlds = new Map<string, ReturnType<typeof createWorld>>();
@@ -82,7 +86,8 @@ export const createHandler = ({
 
   return async ({ rawPath: path, headers, requestContext, body = '', isBase64Encoded }) => {
     const { method } = requestContext.http;
-    const options = { apiKey, media, outputsUrl: `https://${requestContext.domainName}/outputs` };
+    const outputsUrl = `https://${requestContext.domainName}/outputs`;
+    const options = { apiKey, media, maxRunning, outputsUrl };
     if (path === WEBHOOKS_PATH) return text(method === 'POST' ? 204 : 405);
     if (path.startsWith(OUTPUTS_PATH)) {
       if (method !== 'GET' && method !== 'HEAD') return xml(404, 'NoSuchKey');

@@ -1,5 +1,6 @@
 import { answerCall, type CallAnswer, type IncomingCall } from '../answer-call.ts';
 import type { Callbacks } from '../callbacks.ts';
+import { capacityOf } from '../capacity.ts';
 import type { Media } from '../media/media.ts';
 import { createModelArk } from '../modelark/modelark.ts';
 import { createModelStudio } from '../modelstudio/modelstudio.ts';
@@ -16,13 +17,18 @@ export type World = {
 };
 
 /** What every world of a function has in common. */
-export type WorldOptions = { apiKey: string; outputsUrl: string; media: Media };
+export type WorldOptions = {
+  apiKey: string;
+  outputsUrl: string;
+  media: Media;
+  maxRunning?: number | undefined;
+};
 
 /** A function is frozen once it has answered, and cannot call back later. */
 const NO_CALLBACKS: Callbacks = { schedule: () => undefined, close: () => undefined };
 
 /** A world in which nothing has happened yet. One call at a time. */
-export const createWorld = ({ apiKey, outputsUrl, media }: WorldOptions): World => {
+export const createWorld = ({ apiKey, outputsUrl, media, maxRunning }: WorldOptions): World => {
   let time = 0;
   let naming = { token: '', files: 0 };
   const now = () => time;
@@ -30,8 +36,10 @@ export const createWorld = ({ apiKey, outputsUrl, media }: WorldOptions): World 
   const newTaskId = () => naming.token;
   const journal = createTaskJournal();
   const outputs = createOutputs({ baseUrl: outputsUrl, now, media, newName });
-  const modelArk = createModelArk({ apiKey, outputs, journal, callbacks: NO_CALLBACKS, now, newTaskId });
-  const modelStudio = createModelStudio({ apiKey, outputs, journal, now, newTaskId });
+  const capacity = maxRunning === undefined ? {} : capacityOf(maxRunning);
+  const parts = { apiKey, outputs, journal, now, capacity, newTaskId };
+  const modelArk = createModelArk({ ...parts, callbacks: NO_CALLBACKS });
+  const modelStudio = createModelStudio(parts);
   return {
     call(call, token) {
       naming = { token, files: 0 };
