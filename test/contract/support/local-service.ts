@@ -39,6 +39,8 @@ export interface StartOptions {
   /** CDK context, as with `-c`. */
   context?: Record<string, string | number>;
   reset?: boolean;
+  /** Variables besides those of the test. */
+  environment?: Record<string, string>;
   /** Called with each line it prints, up to the `ready` line. */
   onLine?: (line: string) => void;
 }
@@ -60,7 +62,8 @@ export const startLocalService = async (
   options: StartOptions = {},
 ): Promise<RunningService> => {
   const args = startArguments(dataDir, options);
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...options.environment };
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const errors: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
