@@ -161,24 +161,20 @@ describe('The caller pays for what was delivered', () => {
     expect(await balance(caller)).toBe(before - 8);
   });
 
-  test.each([
-    ['xQI3Pro', { size: '512x512', n: 3 }, 8],
-    ['xSD4.5', { n: 3 }, 8],
-    ['xSD4.5', { sequential: 'auto', sequentialOptions: { maxImages: 3 } }, 8],
-  ])(
-    'an image that %s refused is left out and refunded, and the others are delivered: %j',
-    async (model, body, cost) => {
+  test.each([[{ n: 3 }], [{ sequential: 'auto', sequentialOptions: { maxImages: 3 } }]])(
+    'an image that the provider refused is left out and refunded, and the others are delivered: %j',
+    async (body) => {
       const before = await balance(caller);
 
-      const record = await create({ model, ...body, prompt: unique('[partial=1]') });
+      const record = await create({ model: 'xSD4.5', ...body, prompt: unique('[partial=1]') });
 
-      expect(record).toMatchObject({ status: 'succeeded', cost });
+      expect(record).toMatchObject({ status: 'succeeded', cost: 8 });
       expect(record.images?.map(({ error, url }) => error?.code ?? typeof url)).toEqual(['string', 'string']);
       expect(await entriesOf(caller, record.requestId)).toEqual([
-        ['refund', cost / 2],
-        ['generation', (3 * cost) / 2],
+        ['refund', 4],
+        ['generation', 12],
       ]);
-      expect(await balance(caller)).toBe(before - cost);
+      expect(await balance(caller)).toBe(before - 8);
     },
   );
 

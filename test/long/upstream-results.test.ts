@@ -18,7 +18,7 @@ import { acceptedVideo, findUpstreamTask, settledVideo } from '../contract/suppo
 
 const DEADLINE_SECONDS = 12;
 const MAX_RUNNING = 3;
-/** What an image of `xSD4.5` costs, and the smallest video of `xW3.0s`. */
+/** What an image of `xSD4.5` or `xQI3Pro` costs, and the smallest video of `xW3.0s`. */
 const [IMAGE, VIDEO] = [4, 6];
 const STUDIO_IMAGES = '/api/v1/services/aigc/multimodal-generation/generation';
 const STUDIO_VIDEOS = '/api/v1/services/aigc/video-generation/video-synthesis';
@@ -110,6 +110,18 @@ test('Outputs whose URLs have expired when they are to be stored fail the reques
     otherSandboxUrl = undefined;
     await expiring.close();
   }
+});
+
+test('An image of a task that the provider refused is left out and refunded, and the others are delivered', async () => {
+  const prompt = unique('[partial=0]');
+  const record = await images(prompt, { model: 'xQI3Pro', size: '512x512', n: 3 });
+
+  expect(record).toMatchObject({ status: 'succeeded', cost: 2 * IMAGE });
+  expect(record.images?.map(({ error }) => error)).toEqual([undefined, undefined]);
+  expect(await entriesOf(caller, record.requestId)).toEqual([
+    ['refund', IMAGE],
+    ['generation', 3 * IMAGE],
+  ]);
 });
 
 test('A call that stays busy until the deadline is refunded, and what the others made is delivered', async () => {
