@@ -92,6 +92,10 @@ describe('Reference videos are measured, and billed with the output', () => {
     expect(await storedKeys(caller.service, `clips/${requestId}`)).toEqual([]);
   });
 
+  test('the server of a clip is told who fetches it', () => {
+    expect(clips.agentOf('once.mp4')).toMatch(/^generation-service\/\d+\.\d+\.\d+$/);
+  });
+
   test('a WebM of 14 s is billed for 14 s, though it was patched to say 0.001 s', async () => {
     const { body } = await create(['patched.webm'], { durationSec: 2, resolution: '480p' });
 

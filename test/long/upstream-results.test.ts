@@ -1,12 +1,13 @@
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { accepted, type Caller, newCaller, settled, unique } from '../contract/support/client.ts';
+import { accepted, type Caller, eventually, newCaller, settled, unique } from '../contract/support/client.ts';
 import { fetchFile, measure } from '../contract/support/files.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
 import {
   discard,
   newDataDir,
+  ops,
   type RunningService,
   startLocalService,
 } from '../contract/support/local-service.ts';
@@ -14,7 +15,7 @@ import { loggedLines } from '../contract/support/permissions.ts';
 import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { openTlsFileServer } from '../contract/support/tls-file-server.ts';
-import { acceptedVideo, findUpstreamTask, settledVideo } from '../contract/support/videos.ts';
+import { acceptedVideo, findUpstreamTask, settledVideo, upstreamTask } from '../contract/support/videos.ts';
 
 const DEADLINE_SECONDS = 12;
 const MAX_RUNNING = 3;
@@ -39,7 +40,7 @@ beforeAll(async () => {
     context: {
       ...{ ...gate.context, ...gate.studioContext, sandboxMaxRunning: MAX_RUNNING },
       ...{ imageDeadlineSeconds: DEADLINE_SECONDS, videoDeadlineSeconds: 2 * DEADLINE_SECONDS },
-      pollIntervalSeconds: 1,
+      ...{ pollIntervalSeconds: 1, reconcileIntervalSeconds: 1 },
     },
     ...(tlsFiles && { environment: { NODE_EXTRA_CA_CERTS: tlsFiles.certificates } }),
   });
@@ -135,9 +136,9 @@ test('A call that stays busy until the deadline is refunded, and what the others
   ]);
 });
 
-test('Calls that all stay busy until the deadline fail with provider_error, refunded, and pause nobody', async () => {
+test('Calls that all stay busy until the deadline fail with provider_error then, whatever their Retry-After, refunded, and pause nobody', async () => {
   const endUserEmail = uniqueEmail();
-  const record = await images(unique('[busy=all]'), { n: 2, endUserEmail });
+  const record = await images(unique('[busy=all][retry-after=3600]'), { n: 2, endUserEmail });
 
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
   expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(2 * IMAGE));
@@ -149,6 +150,43 @@ test('A provider that is busy for seconds is called until it is not', async () =
 
   expect(status).toBe('succeeded');
   expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(3_000);
+});
+
+test('Calls that a provider takes one of in a second are all made', async () => {
+  const record = await images(unique('[rate=1]'), { n: 3 });
+
+  expect(record).toMatchObject({ status: 'succeeded', cost: 3 * IMAGE });
+  expect(Date.parse(record.finishedAt ?? '') - Date.parse(record.createdAt ?? '')).toBeGreaterThanOrEqual(
+    2_000,
+  );
+});
+
+test.each([
+  ['xSD4.5', '2K'],
+  ['xQI3Pro', '1K'],
+])(
+  'A reference that the provider of %s cannot read fails the request with provider_error, refunded',
+  async (model, size) => {
+    const references = [`${service.sandboxUrl}/outputs/nothing.png`];
+    const record = await images(unique(), { model, size, references });
+
+    expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
+    expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(IMAGE));
+  },
+);
+
+test('A queued task of ModelArk is cancelled when its request fails', async () => {
+  const created = await acceptedVideo(caller, { prompt: unique('[queued=60]') });
+  const { id } = await upstreamTask(caller, created);
+
+  await ops(service, 'requests', 'fail', '--id', created.requestId);
+
+  const task = `${service.sandboxUrl}/api/v3/contents/generations/tasks/${id}`;
+  const status = await eventually(
+    async () => (await fetch(task, { headers: { authorization: 'Bearer sandbox-key' } })).json(),
+    (answer) => (answer as { status: string }).status !== 'queued',
+  );
+  expect(status).toMatchObject({ status: 'cancelled' });
 });
 
 test('Tasks beyond those that the provider runs at once are refused by it, and made once others have ended', async () => {
@@ -181,6 +219,6 @@ testTls('A result of plain http: is fetched by https:, at the port of that', asy
 
   expect(record.status).toBe('succeeded');
   expect(await measure(await fetchFile(record.images?.[0]?.url))).toEqual({ format: 'png', size: '64x48' });
-  expect(tlsFiles?.fetched).toEqual([path]);
+  expect(tlsFiles?.fetched).toEqual([{ path, agent: expect.stringMatching(/^generation-service\//) }]);
   expect(await balance(caller)).toBe(before - (record.cost ?? 0));
 });

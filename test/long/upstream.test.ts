@@ -88,6 +88,7 @@ test('A provider that refuses our key when it is queried fails the request with 
   expect(await settledVideo(caller, (await video(unique(), endUserEmail)).requestId)).toMatchObject({
     status: 'succeeded',
   });
+  expect(await loggedLines(service.dataDir, '"ProviderAccessRefused":')).not.toEqual([]);
 });
 
 test('A provider that still refuses our key after five minutes fails the request then, before its deadline', async () => {
@@ -150,6 +151,7 @@ test('What a provider reports to have used and was not billed is logged', async 
 
   const lines = await loggedLines(service.dataDir, 'provider usage differs');
   expect(lines.filter((line) => line.includes(requestId))).toHaveLength(1);
+  expect(await loggedLines(service.dataDir, '"ProviderUsageDiffers":')).toHaveLength(1);
 });
 
 test('A task that waits in the queue of its provider is cancelled when its request fails', async () => {

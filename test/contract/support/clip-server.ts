@@ -6,6 +6,8 @@ export interface ClipServer {
   urlOf(name: string): string;
   /** Requests of any kind so far. */
   requests(): number;
+  /** The `User-Agent` of the first request for a file. */
+  agentOf(name: string): string | undefined;
   close(): Promise<void>;
 }
 
@@ -16,11 +18,13 @@ export const startClipServer = async (
 ): Promise<ClipServer> => {
   let requests = 0;
   const gone = new Set<string>();
+  const agents = new Map<string, string>();
   const server = createServer((request, response) => {
     requests += 1;
     const name = decodeURIComponent((request.url ?? '/').slice(1));
     const file = Object.hasOwn(files, name) && !gone.has(name) ? Buffer.from(files[name] ?? '') : undefined;
     if (once.includes(name)) gone.add(name);
+    if (!agents.has(name)) agents.set(name, request.headers['user-agent'] ?? '');
     if (!file) {
       response.writeHead(404).end();
       return;
@@ -41,6 +45,7 @@ export const startClipServer = async (
   return {
     urlOf: (name) => `http://127.0.0.1:${port}/${encodeURIComponent(name)}`,
     requests: () => requests,
+    agentOf: (name) => agents.get(name),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

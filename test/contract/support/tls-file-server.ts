@@ -13,8 +13,8 @@ export interface TlsFileServer {
   plainUrl: string;
   /** A file with the certificate authority to trust. */
   certificates: string;
-  /** The paths that were fetched. */
-  fetched: string[];
+  /** What was fetched, and by whom: the `User-Agent`. */
+  fetched: { path: string; agent: string | undefined }[];
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | 
   const host = hostname().toLowerCase();
   const folder = await mkdtemp(join(tmpdir(), 'tls-file-server-'));
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const fetched: string[] = [];
+  const fetched: TlsFileServer['fetched'] = [];
   try {
     if (host === 'localhost') throw Object.assign(new Error('the name is localhost'), { code: 'ENOTFOUND' });
     const { address } = await lookup(host);
@@ -50,8 +50,8 @@ export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | 
     ]);
     const server = createServer(
       { key: await readFile(key), cert: await readFile(certificate) },
-      (request, response) => {
-        fetched.push(request.url ?? '');
+      ({ url = '', headers }, response) => {
+        fetched.push({ path: url, agent: headers['user-agent'] });
         response.end(bytes);
       },
     );
