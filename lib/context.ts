@@ -171,6 +171,7 @@ export const StackContext = z
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,
     modelRoutes: json(ModelRoutes),
+    maxRunning: wholeNumber(1, 10_000).optional(),
   })
   .check((given) => {
     for (const message of contradictoryLimitsIn(given.value.modelRoutes)) {

@@ -1,12 +1,16 @@
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import type { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import type { StackContext } from './context.ts';
 import type { SandboxProviders } from './sandbox-providers.ts';
 import type { Environment, ServiceFunction } from './service-function.ts';
 
 /** Where the providers are, and which of them serves each model. */
-export type ProviderSettings = Pick<StackContext, 'modelRoutes' | 'modelArkBaseUrl' | 'modelStudioBaseUrl'>;
+export type ProviderSettings = Pick<
+  StackContext,
+  'modelRoutes' | 'maxRunning' | 'modelArkBaseUrl' | 'modelStudioBaseUrl'
+>;
 
 /**
  * The providers' API keys, one secret each, and the secret behind the tokens in callback URLs. The API keys start
@@ -36,7 +40,8 @@ export class ProviderSecrets extends Construct {
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.modelRoutes = Stack.of(this).toJsonString({ ...sandbox?.modelRoutes, ...settings.modelRoutes });
+    const routes = { ...sandbox?.modelRoutes, ...settings.modelRoutes };
+    this.modelRoutes = Stack.of(this).toJsonString(cappedAt(settings.maxRunning, routes));
     this.modelArkBaseUrl = sandbox ? `${sandbox.url}/api/v3` : settings.modelArkBaseUrl;
     this.modelStudioBaseUrl = sandbox?.url ?? settings.modelStudioBaseUrl;
     this.environment = {
@@ -78,6 +83,16 @@ export class ProviderSecrets extends Construct {
     }
   }
 }
+
+/** Routes with this limit where they have none, or a higher one. */
+const cappedAt = (most: number | undefined, routes: ModelRoutes): ModelRoutes => {
+  if (most === undefined) return routes;
+  const capped = Object.entries(routes).map(([model, route]) => {
+    const maxRunning = Math.min(most, route.maxRunning ?? most);
+    return [model, { ...route, maxRunning }] as const;
+  });
+  return Object.fromEntries(capped);
+};
 
 /** A secret without a value. CDK would generate one. */
 export const emptySecret = (scope: Construct, id: string, description: string): Secret => {

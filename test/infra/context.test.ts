@@ -83,6 +83,7 @@ describe('the context', () => {
       'signingKeys',
       'reservedConcurrency',
       'modelRoutes',
+      'maxRunning',
       'providers',
       'sandboxMaxRunning',
       'reconcileIntervalSeconds',
@@ -171,6 +172,27 @@ describe('the context', () => {
     expect(JSON.parse(value)).toEqual(routes);
   });
 
+  test('a limit of running calls is that of every route that has no lower one, the sandbox’s own too', async () => {
+    const route = { provider: 'modelark', upstreamModel: 'endpoint-1' };
+    const routes = {
+      xSD5Pro: { ...route, requestsPerSecond: 3 },
+      xQI3Pro: { ...route, upstreamModel: 'endpoint-2', maxRunning: 5 },
+      'xZI1.0Pro': { ...route, upstreamModel: 'endpoint-3', maxRunning: 1 },
+      'xW2.7S': { ...route, upstreamModel: 'endpoint-4', maxRunning: null },
+    };
+    const given = { providers: 'sandbox', maxRunning: '2', modelRoutes: JSON.stringify(routes) };
+
+    const value = await variable(given, 'api/list-models', 'MODEL_ROUTES');
+
+    expect(JSON.parse(value)).toEqual({
+      xSD5Pro: { ...routes.xSD5Pro, maxRunning: 2 },
+      xQI3Pro: { ...routes.xQI3Pro, maxRunning: 2 },
+      'xZI1.0Pro': routes['xZI1.0Pro'],
+      'xW2.7S': { ...routes['xW2.7S'], maxRunning: 2 },
+      'xW3.0sPro': expect.objectContaining({ maxRunning: 2 }),
+    });
+  });
+
   test('numbers and flags may have their own types in cdk.json', () => {
     expect(read({ pollIntervalSeconds: 2, allowPrivateTargets: true, guardrailVersion: 4 })).toMatchObject({
       pollIntervalSeconds: 2,
@@ -226,6 +248,7 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['modelStudioBaseUrl', undefined],
     ['providers', 'fake'],
     ['sandboxMaxRunning', '0'],
+    ['maxRunning', '0'],
     ['modelRoutes', '{'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"nobody","upstreamModel":"x"}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":""}}'],

@@ -33,9 +33,10 @@ beforeAll(async () => {
     context: {
       ...gate.context,
       queueDeadlineSeconds: QUEUE_SECONDS,
-      sandboxMaxRunning: MAX_RUNNING,
+      // The provider refuses what the service should not have sent.
+      ...{ maxRunning: MAX_RUNNING, sandboxMaxRunning: MAX_RUNNING },
       modelRoutes: JSON.stringify({
-        'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128', maxRunning: MAX_RUNNING },
+        'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream-4-5-251128' },
         xSD5Pro: { provider: 'modelark', upstreamModel: 'dola-seedream-5-0-pro-260628', maxRunning: 1 },
         'xW3.0sPro': { provider: 'modelark', upstreamModel: 'sandbox-xw3-pro', maxRunning: 1 },
       }),

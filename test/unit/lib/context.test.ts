@@ -53,6 +53,7 @@ describe('the context', () => {
       wafRequestsPer5Minutes: undefined,
       providers: 'real',
       sandboxMaxRunning: undefined,
+      maxRunning: undefined,
       ...required,
     });
   });
@@ -147,6 +148,7 @@ describe('the context', () => {
         'https://a.example/(b)',
       ],
     ],
+    ['maxRunning', [0, 10_001, 1.5, 'many', '']],
     ['sandboxMaxRunning', [0, 10_001, 1.5, 'many', '']],
     ['modelArkBaseUrl', [null, 'none']],
     ['modelStudioBaseUrl', [null, '']],
@@ -193,6 +195,8 @@ describe('the context', () => {
     ['webhookRetrySeconds', Array(20).fill(86_400).join(',')],
     ['pollIntervalSeconds', 1],
     ['pollIntervalSeconds', 300],
+    ['maxRunning', 1],
+    ['maxRunning', 10_000],
     ['sandboxMaxRunning', 1],
     ['sandboxMaxRunning', 10_000],
   ] as const)('accepts %s at its bound %p', (key, value) => {
