@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { aVideo as aClip } from '../unit/builders/videos.ts';
 import { wrongFields } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, callerWith, newCaller, sharedService, unique } from './support/client.ts';
+import { type Caller, callerWith, eventually, newCaller, sharedService, unique } from './support/client.ts';
 import { type ClipServer, startClipServer } from './support/clip-server.ts';
 import { entriesOf, history } from './support/ledger.ts';
 import { outcome, uniqueEmail } from './support/resources.ts';
@@ -140,7 +140,7 @@ describe('Reference videos that cannot be used are refused by name, before any d
   });
 });
 
-describe('Clips that the catalog takes and the provider does not end with its refusal, refunded', () => {
+describe('Clips that the catalog takes and the provider does not end with its refusal, refunded, and leave no copies', () => {
   const CLIPS: [what: string, names: string[]][] = [
     ['more than 15 s together', ['15.mp4', '13.mov']],
     ['a WebM', ['3.webm']],
@@ -160,6 +160,10 @@ describe('Clips that the catalog takes and the provider does not end with its re
     expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
     const [refund, debit] = await entriesOf(caller, requestId);
     expect([debit?.[0], refund]).toEqual(['generation', ['refund', debit?.[1]]]);
+    await eventually(
+      () => storedKeys(caller.service, `clips/${requestId}`),
+      (copies) => copies.length === 0,
+    );
   });
 });
 
