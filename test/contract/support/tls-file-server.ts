@@ -6,6 +6,7 @@ import { createServer } from 'node:https';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isAllowedAddress } from '../../../core/outbound/target-rules.ts';
 
 /** A server of one file, by TLS at port 443 of this machine, which is called by the machine's name. */
 export interface TlsFileServer {
@@ -19,11 +20,11 @@ export interface TlsFileServer {
 }
 
 /** Why there can be no such server here. */
-const UNABLE = new Set(['EACCES', 'EADDRINUSE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN']);
+const UNABLE = new Set(['EACCES', 'EADDRINUSE', 'EADDRNOTAVAIL', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
  * Serves these bytes at every path. Undefined, with a warning, where nobody may listen on port 443, the machine's name is
- * `localhost` or leads nowhere, or there is no `openssl` to make a certificate.
+ * `localhost` or leads nowhere that a local run calls, or there is no `openssl` to make a certificate.
  */
 export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | undefined> => {
   const host = hostname().toLowerCase();
@@ -31,8 +32,10 @@ export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | 
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const fetched: TlsFileServer['fetched'] = [];
   try {
-    if (host === 'localhost') throw Object.assign(new Error('the name is localhost'), { code: 'ENOTFOUND' });
     const { address } = await lookup(host);
+    if (host === 'localhost' || !isAllowedAddress(address, 'https:', true)) {
+      throw Object.assign(new Error(`${host} is ${address}`), { code: 'EADDRNOTAVAIL' });
+    }
     await promisify(execFile)('openssl', [
       ...[
         'req',
