@@ -1,6 +1,8 @@
-import type { Action, ModelName } from './actions.ts';
+import { requestPartition } from '../../core/table/keys.ts';
+import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
+import { kindOf } from './engine/outages.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import type { Life, Witness } from './witness.ts';
@@ -35,6 +37,7 @@ interface Surroundings {
 export class Creations {
   readonly all: Creation[] = [];
   readonly violations: string[] = [];
+  private readonly removals = new Map<string, { account: number; user: number; removal: Removal }>();
   private readonly keys = new Map<string, { requestId: string; at: number }>();
   private readonly world: World;
   private readonly witness: Witness;
@@ -57,6 +60,7 @@ export class Creations {
       prompt,
       endUserEmail: USERS[action.user],
     };
+    if (action.afterEnd) this.plan(prompt, action, action.afterEnd);
     const calls = action.model === 'xSD4.5' ? action.outputs : 1;
     const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
     this.all.push(creation);
@@ -83,6 +87,26 @@ export class Creations {
       });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  private plan(prompt: string, { account, user }: Create, removal: Removal): void {
+    this.removals.set(prompt, { account, user, removal });
+    if (removal.lagMs === 0) return;
+    // Each index is late by itself: the list of work may show what the lists of requests do not yet.
+    const partition = kindOf(requestPartition(''));
+    this.world.outages.add({ service: 'index', mode: 'slow', lengthMs: removal.lagMs, partition });
+  }
+
+  /** What was planned for the end of a request begins. */
+  end({ requestId, prompt }: Life): void {
+    const planned = this.removals.get(prompt);
+    if (!planned) return;
+    const { account, user, removal } = planned;
+    const { outages, scheduler } = this.world;
+    if (removal.outage)
+      outages.add({ ...removal.outage, service: 'table', partition: requestPartition(requestId) });
+    scheduler.after(removal.removeMs, () => this.around.begin({ do: 'delete-user', account, user }));
+    scheduler.after(removal.removeMs + removal.reconcileMs, () => this.around.begin({ do: 'reconcile' }));
   }
 
   /** Only a request of the same end-user and model that found no provider in time pauses them, for three minutes. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FOCUSES, type Step, stepText } from './actions.ts';
+import { type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { FAULTS, type PlannedFault } from './engine/faults.ts';
 import {
@@ -9,6 +9,7 @@ import {
   SERVICES,
   type Service,
 } from './engine/outages.ts';
+import { FOCUSES } from './focuses.ts';
 import { beginNextAt, type Outcome, Run, runScenario, type Scenario, scenarioText } from './run.ts';
 import type { Mutation } from './world.ts';
 

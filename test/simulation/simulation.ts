@@ -70,7 +70,10 @@ export class Simulation {
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
-    this.liveness.onEnd = (life) => this.expiry.await(life);
+    this.liveness.onEnd = (life) => {
+      this.expiry.await(life);
+      this.creations.end(life);
+    };
     this.witness.onAccept = (life) => {
       this.liveness.begin();
       this.standing.judgeAccepted(life);

@@ -14,6 +14,8 @@ interface UserChange {
   kind: 'block' | 'unblock' | 'delete-user';
   startedAt: number;
   wasThere: boolean;
+  /** When an earlier end-user of the same address was removed: what that one left is not this one's. */
+  earlierGoneAt: number;
   /** Whether another change of the same end-user was under way at the same time. */
   isAlone: boolean;
 }
@@ -136,6 +138,7 @@ export class Standing {
       ...{ accountId, email, kind },
       startedAt: this.world.scheduler.now,
       wasThere: this.endUser(accountId, email) !== undefined,
+      earlierGoneAt: this.goneAtOf(accountId, email),
       isAlone: others.length === 0,
     };
     this.changes.add(change);
@@ -167,7 +170,8 @@ export class Standing {
   private judgeSurvivors(change: UserChange): void {
     for (const life of this.livesOf(change)) {
       const wasListed = life.acceptedAt < change.startedAt - UNLISTED_MS;
-      if (wasListed && life.removedAt === undefined && !this.isPastRetention(life))
+      const isTheirs = life.acceptedAt > change.earlierGoneAt;
+      if (wasListed && isTheirs && life.removedAt === undefined && !this.isPastRetention(life))
         this.add(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
     }
   }
@@ -191,7 +195,7 @@ export class Standing {
     const life = this.witness.lives.get(requestId);
     if (!life || this.unwanted.has(requestId) || this.isPastRetention(life)) return;
     const { accountId, email, acceptedAt } = life;
-    const goneAt = this.goneAt.get(`USERS#${accountId}|END_USER#${email}`) ?? 0;
+    const goneAt = this.goneAtOf(accountId, email);
     const isRemoving = this.endUser(accountId, email)?.deletingAt !== undefined;
     if (!isRemoving && goneAt < acceptedAt)
       this.add(`[taken] ${requestId} is removed and nobody asked for it`);
@@ -260,6 +264,11 @@ export class Standing {
     return [...this.witness.lives.values()].filter(
       (life) => life.accountId === accountId && life.email === email,
     );
+  }
+
+  /** When an end-user of the address was last removed; 0 for never. */
+  private goneAtOf(accountId: string, email: string): number {
+    return this.goneAt.get(`USERS#${accountId}|END_USER#${email}`) ?? 0;
   }
 
   private endUser(accountId: string, email: string) {

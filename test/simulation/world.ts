@@ -5,7 +5,7 @@ import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
 import { outside } from './engine/invocation.ts';
-import { Outages, type PlannedOutage, type Service } from './engine/outages.ts';
+import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outages.ts';
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { Evidence } from './evidence.ts';
@@ -80,8 +80,11 @@ export class World {
     this.faults.onMet = () => this.disturb();
     this.outages = new Outages(outages, this.scheduler);
     this.table = new Table(this.scheduler, this.random);
-    this.table.indexLagMs = () =>
-      Math.min(MAX_INDEX_LAG_MS, this.outages.endOfCurrent('index') - this.scheduler.now);
+    this.table.indexLagMs = (partition) =>
+      Math.min(
+        MAX_INDEX_LAG_MS,
+        this.outages.endOfCurrent('index', [kindOf(partition)]) - this.scheduler.now,
+      );
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);

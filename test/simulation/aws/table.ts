@@ -52,8 +52,8 @@ const meta = { $metadata: {} };
 export class Table {
   readonly items = new Map<string, Item>();
   readonly witnesses: Witness[] = [];
-  /** How much further than ever the indexes are behind, in milliseconds. */
-  indexLagMs: () => number = () => 0;
+  /** How much further than ever the indexes are behind with an item of this partition, in milliseconds. */
+  indexLagMs: (partition: string) => number = () => 0;
   private readonly partitions = new Map<string, Map<string, Item>>();
   private readonly indexes = new Indexes();
   private readonly held = new Set<string>();
@@ -186,7 +186,9 @@ export class Table {
     this.indexes.write(
       key,
       after,
-      this.scheduler.now + this.random.whole(...this.indexDelayMs()) + this.indexLagMs(),
+      this.scheduler.now +
+        this.random.whole(...this.indexDelayMs()) +
+        this.indexLagMs(String((after ?? before)?.PK)),
     );
     for (const witness of this.witnesses) witness(key, before, after);
   }

@@ -26,7 +26,7 @@ export interface PlannedOutage {
   mode: OutageMode;
   startMs: number;
   lengthMs: number;
-  /** The only partition of the table that is. */
+  /** The only partition of the table that is; of the indexes, the only kind of partition that they show late. */
   partition?: string;
 }
 
@@ -63,9 +63,9 @@ export class Outages {
     return this.current(service, partitions)?.mode;
   }
 
-  /** When the service's present outage is over; now when it has none. */
-  endOfCurrent(service: Service): number {
-    const outage = this.current(service, []);
+  /** When the service's present outage is over, for these partitions of the table; now when it has none. */
+  endOfCurrent(service: Service, partitions: readonly string[] = []): number {
+    const outage = this.current(service, partitions);
     return outage ? this.endOf(outage) : this.scheduler.now;
   }
 
@@ -88,3 +88,6 @@ export class Outages {
 /** An outage as a report shows it. */
 export const outageText = ({ service, mode, startMs, lengthMs }: PlannedOutage): string =>
   `${service} ${mode} from ${startMs} for ${lengthMs} ms`;
+
+/** The kind of a partition: what comes before its name. */
+export const kindOf = (partition: string): string => partition.slice(0, partition.indexOf('#') + 1);

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import type { Action, Step } from './actions.ts';
+import {
+  bulkDelete,
+  type CreationBias,
+  changeBalance,
+  crash,
+  createOf,
+  deleteUser,
+  fault,
+  looks,
+  meddle,
+  onRequest,
+  others,
+  outageOf,
+  pick,
+  providerOutage,
+  reconcile,
+} from './stimuli.ts';
+
+const MOMENTS = fc.nat(30);
+const SECONDS = fc.integer({ min: 30, max: 20_000 });
+const HOURS = fc.constantFrom(180_000, 900_000, 7_200_000, 86_400_000);
+
+/** How often each is chosen. */
+type Weighted<T> = readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[];
+
+const chosenFrom = <T>(weighted: Weighted<T>): fc.Arbitrary<T> =>
+  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+const stepOf = (actions: Weighted<Action>, waits: Weighted<number>): fc.Arbitrary<Step> =>
+  fc.record({ action: chosenFrom(actions), waitMs: chosenFrom(waits) });
+
+/** Mostly moments, in which things overlap; now and then minutes, hours or a day. */
+const ANY_TIME: Weighted<number> = [
+  [4, MOMENTS],
+  [3, SECONDS],
+  [1, HOURS],
+];
+
+/** Creations that end soon. */
+const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behaviour: 'instant' };
+
+/**
+ * What the steps of a run are mostly about, and how often runs are: most are about everything, the others do one kind of thing
+ * so often that it meets itself and every fault.
+ */
+export const FOCUSES: Weighted<Step> = [
+  [
+    4,
+    stepOf(
+      [
+        [4, createOf()],
+        [3, onRequest],
+        [4, others],
+      ],
+      ANY_TIME,
+    ),
+  ],
+  // Deletion: finished work removed one by one, in bulk and with its end-user, at once with what is new.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ ...QUICK, beside: 3, besides: ['block', 'delete-user'], removal: 3 })],
+        [2, onRequest],
+        [3, bulkDelete],
+        [3, deleteUser],
+        [2, fault],
+        [2, outageOf('table', 'table', 'index', 'index', 'bucket')],
+        [1, crash],
+        [2, reconcile],
+      ],
+      [
+        [2, MOMENTS],
+        [4, SECONDS],
+        [1, HOURS],
+      ],
+    ),
+  ],
+  // Money: operators and creations change the same two balances.
+  [
+    1,
+    stepOf(
+      [
+        [3, createOf({ beside: 2 })],
+        [5, changeBalance],
+        [2, fault],
+        [1, looks],
+        [1, meddle],
+      ],
+      [
+        [4, MOMENTS],
+        [2, SECONDS],
+      ],
+    ),
+  ],
+  // Capacity: more requests than their providers take at once, and what disturbs those that wait.
+  [
+    2,
+    stepOf(
+      [
+        [8, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+        [2, meddle],
+        [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
+        [1, reconcile],
+      ],
+      [
+        [5, MOMENTS],
+        [2, SECONDS],
+      ],
+    ),
+  ],
+  // Waiting: videos, their callbacks and what disturbs them.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant' })],
+        [2, onRequest],
+        [3, meddle],
+        [1, providerOutage],
+      ],
+      ANY_TIME,
+    ),
+  ],
+  // Time: files and records that end while webhooks are still sent.
+  [
+    1,
+    stepOf(
+      [
+        [4, createOf({ webhook: 8 })],
+        [2, onRequest],
+        [1, looks],
+        [1, meddle],
+      ],
+      [
+        [2, SECONDS],
+        [3, HOURS],
+      ],
+    ),
+  ],
+];

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { type Action, MODELS, type ModelName, type Removal } from './actions.ts';
+import { FAULTS, INVOCATION_FAULTS } from './engine/faults.ts';
+import { OUTAGE_MODES, type Service } from './engine/outages.ts';
+import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
+import { RECEIVERS } from './upstream/receivers.ts';
+
+const account = fc.nat(1);
+const user = fc.nat(1);
+/** Which of those that there are. */
+export const pick = fc.nat(19);
+const request = fc.nat(11);
+
+/** What somebody does to a creation's end-user, its account or itself while it is under way. */
+const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
+
+const removalOf: fc.Arbitrary<Removal> = fc.record({
+  lagMs: fc.oneof(fc.constant(0), fc.integer({ min: 5_000, max: 20_000 })),
+  removeMs: fc.nat(2_000),
+  reconcileMs: fc.nat(8_000),
+  outage: fc.option(
+    fc.record({
+      mode: fc.constantFrom('refuses' as const, 'throttles' as const),
+      lengthMs: fc.integer({ min: 2_000, max: 40_000 }),
+    }),
+    { nil: undefined },
+  ),
+});
+
+/** What is chosen for a creation, if not at random. */
+export interface CreationBias {
+  models?: readonly ModelName[];
+  /** What becomes of a quarter of them. */
+  behaviour?: Behaviour;
+  /** How often somebody does something beside it, of 8. */
+  beside?: number;
+  /** What that may be. */
+  besides?: readonly (typeof BESIDE)[number][];
+  /** How often it has a webhook, of 8. */
+  webhook?: number;
+  /** How often its end-user is removed after its end, of 8. */
+  removal?: number;
+}
+
+/** A creation. */
+export const createOf = ({
+  models = MODELS,
+  behaviour = 'works',
+  beside = 1,
+  besides = BESIDE,
+  webhook = 6,
+  removal = 0,
+}: CreationBias = {}): fc.Arbitrary<Action> =>
+  fc.record({
+    do: fc.constant('create' as const),
+    account,
+    user,
+    model: fc.constantFrom(...models),
+    outputs: fc.integer({ min: 1, max: 4 }),
+    behaviour: fc.oneof(
+      { weight: 2, arbitrary: fc.constant<Behaviour>('works') },
+      { weight: 2, arbitrary: fc.constant(behaviour) },
+      { weight: 4, arbitrary: fc.constantFrom(...BEHAVIOURS) },
+    ),
+    callback: fc.constantFrom(...CALLBACKS),
+    webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
+    key: fc.option(fc.nat(2), { nil: undefined }),
+    repeats: fc.nat(2),
+    atOnce: fc.constantFrom(1, 1, 1, 2),
+    beside: sometimes(beside, fc.record({ do: fc.constantFrom(...besides), afterMs: fc.nat(50) })),
+    afterEnd: sometimes(removal, removalOf),
+  });
+
+/** A value in `ofEight` of eight cases, else undefined. */
+const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 8 - ofEight, arbitrary: fc.constant(undefined) }, { weight: ofEight, arbitrary });
+
+/** Reads or deletes a request, its own account or another. */
+export const onRequest: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom(...(['read', 'read', 'read', 'delete', 'delete', 'delete', 'intrude'] as const)),
+  request,
+});
+/** Deletes several requests. */
+export const bulkDelete: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('bulk-delete' as const),
+  requests: fc.array(request, { minLength: 1, maxLength: 5 }),
+});
+/** Removes an end-user. */
+export const deleteUser: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('delete-user' as const),
+  account,
+  user,
+});
+/** An operator changes a balance. */
+export const changeBalance: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom('top-up' as const, 'adjust' as const),
+  account,
+  amount: fc.integer({ min: 1, max: 200 }),
+  repeats: fc.nat(2),
+});
+/** The reconciler runs. */
+export const reconcile: fc.Arbitrary<Action> = fc.record({ do: fc.constant('reconcile' as const) });
+/** Reads a list, or the balance and its history. */
+export const looks: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom('list' as const, 'balance' as const),
+  account,
+});
+const abortIn: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('abort-in' as const),
+  pick,
+  afterMs: fc.nat(60),
+  kills: fc.boolean(),
+});
+/** Every process dies. */
+export const crash: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('crash' as const),
+  afterMs: fc.nat(150),
+});
+/** Something goes wrong with what is done next. */
+export const fault: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('fault' as const),
+  gap: fc.oneof(fc.nat(3), fc.nat(20)),
+  fault: fc.oneof(fc.constantFrom(...FAULTS), fc.constantFrom(...INVOCATION_FAULTS)),
+});
+/** An outage of one of the services, for up to a quarter of a minute or to a minute and a half. */
+export const outageOf = (...services: readonly Service[]): fc.Arbitrary<Action> =>
+  fc.record({
+    do: fc.constant('outage' as const),
+    service: fc.constantFrom(...services),
+    mode: fc.constantFrom(...OUTAGE_MODES),
+    lengthMs: fc.oneof(fc.integer({ min: 500, max: 15_000 }), fc.integer({ min: 15_000, max: 90_000 })),
+    pick,
+  });
+/** A provider that has revoked our credential, or is silent or full, for minutes. */
+export const providerOutage: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('outage' as const),
+  service: fc.constantFrom('modelark' as const, 'modelstudio' as const),
+  mode: fc.constantFrom(...(['revoked', 'revoked', 'hangs', 'throttles'] as const)),
+  lengthMs: fc.integer({ min: 60_000, max: 900_000 }),
+  pick,
+});
+/** What operators, the network and machines do to work under way. */
+export const meddle: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        ...([
+          'abort',
+          'redeliver',
+          'redeliver',
+          'fail',
+          'retry-webhook',
+          'callback',
+          'forged-callback',
+        ] as const),
+      ),
+      pick,
+    }),
+  },
+  { weight: 3, arbitrary: abortIn },
+  { weight: 1, arbitrary: crash },
+  { weight: 3, arbitrary: fault },
+  { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
+);
+
+/** Everything but creations and single requests. */
+export const others: fc.Arbitrary<Action> = fc.oneof(
+  bulkDelete,
+  looks,
+  fc.record({
+    do: fc.constantFrom('block' as const, 'unblock' as const, 'delete-user' as const),
+    account,
+    user,
+  }),
+  changeBalance,
+  fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
+  fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
+  fc.record({
+    do: fc.constantFrom(...(['set-rate', 'set-route', 'set-retention', 'redeploy'] as const)),
+    pick,
+  }),
+  meddle,
+  fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
+);
