@@ -10,6 +10,8 @@ export type ErrorClass =
   | 'content'
   /** Nothing was accepted: repeat the same call later. */
   | 'busy'
+  /** Nothing was accepted: the provider is full, or our quota there is used up. Repeat the same call once. */
+  | 'quota'
   /** The provider itself ran out of time. */
   | 'timeout'
   /** Our credential, account, quota or model was refused: the operator must act. */
@@ -28,13 +30,15 @@ const FAILURES = {
   timeout: { code: 'provider_timeout', message: 'The upstream provider timed out.' },
   access: { code: 'provider_error', message: 'The upstream provider could not process the request.' },
   error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
-} satisfies Record<Exclude<ErrorClass, 'busy'>, Failure>;
+} satisfies Record<Exclude<ErrorClass, 'busy' | 'quota'>, Failure>;
 
 const LOST: Failure = { code: 'provider_error', message: 'The answer of the upstream provider was lost.' };
 
 /** The failure to record for a refused output or task. */
-export const failureOf = (errorClass: ErrorClass): Failure =>
-  FAILURES[errorClass === 'busy' ? 'error' : errorClass];
+export const failureOf = (errorClass: ErrorClass): Failure => {
+  if (errorClass === 'busy') return FAILURES.error;
+  return FAILURES[errorClass === 'quota' ? 'access' : errorClass];
+};
 
 /** A provider's error as its body tells it: the code is logged for the operator and never shown to a caller. */
 interface Refusal {
@@ -66,8 +70,9 @@ export const refusedCreation = (
   const upstreamCode = code ?? `HTTP ${status}`;
   const errorClass = classify(status, upstreamCode);
   noteRefusal(provider, { errorClass, upstreamCode, status });
-  if (errorClass === 'busy') {
-    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds };
+  if (errorClass === 'busy' || errorClass === 'quota') {
+    const ifRepeated = errorClass === 'quota' ? failureOf(errorClass) : undefined;
+    return { kind: 'busy', reason: `${provider} answered ${upstreamCode}.`, retryAfterSeconds, ifRepeated };
   }
   return { kind: 'failed', failure: failureOf(errorClass), taken: takenBy(status) };
 };

@@ -35,9 +35,15 @@ export type ProviderAnswer =
   | { kind: 'failed'; failure: Failure; taken?: Taken | undefined }
   /**
    * Nothing was created or learned: the same call may be repeated later, at the earliest after
-   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one.
+   * `retryAfterSeconds`, the provider's own `Retry-After` when it sent one. With `ifRepeated`, a creation may be repeated
+   * once: it is full, or our quota there is used up, and a repetition that is answered so has failed.
    */
-  | { kind: 'busy'; reason: string; retryAfterSeconds?: number | undefined }
+  | {
+      kind: 'busy';
+      reason: string;
+      retryAfterSeconds?: number | undefined;
+      ifRepeated?: Failure | undefined;
+    }
   /** Of a query: our credential or account was refused, so the task's state is not known. */
   | { kind: 'refused' }
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */

@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { logger } from '../observability.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
 import {
   claimAttempts,
   keepAttemptAlive,
   type ProviderAttempt,
   recordOutcome,
 } from '../provider-calls/provider-attempts.ts';
-import type { CallOrigin, Provider, ProviderCall, ProviderPlan } from '../provider-calls/providers.ts';
+import type {
+  CallOrigin,
+  Provider,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderId,
+  ProviderPlan,
+} from '../provider-calls/providers.ts';
 import type { Instant } from '../time.ts';
 import type { Pace } from './call-pace.ts';
 import { keepTrying } from './keep-trying.ts';
@@ -135,6 +142,20 @@ const hasTimeForCall = (run: CallRun): boolean => {
   return limitMs > 0 && run.clock.now().getTime() + limitMs <= run.endMs;
 };
 
+/** What an answer means for an attempt: one that says `ifRepeated` is final for a repetition, and the operator must act. */
+const answerTo = (
+  { attempt }: ProviderAttempt,
+  answer: ProviderAnswer,
+  provider: ProviderId,
+): ProviderAnswer => {
+  if (answer.kind !== 'busy' || answer.ifRepeated === undefined) return answer;
+  const { ifRepeated, ...busy } = answer;
+  if (attempt === 0) return busy;
+  logger.error('provider is full, or the quota is used up', { provider, reason: busy.reason });
+  countMetric(METRIC.providerAccessRefused, { provider });
+  return { kind: 'failed', failure: ifRepeated, taken: 'no' };
+};
+
 /** Makes a claimed call and records its outcome. The attempt is marked alive until that is done. */
 const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<ProviderAttempt> => {
   const { calls, provider, clock, endMs, pace } = run;
@@ -146,7 +167,11 @@ const makeCall = async (attempt: ProviderAttempt, run: CallRun): Promise<Provide
     });
   }, ALIVE_INTERVAL_MS);
   try {
-    const answer = await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run))));
+    const answer = answerTo(
+      attempt,
+      await pace.during(() => provider.submit(call, AbortSignal.timeout(callLimitMs(run)))),
+      provider.id,
+    );
     if (answer.kind === 'waiting' || answer.kind === 'refused')
       throw new Error(`${provider.id} answered a creation with "${answer.kind}".`);
     const answeredAt = clock.now();

@@ -2,8 +2,8 @@ import type { ErrorClass } from '../failures.ts';
 
 /** Codes of content decisions. New suffixes keep appearing, so parts of the code are matched. */
 const CONTENT = /SensitiveContentDetected|RiskDetection(?!Error)|^InputText.*PolicyViolation/;
-/** The operator's own limit or an exhausted trial: waiting does not help. */
-const EXHAUSTED = /^(QuotaExceeded|SetLimitExceeded)/;
+/** Too many queued tasks or an exhausted trial, or the operator's own limit: the answer does not tell which. */
+const QUOTA = /^(QuotaExceeded|SetLimitExceeded)/;
 const ACCESS =
   /^(AuthenticationError|InvalidAccountStatus|AccountOverdueError|AccessDenied|OperationDenied|InvalidEndpointOrModel|ModelNotOpen)/;
 
@@ -13,7 +13,8 @@ const ACCESS =
  */
 export const classifyArkError = (status: number | undefined, code: string): ErrorClass => {
   if (CONTENT.test(code)) return 'content';
-  if (EXHAUSTED.test(code) || ACCESS.test(code)) return 'access';
+  if (QUOTA.test(code)) return status === 429 ? 'quota' : 'access';
+  if (ACCESS.test(code)) return 'access';
   if (status === 401 || status === 403 || status === 404) return 'access';
   if (status === 429) return 'busy';
   return 'error';

@@ -89,7 +89,7 @@ describe('an error of ModelArk', () => {
         429,
         'busy',
       ],
-      [['QuotaExceeded', 'SetLimitExceeded'], 429, 'access'],
+      [['QuotaExceeded', 'SetLimitExceeded'], 429, 'quota'],
       [['InternalServiceError', 'ServerOverloaded', 'SomethingNew'], 500, 'error'],
       // Inside a result there is no HTTP status.
       [['OutputImageSensitiveContentDetected', 'OutputImageRiskDetection'], undefined, 'content'],

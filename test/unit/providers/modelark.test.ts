@@ -97,7 +97,11 @@ describe('images of ModelArk', () => {
     [400, 'InvalidParameter', { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
     [401, 'AuthenticationError', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
     [404, 'ModelNotOpen', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
-    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [
+      429,
+      'QuotaExceeded',
+      { kind: 'busy', reason: 'modelark answered QuotaExceeded.', ifRepeated: FAILURE.access },
+    ],
     [429, 'ServerOverloaded', { kind: 'busy', reason: 'modelark answered ServerOverloaded.' }],
     [500, 'InternalServiceError', { kind: 'failed', failure: FAILURE.error, taken: 'unknown' }],
   ])('are refused with %p %s', async (status, code, answer) => {
@@ -153,7 +157,11 @@ describe('videos of ModelArk', () => {
     ],
     [400, 'InvalidParameter.duration', { kind: 'failed', failure: FAILURE.error, taken: 'no' }],
     [403, 'AccountOverdueError', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
-    [429, 'QuotaExceeded', { kind: 'failed', failure: FAILURE.access, taken: 'no' }],
+    [
+      429,
+      'QuotaExceeded',
+      { kind: 'busy', reason: 'modelark answered QuotaExceeded.', ifRepeated: FAILURE.access },
+    ],
     [429, 'RateLimitExceeded.EndpointRPMExceeded', { kind: 'busy', reason: expect.any(String) as never }],
   ])('are refused with %p %s', async (status, code, answer) => {
     server.answer(status, error(code));

@@ -1,5 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { METRIC } from '../../../../core/observability.ts';
 import { keepAttemptAlive, type ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
@@ -13,6 +14,7 @@ import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.t
 import { aCall, aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 
 const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
@@ -357,6 +359,23 @@ describe('a call', () => {
       { attempt: 1, outcome: BUSY },
       { attempt: 2, outcome: aDone('a') },
     ]);
+  });
+
+  test('that the provider is too full for, or our quota there, is made again once and then has failed', async () => {
+    const provider = aProvider('synchronous', 1);
+    const failure = { code: 'provider_error', message: 'Full.' } as const;
+    provider.submit.mockResolvedValue({ ...BUSY, ifRepeated: failure });
+    const counted = metricsCounted();
+
+    expect(await run(provider)).toEqual({ next: 'retry', waitSeconds: 1 });
+    expect(counted()).toEqual([]);
+    expect(await run(provider)).toEqual({ next: 'fail', error: failure });
+
+    expect(attempts()).toMatchObject([
+      { attempt: 0, outcome: BUSY },
+      { attempt: 1, outcome: { kind: 'failed', failure, taken: 'no' } },
+    ]);
+    expect(counted()).toEqual([[METRIC.providerAccessRefused, { provider: 'modelark' }]]);
   });
 
   test('that was busy makes the step run again whatever the others returned, and they are not made again', async () => {
