@@ -1,9 +1,10 @@
-import { apiKeyKey, requestPartition } from '../../core/table/keys.ts';
+import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
+import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Liveness } from './liveness.ts';
@@ -20,19 +21,6 @@ export interface Caller {
   keyId: string;
 }
 
-/** The states of a generation in which a function works for it. */
-const TASKS = [
-  'Dispatch request',
-  'Wait for capacity',
-  'Wait for provider',
-  'Query provider',
-  'Store outputs',
-  'Settle request',
-  'Fail request',
-];
-
-/** `img_` and a ULID. */
-const ID_LENGTH = 30;
 /** The service under simulation: does what callers, providers and operators do, and judges every answer at once. */
 export class Simulation {
   readonly world: World;
@@ -130,64 +118,6 @@ export class Simulation {
         this.standing.endChange(change, result);
         return;
       }
-      case 'callback':
-      case 'forged-callback': {
-        const { callbackUrls } = world.providers;
-        const url = callbackUrls[action.pick % callbackUrls.length];
-        if (url) world.receiveCallback(action.do === 'callback' ? url : `${url}0`);
-        return;
-      }
-      case 'abort': {
-        const running = world.stepFunctions.running();
-        const execution = running[action.pick % running.length];
-        if (!execution) return;
-        if (execution.machine === 'webhook-delivery')
-          this.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
-        else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
-        world.stepFunctions.abort(execution);
-        return;
-      }
-      case 'abort-in': {
-        const state = TASKS[action.pick % TASKS.length] ?? '';
-        world.stepFunctions.onNextEntry('generation', state, (execution) =>
-          world.scheduler.after(action.afterMs, () => {
-            world.evidence.interventions.add(execution.name);
-            world.stepFunctions.abort(execution);
-            if (action.kills) world.lambda.killAll(execution.name);
-          }),
-        );
-        return;
-      }
-      case 'crash':
-        world.scheduler.after(action.afterMs, () => {
-          world.disturb();
-          world.lambda.killAll();
-        });
-        return;
-      case 'fault':
-        world.faults.add(action);
-        return;
-      case 'outage': {
-        const { service, mode, lengthMs, pick } = action;
-        const lives = this.lives();
-        // Of the table, the items of one of the newest requests.
-        const partition = requestPartition(
-          lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '',
-        );
-        world.note(
-          () => `  ${service} ${mode} for ${lengthMs} ms${service === 'table' ? `: ${partition}` : ''}`,
-        );
-        world.outages.add({ service, mode, lengthMs, ...(service === 'table' && { partition }) });
-        return;
-      }
-      case 'redeliver': {
-        const { history } = world.lambda;
-        const atWork = history.filter(({ isOver }) => !isOver);
-        const among = action.pick % 2 === 0 && atWork.length > 0 ? atWork : history;
-        const past = among[action.pick % among.length];
-        if (past) world.lambda.redeliver(past.fn, past.payload, 0);
-        return;
-      }
       case 'sweep':
         world.table.sweep();
         return;
@@ -197,6 +127,7 @@ export class Simulation {
         await this.schedule.runNow();
         return;
       default:
+        disturb(this, action);
         await operators(this, action);
     }
   }

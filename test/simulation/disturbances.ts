@@ -1,0 +1,80 @@
+import { requestPartition } from '../../core/table/keys.ts';
+import type { Action } from './actions.ts';
+import type { Simulation } from './simulation.ts';
+
+/** The states of a generation in which a function works for it. */
+const TASKS = [
+  'Dispatch request',
+  'Wait for capacity',
+  'Wait for provider',
+  'Query provider',
+  'Store outputs',
+  'Settle request',
+  'Fail request',
+];
+
+/** `img_` and a ULID. */
+const ID_LENGTH = 30;
+
+/** Does what a provider, a machine, the network or whoever is at the console of AWS does, or nothing for any other action. */
+export const disturb = (simulation: Simulation, action: Action): void => {
+  const { world } = simulation;
+  switch (action.do) {
+    case 'callback':
+    case 'forged-callback': {
+      const { callbackUrls } = world.providers;
+      const url = callbackUrls[action.pick % callbackUrls.length];
+      if (url) world.receiveCallback(action.do === 'callback' ? url : `${url}0`);
+      return;
+    }
+    case 'abort': {
+      const running = world.stepFunctions.running();
+      const execution = running[action.pick % running.length];
+      if (!execution) return;
+      if (execution.machine === 'webhook-delivery')
+        simulation.deliveriesAborted.add(execution.name.slice(0, ID_LENGTH));
+      else if (execution.machine === 'generation') world.evidence.interventions.add(execution.name);
+      world.stepFunctions.abort(execution);
+      return;
+    }
+    case 'abort-in': {
+      const state = TASKS[action.pick % TASKS.length] ?? '';
+      world.stepFunctions.onNextEntry('generation', state, (execution) =>
+        world.scheduler.after(action.afterMs, () => {
+          world.evidence.interventions.add(execution.name);
+          world.stepFunctions.abort(execution);
+          if (action.kills) world.lambda.killAll(execution.name);
+        }),
+      );
+      return;
+    }
+    case 'crash':
+      world.scheduler.after(action.afterMs, () => {
+        world.disturb();
+        world.lambda.killAll();
+      });
+      return;
+    case 'fault':
+      world.faults.add(action);
+      return;
+    case 'outage': {
+      const { service, mode, lengthMs, pick } = action;
+      const lives = simulation.lives();
+      // Of the table, the items of one of the newest requests.
+      const partition = requestPartition(lives.at(-1 - (pick % Math.min(3, lives.length)))?.requestId ?? '');
+      world.note(
+        () => `  ${service} ${mode} for ${lengthMs} ms${service === 'table' ? `: ${partition}` : ''}`,
+      );
+      world.outages.add({ service, mode, lengthMs, ...(service === 'table' && { partition }) });
+      return;
+    }
+    case 'redeliver': {
+      const { history } = world.lambda;
+      const atWork = history.filter(({ isOver }) => !isOver);
+      const among = action.pick % 2 === 0 && atWork.length > 0 ? atWork : history;
+      const past = among[action.pick % among.length];
+      if (past) world.lambda.redeliver(past.fn, past.payload, 0);
+      return;
+    }
+  }
+};
