@@ -7,6 +7,16 @@ import type { Receiver } from './upstream/receivers.ts';
 export const MODELS = ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro', 'xW2.7S', 'xW3.0s'] as const;
 export type ModelName = (typeof MODELS)[number];
 
+/** The states of a generation in which a function works for it. */
+export const TASKS = [
+  'Dispatch request',
+  'Wait for capacity',
+  'Wait for provider',
+  'Query provider',
+  'Store outputs',
+  'Settle request',
+  'Fail request',
+];
 /** The removal of an end-user right after the end of a request. */
 export interface Removal {
   /** For how long the indexes do not show what is written once the request is sent. */
@@ -38,6 +48,10 @@ export type Action =
       beside?:
         | { do: 'block' | 'delete-user' | 'block-account' | 'top-up' | 'fail'; afterMs: number }
         | undefined;
+      /** What goes wrong from the moment when it is sent. */
+      fault?: PlannedFault | undefined;
+      /** How long before its deadline its provider, which never finishes, revokes our credential. */
+      revokedMs?: number | undefined;
       /** What happens once it has ended. */
       afterEnd?: Removal | undefined;
     }

@@ -1,8 +1,9 @@
+import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { requestPartition } from '../../core/table/keys.ts';
 import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
-import { kindOf } from './engine/outages.ts';
+import { kindOf, type Service } from './engine/outages.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import type { Life, Witness } from './witness.ts';
@@ -26,6 +27,10 @@ export const LAST_USER = 2;
 /** How long an end-user waits after a provider was late: decisions, section 8. */
 const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
+/** As deployed. */
+const IMAGE_DEADLINE_MS = 600_000;
+const VIDEO_DEADLINE_MS = 3_600_000;
+const AFTER_DEADLINE_MS = 60_000;
 /** What creations need of the simulation around them. */
 interface Surroundings {
   call: (account: number, call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
@@ -51,7 +56,8 @@ export class Creations {
 
   /** Sends a creation as often as a caller does, and judges every answer. */
   async create(action: Create): Promise<void> {
-    const { behaviour, callback, account, key } = action;
+    const { callback, account, key } = action;
+    const behaviour = action.revokedMs === undefined ? action.behaviour : 'never';
     const video = action.model.startsWith('xW');
     const prompt = promptOf(`p${this.all.length}`, behaviour, callback);
     const body = {
@@ -60,6 +66,8 @@ export class Creations {
       prompt,
       endUserEmail: USERS[action.user],
     };
+    if (action.fault) this.world.faults.add(action.fault);
+    if (action.revokedMs !== undefined) this.revoke(action.model, action.revokedMs);
     if (action.afterEnd) this.plan(prompt, action, action.afterEnd);
     const calls = action.model === 'xSD4.5' ? action.outputs : 1;
     const creation: Creation = { prompt, plannedCalls: calls, answers: [], unanswered: 0 };
@@ -87,6 +95,16 @@ export class Creations {
       });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  /** Its provider revokes our credential so long before the deadline of a request that is called now, and until after it. */
+  private revoke(model: ModelName, beforeMs: number): void {
+    const { outages, scheduler } = this.world;
+    const service = listModelRoutes()[model]?.provider as Service;
+    const lengthMs = beforeMs + AFTER_DEADLINE_MS;
+    scheduler.after((model.startsWith('xW') ? VIDEO_DEADLINE_MS : IMAGE_DEADLINE_MS) - beforeMs, () =>
+      outages.add({ service, mode: 'revoked', lengthMs }),
+    );
   }
 
   private plan(prompt: string, { account, user }: Create, removal: Removal): void {

@@ -1,17 +1,6 @@
 import { requestPartition } from '../../core/table/keys.ts';
-import type { Action } from './actions.ts';
+import { type Action, TASKS } from './actions.ts';
 import type { Simulation } from './simulation.ts';
-
-/** The states of a generation in which a function works for it. */
-const TASKS = [
-  'Dispatch request',
-  'Wait for capacity',
-  'Wait for provider',
-  'Query provider',
-  'Store outputs',
-  'Settle request',
-  'Fail request',
-];
 
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Action, Step } from './actions.ts';
 import {
+  abortStoring,
   bulkDelete,
   type CreationBias,
   changeBalance,
@@ -83,7 +84,7 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [3, createOf({ beside: 2 })],
+        [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
         [5, changeBalance],
         [2, fault],
         [1, looks],
@@ -116,7 +117,9 @@ export const FOCUSES: Weighted<Step> = [
     1,
     stepOf(
       [
-        [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant' })],
+        [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+        [2, createOf({ behaviour: 'slow-files' })],
+        [2, abortStoring],
         [2, onRequest],
         [3, meddle],
         [1, providerOutage],

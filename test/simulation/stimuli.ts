@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type Action, MODELS, type ModelName, type Removal } from './actions.ts';
-import { FAULTS, INVOCATION_FAULTS } from './engine/faults.ts';
+import { type Action, MODELS, type ModelName, type Removal, TASKS } from './actions.ts';
+import { CALL_FAULTS, FAULTS, INVOCATION_FAULTS, type PlannedFault } from './engine/faults.ts';
 import { OUTAGE_MODES, type Service } from './engine/outages.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
 import { RECEIVERS } from './upstream/receivers.ts';
@@ -27,6 +27,15 @@ const removalOf: fc.Arbitrary<Removal> = fc.record({
   ),
 });
 
+/** Within the calls that a creation makes; an answer that is lost more often than the rest. */
+const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
+  gap: fc.nat(9),
+  fault: fc.oneof(
+    fc.constantFrom(...CALL_FAULTS),
+    fc.constantFrom('answer-lost' as const, 'answer-lost-always' as const),
+  ),
+});
+
 /** What is chosen for a creation, if not at random. */
 export interface CreationBias {
   models?: readonly ModelName[];
@@ -40,6 +49,10 @@ export interface CreationBias {
   webhook?: number;
   /** How often its end-user is removed after its end, of 8. */
   removal?: number;
+  /** How often something goes wrong as it is sent, of 8. */
+  fault?: number;
+  /** How often its provider revokes our credential shortly before its deadline, of 8. */
+  revoked?: number;
 }
 
 /** A creation. */
@@ -50,6 +63,8 @@ export const createOf = ({
   besides = BESIDE,
   webhook = 6,
   removal = 0,
+  fault = 1,
+  revoked = 0,
 }: CreationBias = {}): fc.Arbitrary<Action> =>
   fc.record({
     do: fc.constant('create' as const),
@@ -68,6 +83,8 @@ export const createOf = ({
     repeats: fc.nat(2),
     atOnce: fc.constantFrom(1, 1, 1, 2),
     beside: sometimes(beside, fc.record({ do: fc.constantFrom(...besides), afterMs: fc.nat(50) })),
+    fault: sometimes(fault, ownFault),
+    revokedMs: sometimes(revoked, fc.integer({ min: 30_000, max: 290_000 })),
     afterEnd: sometimes(removal, removalOf),
   });
 
@@ -110,6 +127,13 @@ const abortIn: fc.Arbitrary<Action> = fc.record({
   pick,
   afterMs: fc.nat(60),
   kills: fc.boolean(),
+});
+/** An execution is stopped while files are stored; the process at work goes on. */
+export const abortStoring: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('abort-in' as const),
+  pick: fc.constant(TASKS.indexOf('Store outputs')),
+  afterMs: fc.nat(1_500),
+  kills: fc.constant(false),
 });
 /** Every process dies. */
 export const crash: fc.Arbitrary<Action> = fc.record({
