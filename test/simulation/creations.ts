@@ -2,7 +2,7 @@ import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { requestPartition } from '../../core/table/keys.ts';
 import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
-import { CLOCKS_APART_MS } from './clocks.ts';
+import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { kindOf, type Service } from './engine/outages.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
@@ -27,9 +27,7 @@ export const LAST_USER = 2;
 /** How long an end-user waits after a provider was late: decisions, section 8. */
 const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
-/** As deployed. */
-const IMAGE_DEADLINE_MS = 600_000;
-const VIDEO_DEADLINE_MS = 3_600_000;
+/** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
 /** What creations need of the simulation around them. */
 interface Surroundings {
@@ -102,7 +100,7 @@ export class Creations {
     const { outages, scheduler } = this.world;
     const service = listModelRoutes()[model]?.provider as Service;
     const lengthMs = beforeMs + AFTER_DEADLINE_MS;
-    scheduler.after((model.startsWith('xW') ? VIDEO_DEADLINE_MS : IMAGE_DEADLINE_MS) - beforeMs, () =>
+    scheduler.after(deadlineMs(model.startsWith('xW') ? 'video' : 'image') - beforeMs, () =>
       outages.add({ service, mode: 'revoked', lengthMs }),
     );
   }

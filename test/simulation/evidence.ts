@@ -73,6 +73,11 @@ export class Evidence {
     return this.calls.get(requestId) ?? [];
   }
 
+  /** The calls of the request whose task this is. */
+  callsOfTask(taskId: string): readonly CreationCall[] {
+    return [...this.calls.values()].find((calls) => calls.some(({ made }) => made?.id === taskId)) ?? [];
+  }
+
   /** A creation call leaves its maker. */
   send(maker: Invocation | undefined, sentAt: number): CreationCall {
     const requestId = maker?.requestId ?? '';

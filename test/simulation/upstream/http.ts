@@ -1,4 +1,4 @@
-import { MARGIN_MS } from '../clocks.ts';
+import { CLOCKS_APART_MS, deadlineMs, MARGIN_MS } from '../clocks.ts';
 import { makeCall, STALLED_MS } from '../engine/effects.ts';
 import { invocations, never } from '../engine/invocation.ts';
 import type { Service } from '../engine/outages.ts';
@@ -103,6 +103,10 @@ export class Http {
     const held = evidence.heldOff.get(task);
     if (!held || scheduler.now < held.atMs + HEARD_MS || scheduler.now >= held.untilMs - MARGIN_MS) return;
     if (evidence.faultAt >= held.atMs) return;
+    // At its deadline a task is asked about for the last time.
+    const [first] = evidence.callsOfTask(task);
+    const dueMs = first && first.sentAt + deadlineMs(first.requestId.startsWith('vid_') ? 'video' : 'image');
+    if (dueMs !== undefined && scheduler.now >= dueMs - CLOCKS_APART_MS) return;
     evidence.hastyQueries.push(
       `[hasty] ${task} was asked about ${held.untilMs - scheduler.now} ms before its provider wants to be asked`,
     );
