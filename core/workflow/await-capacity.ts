@@ -1,5 +1,6 @@
 import { waitAtGate } from '../admission/admission.ts';
 import { findGate } from '../admission/route-gates.ts';
+import { removeWaiter } from '../admission/waiters.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StateEntry } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
@@ -25,6 +26,8 @@ export const awaitCapacity = async (
   const request = await findRequest(requestId);
   const gate = findGate(gateName);
   if (!request || isTerminal(request) || !gate) {
+    // An earlier try may have died before the queue knew of it: the sweep would not find it.
+    if (request) await removeWaiter(gateName, request);
     await letIntoDispatch(taskToken);
     return;
   }

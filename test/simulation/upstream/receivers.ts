@@ -24,10 +24,10 @@ export interface Told {
 }
 
 const SLOW_ANSWER_MS = 20_000;
-/** How many tries one refuses before it takes one; after the last of a late one the files have expired. */
+/** How many tries one refuses before it takes one: of ten some may not arrive. After the last of a late one the files have expired. */
 const REFUSALS: Partial<Record<Receiver, number>> = {
   'fails-first': 2,
-  late: 8,
+  late: 7,
   gone: Number.POSITIVE_INFINITY,
 };
 

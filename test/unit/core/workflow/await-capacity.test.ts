@@ -1,0 +1,29 @@
+import '../../builders/environment.ts';
+import { beforeEach, expect, test } from '@jest/globals';
+import { putWaiter } from '../../../../core/admission/waiters.ts';
+import { table } from '../../../../core/table/table.ts';
+import { awaitCapacity } from '../../../../core/workflow/await-capacity.ts';
+import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryTable } from '../../fakes/memory-table.ts';
+import { RouteUnderTest } from '../admission/a-route.ts';
+
+const memory = new MemoryTable(table);
+const executions = new MemoryExecutions();
+beforeEach(() => {
+  memory.reset();
+  executions.reset();
+});
+
+test('a wait at a gate that is not configured any more is dispatched, and leaves nothing of an earlier try in the queue', async () => {
+  const route = new RouteUnderTest(memory, { maxRunning: 1 });
+  const waiter = route.waiter('a1');
+  // It died before it marked the gate.
+  await putWaiter(route.gate.name, waiter, route.clock.now());
+  executions.wait('a1/1');
+  const entry = { enteredAt: waiter.createdAt, retries: 1 };
+  const place = { gate: route.gate.name, weight: 1, starts: 1, timeoutSeconds: 3_600 };
+  await awaitCapacity('a1', 'a1/1', entry, place, route.clock);
+
+  expect(executions.woken.map(({ taskToken }) => taskToken)).toEqual(['a1/1']);
+  expect(route.queue()).toEqual([]);
+});
