@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda';
 import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
+import { executionArn } from './context-object.ts';
 
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -102,6 +103,13 @@ export class Lambda {
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
+  /** Whether nobody goes on with what a process stores that has died: its execution was stopped. */
+  private isStoppedStoring({ functionName, requestId }: Invocation): boolean {
+    if (requestId === undefined || !functionName.endsWith('store-outputs')) return false;
+    const { executions } = this.world.stepFunctions;
+    return executions.get(executionArn('generation', requestId))?.status !== 'RUNNING';
+  }
+
   /** Runs it once more after a while; nobody waits for what comes of it. */
   redeliver(fn: DeployedFunction, payload: unknown, milliseconds: number): void {
     this.world.scheduler.after(milliseconds, () => {
@@ -154,6 +162,7 @@ export class Lambda {
         this.atWork.delete(invocation);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
+        if (this.isStoppedStoring(invocation)) this.world.unremovable.add(String(invocation.requestId));
         const isTimeout = cause === 'Sandbox.Timedout';
         const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
