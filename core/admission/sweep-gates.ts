@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
+import { findRequest, lookAtQueued } from '../requests/requests.ts';
+import { toInstant } from '../time.ts';
 import { leaveGate } from './admission.ts';
 import { type GateState, holdersToCheck } from './gate-rules.ts';
 import { listGates, readGate, renewLease, unmarkQueued } from './gates.ts';
@@ -40,7 +41,7 @@ const sweepGate = async (name: string, wake: Wake, keepGoing: () => boolean, clo
   if (state.queued === undefined) return;
   const gate = findGate(name);
   if (!gate) {
-    await wakeAll(name, wake, keepGoing);
+    await wakeAll(name, wake, keepGoing, clock);
     for (const account of accounts) await removeWaitingAccount(name, account);
     await unmarkQueued(name, state.queued);
     return;
@@ -71,10 +72,16 @@ const checkHolder = async (
   await renewLease(gateName, requestId, permit, clock.now());
 };
 
-const wakeAll = async (gateName: string, wake: Wake, keepGoing: () => boolean): Promise<void> => {
+const wakeAll = async (
+  gateName: string,
+  wake: Wake,
+  keepGoing: () => boolean,
+  clock: Clock,
+): Promise<void> => {
   for (const waiter of await listAllWaiters(gateName)) {
     if (!keepGoing()) return;
-    await wake(waiter.taskToken);
+    // Its execution may be lost: the reconciler looks.
+    if (!(await wake(waiter.taskToken))) await lookAtQueued(waiter.requestId, toInstant(clock.now()));
     await removeWaiter(gateName, waiter);
   }
 };

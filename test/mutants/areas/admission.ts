@@ -53,7 +53,7 @@ export const ADMISSION = bugs('admission', [
   [
     'a route whose limits are gone leaves those who wait',
     'core/admission/sweep-gates.ts',
-    'await wakeAll(name, wake, keepGoing);',
+    'await wakeAll(name, wake, keepGoing, clock);',
     'await Promise.resolve();',
   ],
 ]);

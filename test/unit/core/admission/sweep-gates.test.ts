@@ -100,6 +100,20 @@ describe('the sweep', () => {
     expect(await route.state()).toMatchObject({ used: 1, queued: undefined });
   });
 
+  test('has a request looked at whose execution is lost, when its gate is not configured any more', async () => {
+    const route = new RouteUnderTest(memory, { maxRunning: 1 });
+    await withLimits({ maxRunning: 1 }, async () => {
+      await route.take('a1');
+      for (const id of ['b1', 'c1']) await route.wait(id);
+    });
+    route.gone.add('b1/0');
+    await withLimits({}, () => sweep(route));
+
+    expect(route.woken).toEqual(['c1']);
+    expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
+    expect(memory.get(requestKey('c1'))).not.toMatchObject({ GSI1SK: route.clock.now().toISOString() });
+  });
+
   test('goes on after a gate that cannot be read', () =>
     at({ maxRunning: 1 }, async (route) => {
       memory.put(gateKey('broken'), { used: 'many', GSI1PK: 'GATES', GSI1SK: 'broken' });
