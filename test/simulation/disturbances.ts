@@ -5,7 +5,7 @@ import type { Simulation } from './simulation.ts';
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
 
-/** Does what a provider, a machine, the network or whoever is at the console of AWS does, or nothing for any other action. */
+/** Does what goes wrong outside the service: at providers, machines, the network or AWS. Any other action does nothing. */
 export const disturb = (simulation: Simulation, action: Action): void => {
   const { world } = simulation;
   switch (action.do) {

@@ -29,7 +29,7 @@ export type Site = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 const TURN_AWAY_MS = 10;
 /** How long a provider that is too busy to tell a task's state wants to be left alone. */
 const HOLD_OFF_MS = 45_000;
-/** After how long whoever was told so has written it down: another query may have been on its way. */
+/** How long it takes to record that. Another query may be on its way meanwhile. */
 const HEARD_MS = 1_000;
 /** Status and code of each provider. */
 const TURNED_AWAY = {
