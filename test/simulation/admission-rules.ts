@@ -6,12 +6,14 @@ import { executionArn } from './aws/context-object.ts';
 import { MARGIN_MS } from './clocks.ts';
 import type { World } from './world.ts';
 
-/** Routes as tight as a provider's, for the runs that are about capacity. */
-export const TIGHT_ROUTES = {
-  'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: 2 },
-  'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image', requestsPerSecond: 1 },
-  'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: 1, requestsPerSecond: 2 },
-} as const;
+const tightRoutes = (images: number, videos: number) =>
+  ({
+    'xSD4.5': { provider: 'modelark', upstreamModel: 'seedream', maxRunning: images },
+    'xZI1.0Pro': { provider: 'modelstudio', upstreamModel: 'z-image', requestsPerSecond: 1 },
+    'xW3.0s': { provider: 'modelstudio', upstreamModel: 'wan', maxRunning: videos, requestsPerSecond: 2 },
+  }) as const;
+/** Routes as tight as a provider's: with room for one request at a time, or for those of several accounts. */
+export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
 /** How long a decision may take, from its read of the gate to its write: a choice is fair if it was at any moment of it. */
 const DECISION_MS = 10_000;
@@ -24,6 +26,7 @@ const LOOK_MS = 30_000;
 interface Permit {
   accountId: string;
   weight: number;
+  takenMs: number;
   untilMs: number;
 }
 interface Moment {
@@ -32,7 +35,7 @@ interface Moment {
 }
 
 const PERMIT_PREFIX = 'permit#';
-const permitsOf = (item: Item | undefined): Map<string, Permit> =>
+export const permitsOf = (item: Item | undefined): Map<string, Permit> =>
   new Map(
     Object.entries(item ?? {}).flatMap(([name, value]) =>
       name.startsWith(PERMIT_PREFIX) ? [[name.slice(PERMIT_PREFIX.length), value as Permit] as const] : [],
@@ -103,8 +106,11 @@ export class Admission {
   }
 
   private isRunning(requestId: string): boolean {
-    const { executions } = this.world.stepFunctions;
-    return executions.get(executionArn('generation', requestId))?.status === 'RUNNING';
+    return this.executionOf(requestId)?.status === 'RUNNING';
+  }
+
+  private executionOf(requestId: string) {
+    return this.world.stepFunctions.executions.get(executionArn('generation', requestId));
   }
 
   private seeWaiter(before: Item | undefined, after: Item | undefined): void {
@@ -206,6 +212,7 @@ export class Admission {
       const name = key.slice(gatePartition('').length, key.indexOf('|'));
       const gate = findGate(name);
       const item = this.gates().find((one) => nameOf(one) === name);
+      this.lookAtTurn(requestIn(key), item);
       const isPaused =
         gate && !hasRoom(gate, { used: 0, nextStartMs: Number(item?.nextStartMs ?? 0) }, 1, scheduler.now);
       const idleSince = this.idleSince.get(name);
@@ -214,6 +221,18 @@ export class Admission {
       if (scheduler.now - from > IDLE_MS) {
         this.add(`[idle gate] ${key} waits for ${scheduler.now - from} ms, and nothing runs`);
       }
+    }
+  }
+
+  /** A request whose turn came is woken, by the sweep if whoever gave it the permit died. */
+  private lookAtTurn(requestId: string, gate: Item | undefined): void {
+    const { evidence, scheduler } = this.world;
+    const permit = permitsOf(gate).get(requestId);
+    const execution = this.executionOf(requestId);
+    if (!permit || execution?.status !== 'RUNNING' || execution.state !== 'Wait for capacity') return;
+    const forMs = scheduler.now - Math.max(permit.takenMs, execution.enteredAt, evidence.disturbedAt);
+    if (forMs > SWEEP_MS + MARGIN_MS) {
+      this.add(`[asleep] ${requestId} waits for ${forMs} ms with a permit of ${gate && nameOf(gate)}`);
     }
   }
 

@@ -101,8 +101,12 @@ export const FOCUSES: Weighted<Step> = [
     2,
     stepOf(
       [
-        [8, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+        [4, createOf({ models: ['xSD4.5', 'xZI1.0Pro', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+        [4, createOf({ isCrowd: true, models: ['xSD4.5', 'xW3.0s', 'xW3.0s'], behaviour: 'slow' })],
+        [3, changeBalance],
         [2, meddle],
+        [1, crash],
+        [1, outageOf('step-functions', 'functions', 'table')],
         [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
         [1, reconcile],
       ],

@@ -10,14 +10,14 @@ export interface Ending {
   plannedCalls: number;
   /** Seconds that its provider has for it, from the first call. */
   deadlineSeconds: number;
+  /** Seconds that it may wait for its first call. */
+  queueSeconds: number;
   /** How many of its calls its route lets be under way at once. */
   permits: number;
   /** When it ended, in epoch milliseconds. */
   endedAt: number;
 }
 
-/** How long a request may wait for its first call, in seconds. */
-const QUEUE_SECONDS = 3_600;
 /** How long after its deadline a request may end while nothing is wrong. */
 const LATE_MS = 60_000;
 /** How long a provider refuses us before that is final. */
@@ -28,9 +28,9 @@ const UNAUTHORIZED = 401;
 const FILE_ATTEMPTS = 3;
 
 /** When a request may be given up although nothing was lost, in epoch milliseconds. */
-const deadlineOf = ({ life, evidence, deadlineSeconds }: Ending): number => {
+const deadlineOf = ({ life, evidence, deadlineSeconds, queueSeconds }: Ending): number => {
   const [first] = evidence.callsOf(life.requestId);
-  return first ? first.sentAt + deadlineSeconds * 1000 : life.acceptedAt + QUEUE_SECONDS * 1000;
+  return first ? first.sentAt + deadlineSeconds * 1000 : life.acceptedAt + queueSeconds * 1000;
 };
 
 /** Why a request need not get everything that was planned for it. Each looks at that request alone. */

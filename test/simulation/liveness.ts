@@ -76,6 +76,7 @@ export class Liveness {
         evidence: this.world.evidence,
         plannedCalls: this.plannedCallsOf(life),
         deadlineSeconds: deadlineSecondsOf(life),
+        queueSeconds: Number(process.env.QUEUE_DEADLINE_SECONDS),
         permits: findGate(String(life.last.gate))?.permits ?? Number.POSITIVE_INFINITY,
         endedAt: life.endedAt,
       }),

@@ -9,6 +9,7 @@ import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
 import { Liveness } from './liveness.ts';
 import { operators } from './operators.ts';
+import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
 import { type Life, Witness } from './witness.ts';
@@ -30,6 +31,7 @@ export class Simulation {
   readonly standing: Standing;
   readonly expiry: Expiry;
   readonly admission: Admission;
+  readonly permits: Permits;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -47,6 +49,7 @@ export class Simulation {
     this.world = world;
     this.witness = new Witness(world);
     this.admission = new Admission(world);
+    this.permits = new Permits(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),

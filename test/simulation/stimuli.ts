@@ -6,6 +6,8 @@ import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
 import { RECEIVERS } from './upstream/receivers.ts';
 
 const account = fc.nat(1);
+/** One account makes most of the requests. */
+const crowd = fc.constantFrom(0, 0, 0, 1);
 const user = fc.nat(1);
 /** Which of those that there are. */
 export const pick = fc.nat(19);
@@ -38,6 +40,8 @@ const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
 
 /** What is chosen for a creation, if not at random. */
 export interface CreationBias {
+  /** Whether one account makes most of them. */
+  isCrowd?: boolean;
   models?: readonly ModelName[];
   /** What becomes of a quarter of them. */
   behaviour?: Behaviour;
@@ -57,6 +61,7 @@ export interface CreationBias {
 
 /** A creation. */
 export const createOf = ({
+  isCrowd = false,
   models = MODELS,
   behaviour = 'works',
   beside = 1,
@@ -68,7 +73,7 @@ export const createOf = ({
 }: CreationBias = {}): fc.Arbitrary<Action> =>
   fc.record({
     do: fc.constant('create' as const),
-    account,
+    account: isCrowd ? crowd : account,
     user,
     model: fc.constantFrom(...models),
     outputs: fc.integer({ min: 1, max: 4 }),

@@ -1,4 +1,4 @@
-import { endUserKey } from '../../core/table/keys.ts';
+import { endUserKey, pauseKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { World } from './world.ts';
 
@@ -87,12 +87,25 @@ export class Witness {
   private see(key: string, before: Item | undefined, after: Item | undefined): void {
     const sort = String((after ?? before)?.SK);
     if (sort === 'REQUEST') this.seeRequest(before, after);
+    if (sort.startsWith('PAUSE#') && after) this.seePause(after);
     if (sort.startsWith('ATTEMPT#') && !before && after) this.seeClaim(after);
     if (sort.startsWith('ATTEMPT#') && isBusy(after) && !isBusy(before))
       this.world.evidence.recordBusy(after);
     if (sort.startsWith('END_USER#')) {
       this.world.note(() => `  ${key} ${after ? `active ${after.activeRequests}` : 'removed'}`);
       if (!after) this.counters.delete(key);
+    }
+  }
+
+  /** Only the end of a request whose provider was asked pauses its end-user; both are one transaction. */
+  private seePause({ PK, SK }: Item): void {
+    const { evidence, scheduler } = this.world;
+    const isCause = ({ requestId, accountId, email, accepted, endedAt }: Life): boolean => {
+      const key = pauseKey({ accountId, email, model: String(accepted.model) });
+      return endedAt === scheduler.now && evidence.claims.has(requestId) && key.PK === PK && key.SK === SK;
+    };
+    if (![...this.lives.values()].some(isCause)) {
+      this.violations.push(`[pause] ${SK} is written and no provider was late`);
     }
   }
 

@@ -1,0 +1,60 @@
+import { GATE_SORT } from '../../core/table/keys.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
+import { permitsOf } from './admission-rules.ts';
+import { isTerminal } from './witness.ts';
+import type { World } from './world.ts';
+
+/** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
+const KEPT_MS = 20_000;
+/** How long before an end a fault is still felt by whoever ends the request. */
+const QUIET_MS = 60_000;
+
+/**
+ * Watches the permits of requests: none is taken from a request whose provider still works on it, and none is kept by one that
+ * has ended, while nothing goes wrong.
+ */
+export class Permits {
+  readonly violations: string[] = [];
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+    world.table.witnesses.push((_key, before, after) => {
+      if (before?.SK === GATE_SORT) this.seeGate(before, after);
+      if (after?.SK === 'REQUEST' && isTerminal(after) && !(before && isTerminal(before))) {
+        this.seeEnd(String(after.requestId));
+      }
+    });
+  }
+
+  private seeGate(before: Item, after: Item | undefined): void {
+    const left = permitsOf(after);
+    for (const requestId of permitsOf(before).keys()) {
+      if (!left.has(requestId) && this.isAtWork(requestId)) {
+        this.violations.push(`[taken away] the permit of ${requestId}, whose provider works on it`);
+      }
+    }
+  }
+
+  /** Whether a request has not ended, and the outcome of a call is not known. */
+  private isAtWork(requestId: string): boolean {
+    const record = this.world.items('REQUEST').find((one) => one.requestId === requestId);
+    if (!record || isTerminal(record)) return false;
+    return this.world
+      .items('ATTEMPT#')
+      .filter((attempt) => attempt.requestId === requestId)
+      .some(({ outcome }) => ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted');
+  }
+
+  private seeEnd(requestId: string): void {
+    const { evidence, scheduler } = this.world;
+    const endedAt = scheduler.now;
+    scheduler.after(KEPT_MS, () => {
+      if (evidence.faultAt > endedAt - QUIET_MS) return;
+      const gates = this.world.items(GATE_SORT);
+      if (gates.some((gate) => permitsOf(gate).has(requestId))) {
+        this.violations.push(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
+      }
+    });
+  }
+}
