@@ -68,19 +68,27 @@ describe('the limits', () => {
 /** How much shorter the limits are here. */
 const SPEEDUP = 25;
 
-/** A TCP server that counts connections, one for each request; `begin` is what it sends of an answer before it falls silent. */
+/** How often a server that never comes to the end of its answer sends a byte: it is never silent for long. */
+const DRIP_MS = 10;
+
+/**
+ * A TCP server that counts connections, one for each request; `begin` is what it sends of an answer before it falls silent, or
+ * with `drips` goes on with it byte by byte.
+ */
 class SilentServer {
   requests = 0;
+  private readonly drips: NodeJS.Timeout[] = [];
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
 
-  constructor(begin: string) {
+  constructor(begin: string, drips = false) {
     this.server = createServer((socket) => {
       this.requests += 1;
       this.sockets.add(socket);
       socket.on('error', () => undefined);
       socket.once('data', () => {
         if (begin !== '') socket.write(begin);
+        if (drips) this.drips.push(setInterval(() => socket.writable && socket.write('-'), DRIP_MS));
       });
       socket.resume();
     });
@@ -97,6 +105,7 @@ class SilentServer {
   }
 
   async close(): Promise<void> {
+    for (const drip of this.drips) clearInterval(drip);
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
   }
@@ -159,9 +168,10 @@ beforeAll(async () => {
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n';
 
 describe.each([
-  ['accepts connections and never answers', ''],
-  ['begins an answer and falls silent', `${HEAD}{`],
-])('a server that %s', (_, begin) => {
+  ['accepts connections and never answers', '', false],
+  ['begins an answer and falls silent', `${HEAD}{`, false],
+  ['sends the head of its answer byte by byte', 'HTTP/1.1 200 OK\r\nServer: ', true],
+])('a server that %s', (_, begin, drips) => {
   interface Outcome {
     error: unknown;
     milliseconds: number;
@@ -172,7 +182,7 @@ describe.each([
     // All at once: the slowest takes as long as all.
     await Promise.all(
       CALL_KINDS.map(async (kind) => {
-        const server = await new SilentServer(begin).start();
+        const server = await new SilentServer(begin, drips).start();
         const startedAt = performance.now();
         const error = await CALLS[kind](server.url).then(
           () => undefined,
