@@ -6,24 +6,24 @@ import type { World } from './world.ts';
 
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
 const KEPT_MS = 20_000;
-/** How long before an end a fault is still felt by whoever ends the request. */
-const QUIET_MS = 60_000;
 
 /**
  * Watches the permits of requests: none is taken from a request whose provider still works on it, and none is kept by one that
- * has ended, while nothing goes wrong.
+ * has ended, if nothing went wrong since it was accepted.
  */
 export class Permits {
   readonly violations: string[] = [];
+  private readonly acceptedAt = new Map<string, number>();
   private readonly world: World;
 
   constructor(world: World) {
     this.world = world;
     world.table.witnesses.push((_key, before, after) => {
       if (before?.SK === GATE_SORT) this.seeGate(before, after);
-      if (after?.SK === 'REQUEST' && isTerminal(after) && !(before && isTerminal(before))) {
-        this.seeEnd(String(after.requestId));
-      }
+      if (after?.SK !== 'REQUEST') return;
+      const requestId = String(after.requestId);
+      if (!before) this.acceptedAt.set(requestId, world.scheduler.now);
+      else if (isTerminal(after) && !isTerminal(before)) this.seeEnd(requestId);
     });
   }
 
@@ -48,9 +48,9 @@ export class Permits {
 
   private seeEnd(requestId: string): void {
     const { evidence, scheduler } = this.world;
-    const endedAt = scheduler.now;
     scheduler.after(KEPT_MS, () => {
-      if (evidence.faultAt > endedAt - QUIET_MS) return;
+      // Who took it may have died before writing that down, and the request went another way.
+      if (evidence.faultAt >= (this.acceptedAt.get(requestId) ?? 0)) return;
       const gates = this.world.items(GATE_SORT);
       if (gates.some((gate) => permitsOf(gate).has(requestId))) {
         this.violations.push(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);
