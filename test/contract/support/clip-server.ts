@@ -22,7 +22,8 @@ export const startClipServer = async (
   const server = createServer((request, response) => {
     requests += 1;
     const name = decodeURIComponent((request.url ?? '/').slice(1));
-    const file = Object.hasOwn(files, name) && !gone.has(name) ? Buffer.from(files[name] ?? '') : undefined;
+    const known = Object.hasOwn(files, name) && !gone.has(name) ? files[name] : undefined;
+    const file = typeof known === 'string' ? Buffer.from(known) : known;
     if (once.includes(name)) gone.add(name);
     if (!agents.has(name)) agents.set(name, request.headers['user-agent'] ?? '');
     if (!file) {
