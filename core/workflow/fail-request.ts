@@ -20,7 +20,7 @@ export const failRequest = async (
   error: Failure,
   clock: Clock = systemClock,
 ): Promise<void> => {
-  await endAsFailed(requestId, error, clock, { mayHaveFiles: false });
+  await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false });
   const files = async (request: StoredRequest): Promise<boolean> =>
     (await removeObjects(clipsOf(request))).length === 0;
   await closeRequest(requestId, { clock, files });
@@ -41,7 +41,7 @@ export const settleOrFailRequest = async (
   const kept = request?.storedSoFar;
   if (isOpen && !request.outputs && kept) await recordOutputs(requestId, kept);
   if (isOpen && (request.outputs || kept)) return settleRequest(requestId, clock);
-  if (!(await endAsFailed(requestId, error, clock, { unlessStored: true }))) {
+  if (!(await endAsFailed(request, error, clock, { unlessStored: true }))) {
     return settleOrFailRequest(requestId, error, clock);
   }
   await closeStoredRequest(requestId, { clock });
@@ -57,21 +57,20 @@ export const failStoredRequest = async (
   clock: Clock = systemClock,
   operatorNote?: string,
 ): Promise<void> => {
-  await endAsFailed(requestId, error, clock, { operatorNote });
+  await endAsFailed(await findRequest(requestId), error, clock, { operatorNote });
   await closeStoredRequest(requestId, { clock });
 };
 
 /** False when it was not ended, as by `endRequest`. */
 const endAsFailed = async (
-  requestId: string,
+  request: StoredRequest | undefined,
   error: Failure,
   clock: Clock,
   options: EndOptions,
 ): Promise<boolean> => {
-  const request = await findRequest(requestId);
   if (!request) return true;
   if (!isTerminal(request)) {
-    const attempts = [...latestAttempts(await listAttempts(requestId)).values()];
+    const attempts = [...latestAttempts(await listAttempts(request.requestId)).values()];
     const isDecided = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),
