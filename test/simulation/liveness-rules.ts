@@ -107,9 +107,9 @@ export const endingProblems = (ending: Ending): string[] => {
       `[wasted] ${requestId} ${how}: ${delivered} of ${due} outputs that were made are delivered`,
     );
   }
-  const isCalm = evidence.disturbedAt < life.acceptedAt;
   const isUnfinished = calls.some((call) => call.made?.doneAt === Number.POSITIVE_INFINITY);
-  if (isCalm && isUnfinished && code === 'internal_error') {
+  const isOurs = evidence.faultAt >= life.acceptedAt;
+  if (!isOurs && isUnfinished && code === 'internal_error') {
     problems.push(`[blame] ${requestId} ${how}, and its provider did not finish`);
   }
   const isRefused =
@@ -119,7 +119,7 @@ export const endingProblems = (ending: Ending): string[] => {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
   const lateMs = ending.endedAt - deadlineOf(ending);
-  if (isCalm && code === 'provider_timeout' && lateMs > LATE_MS) {
+  if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
   // A claim whose maker died, or never heard of it, before the call left counts as made.
