@@ -110,7 +110,9 @@ export const startService = async (): Promise<AService> => {
     const [service, operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
     if (service === 'DynamoDB_20120810') {
       state.calls.set(operation, (state.calls.get(operation) ?? 0) + 1);
-      return dynamoDb.forward(operation, Buffer.from(body), response);
+      const answer = await dynamoDb.forward(operation, body);
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+      return;
     }
     if (service === 'secretsmanager') return describeSecret(JSON.parse(body).SecretId, response);
     return describeStacks(new URLSearchParams(body), response);

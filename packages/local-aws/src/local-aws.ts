@@ -192,6 +192,7 @@ export const startLocalAws = async (
     const runtime = createFunctionRuntime({
       functions: stack.functions,
       awsEndpointUrl: endpoint.url,
+      callAws: endpoint.callDirectly,
       logDirectory,
       ...(options.extraCaCertificates && { extraCaCertificates: options.extraCaCertificates }),
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),

@@ -53,6 +53,7 @@ export const createFakes = (dataDir: string, storedSecret?: string) => {
 
   const endpointOf = (options: AwsEndpointOptions): AwsEndpoint => ({
     url: 'http://127.0.0.1:8',
+    callDirectly: async () => 'lost',
     addPrincipals: () => void story.push('principals'),
     openFunctions: () => undefined,
     startExecution: () => undefined,

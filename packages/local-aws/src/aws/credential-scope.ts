@@ -14,6 +14,10 @@ const parseCredential = (credential: string | null | undefined): CredentialScope
   return accessKeyId && service && terminator === 'aws4_request' ? { accessKeyId, service } : undefined;
 };
 
+/** The credential scope in an Authorization header. Undefined when the header holds no SigV4 signature. */
+export const credentialScopeOf = (authorization = ''): CredentialScope | undefined =>
+  parseCredential(/Credential=([^,\s]+)/.exec(authorization)?.[1]);
+
 /**
  * The credential scope of a SigV4 request, from its Authorization header or, for a presigned URL, its query. Undefined when the request
  * is not signed. The signature itself is not checked: only this machine can reach the endpoint.
@@ -22,5 +26,5 @@ export const readCredentialScope = (
   request: IncomingMessage,
   url: RequestTarget,
 ): CredentialScope | undefined =>
-  parseCredential(/Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1]) ??
+  credentialScopeOf(request.headers.authorization) ??
   parseCredential(url.searchParams.get('X-Amz-Credential'));

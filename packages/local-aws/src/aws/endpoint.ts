@@ -14,12 +14,13 @@ import type {
 } from '../types.ts';
 import { permissionUse } from './authorize.ts';
 import { createCallCounter } from './call-counter.ts';
+import { type CallDirectly, createDirectCalls } from './direct-calls.ts';
 import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
-import { createRouter } from './router.ts';
+import { createRouter, type Services } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
 import { openSecretStore } from './secrets/secret-store.ts';
 import { callSecretsManager } from './secrets/secrets-manager.ts';
@@ -59,6 +60,8 @@ export interface OpenedObject {
 export interface AwsEndpoint {
   /** `http://127.0.0.1:port`; the value for `AWS_ENDPOINT_URL`. */
   url: string;
+  /** Answers calls of functions that run in this process, with the same checks as those over HTTP. */
+  callDirectly: CallDirectly;
   /** Adds callers. A request with an unknown access key id is refused (403). */
   addPrincipals(principals: Principal[]): void;
   /** Answers Lambda's Invoke by `invoke`. Before that there are no functions. */
@@ -153,13 +156,12 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
         return faults.meet(call);
       },
     });
-    const server = createServer(
-      createRouter({
-        ...{ place, counter, faults, principals, dynamodbPermissions },
-        ...{ dynamodb, s3, secrets, stepFunctions },
-        invoke: (arn, payload) => invoke(arn, payload),
-      }),
-    );
+    const services: Services = {
+      ...{ place, counter, faults, principals, dynamodbPermissions },
+      ...{ dynamodb, s3, secrets, stepFunctions },
+      invoke: (arn, payload) => invoke(arn, payload),
+    };
+    const server = createServer(createRouter(services));
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = 0;
@@ -167,6 +169,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
 
     return {
       url,
+      callDirectly: createDirectCalls(services),
       addPrincipals(added) {
         for (const principal of added) principals.set(principal.accessKeyId, principal);
       },

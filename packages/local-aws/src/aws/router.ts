@@ -11,7 +11,16 @@ import { AwsError, messageOf } from './errors.ts';
 import { answerFaultControl, FAULT_SERVICE } from './fault-control.ts';
 import { applyAftermath, type Faults } from './faults.ts';
 import { isForeign } from './foreign-requests.ts';
-import { operationOf, parseJsonObject, readBody, sendJson, sendJsonError } from './json-protocol.ts';
+import { identify } from './identify.ts';
+import { answerJsonCall, JSON_SERVICES } from './json-calls.ts';
+import {
+  errorAnswer,
+  operationOf,
+  parseJsonObject,
+  readBody,
+  readText,
+  sendAnswer,
+} from './json-protocol.ts';
 import {
   invocationPermissions,
   invokeAndWait,
@@ -25,7 +34,6 @@ import { type RequestTarget, readRequestTarget } from './request-target.ts';
 import type { S3Service } from './s3/s3-service.ts';
 import { sendXmlError } from './s3/xml.ts';
 import type { SecretStore } from './secrets/secret-store.ts';
-import { callSecretsManager, secretPermissions } from './secrets/secrets-manager.ts';
 import type { StepFunctions } from './step-functions/step-functions.ts';
 
 /** The services behind the endpoint. */
@@ -46,6 +54,7 @@ interface Call {
   request: IncomingMessage;
   response: ServerResponse;
   target: RequestTarget;
+  service: string;
   principal: Principal;
 }
 
@@ -60,39 +69,17 @@ const admit = async (
   applyAftermath(response, await faults.meet({ principalName: principal.name, name, text }));
 };
 
-const answerDynamoDb = async (services: Services, call: Call): Promise<void> => {
-  const { request, response, principal } = call;
-  const operation = operationOf(request);
-  const body = await readBody(request);
-  if (principal.statements) {
-    const needed = services.dynamodbPermissions(operation, parseJsonObject(body));
-    const refused = findRefusal(principal, needed);
-    if (refused) throw new AwsError('AccessDeniedException', refused);
-  }
-  await admit(services, call, `dynamodb:${operation}`, () => body.toString('utf8'));
-  await services.dynamodb.forward(operation, body, response);
-};
-
-const answerSecrets = async (services: Services, call: Call): Promise<void> => {
-  const { request, response, principal } = call;
-  const operation = operationOf(request);
-  const body = parseJsonObject(await readBody(request));
-  const refused = findRefusal(
+const answerJson = async (services: Services, call: Call): Promise<void> => {
+  const { request, response, service, principal } = call;
+  const body = await readText(request);
+  const answered = await answerJsonCall(services, {
+    service,
     principal,
-    secretPermissions(services.place, services.secrets, operation, body),
-  );
-  if (refused) throw new AwsError('AccessDeniedException', refused);
-  await admit(services, call, `secretsmanager:${operation}`, () => JSON.stringify(body));
-  sendJson(response, 200, callSecretsManager(services.secrets, operation, body), '1.1');
-};
-
-const answerStepFunctions = async (services: Services, call: Call): Promise<void> => {
-  const { request, response, principal } = call;
-  const operation = operationOf(request);
-  const body = parseJsonObject(await readBody(request));
-  const perform = services.stepFunctions.authorize(principal, operation, body);
-  await admit(services, call, `states:${operation}`, () => JSON.stringify(body));
-  sendJson(response, 200, perform(), '1.0');
+    operation: operationOf(request),
+    body,
+  });
+  applyAftermath(response, answered.aftermath);
+  sendAnswer(response, answered.answer);
 };
 
 const answerS3 = (services: Services, call: Call): Promise<void> =>
@@ -107,7 +94,7 @@ const answerBedrock = async (services: Services, call: Call): Promise<void> => {
   const guardrail = guardrailOf(request.method ?? '', target.pathname);
   const refused = findRefusal(principal, guardrailPermissions(services.place, guardrail));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);
-  const body = parseJsonObject(await readBody(request));
+  const body = parseJsonObject(await readText(request));
   await admit(services, call, 'bedrock:ApplyGuardrail', () => JSON.stringify(body));
   sendRestJson(response, applyGuardrail(body));
 };
@@ -123,10 +110,10 @@ const answerLambda = async (services: Services, call: Call): Promise<void> => {
 };
 
 const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>> = {
-  dynamodb: answerDynamoDb,
+  dynamodb: answerJson,
   s3: answerS3,
-  secretsmanager: answerSecrets,
-  states: answerStepFunctions,
+  secretsmanager: answerJson,
+  states: answerJson,
   bedrock: answerBedrock,
   lambda: answerLambda,
   [FAULT_SERVICE]: ({ faults }, { request, response, principal }) =>
@@ -135,26 +122,6 @@ const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>>
 
 /** Services whose protocol is REST with JSON: the error's name is a header. */
 const REST_JSON = ['bedrock', 'lambda'];
-
-/** The caller and the service of a request. Throws AWS's errors for an unsigned request and for an unknown key. */
-const identify = (services: Services, request: IncomingMessage, target: RequestTarget) => {
-  const scope = readCredentialScope(request, target);
-  if (!scope) {
-    throw new AwsError('MissingAuthenticationTokenException', 'Missing Authentication Token', 403);
-  }
-  const { service, accessKeyId } = scope;
-  const principal = services.principals.get(accessKeyId);
-  if (!principal) {
-    const invalidToken = 'The security token included in the request is invalid.';
-    if (service === 's3') {
-      const message = 'The AWS Access Key Id you provided does not exist in our records.';
-      throw new AwsError('InvalidAccessKeyId', message, 403);
-    }
-    const code = service in ANSWERS ? 'UnrecognizedClientException' : 'InvalidClientTokenId';
-    throw new AwsError(code, invalidToken, 403);
-  }
-  return { service, principal };
-};
 
 const FOREIGN = 'Only programs of this machine may call the local AWS, and by its own address.';
 
@@ -168,9 +135,9 @@ const sendError = (request: IncomingMessage, response: ServerResponse, service: 
   const error =
     thrown instanceof AwsError ? thrown : new AwsError('InternalServerError', messageOf(thrown), 500);
   if (service === 's3') sendXmlError(response, error);
-  else if (service === 'secretsmanager') sendJsonError(response, error, '1.1');
-  else if (service in ANSWERS && !REST_JSON.includes(service)) sendJsonError(response, error, '1.0');
-  else sendProtocolError(request, response, error);
+  else if (service in ANSWERS && !REST_JSON.includes(service)) {
+    sendAnswer(response, errorAnswer(error, JSON_SERVICES[service]?.version));
+  } else sendProtocolError(request, response, error);
 };
 
 /**
@@ -180,10 +147,11 @@ export const createRouter =
   (services: Services) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
-    let service = readCredentialScope(request, target)?.service ?? '';
+    const scope = readCredentialScope(request, target);
+    let service = scope?.service ?? '';
     try {
       if (isForeign(request)) throw new AwsError('AccessDeniedException', FOREIGN, 403);
-      const caller = identify(services, request, target);
+      const caller = identify(scope, services.principals, (name) => name in ANSWERS);
       service = caller.service;
       const answer = ANSWERS[service];
       if (!answer) {
@@ -191,7 +159,7 @@ export const createRouter =
         console.error(`[aws] ${caller.principal.name}: ${message}`);
         throw new AwsError('NotImplemented', message, 501);
       }
-      await answer(services, { request, response, target, principal: caller.principal });
+      await answer(services, { request, response, target, service, principal: caller.principal });
     } catch (error) {
       sendError(request, response, service, error);
     }

@@ -6,7 +6,13 @@ import { openSync, writeSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FunctionErrorPayload, InvocationMessage, WorkerMessage, WorkerSettings } from './messages.ts';
+import type {
+  AnswerMessage,
+  FunctionErrorPayload,
+  InvocationMessage,
+  WorkerMessage,
+  WorkerSettings,
+} from './messages.ts';
 
 type Handler = (event: unknown, context: unknown) => unknown;
 
@@ -96,9 +102,21 @@ const crash = (errorType?: string) => (thrown: unknown) => {
 process.on('uncaughtException', crash());
 process.on('unhandledRejection', crash('Runtime.UnhandledPromiseRejection'));
 
+/** Sends AWS calls to the runtime; returns what takes their answers. */
+const openDirectCalls = async () => {
+  const { interceptCalls } = (await import(settings.directCallsModule)) as typeof import('./direct-calls.ts');
+  return interceptCalls(process.env.AWS_ENDPOINT_URL ?? '', (id, call) => say({ type: 'call', id, call }));
+};
+
 try {
-  const handler = await loadHandler();
-  parentPort?.on('message', async (message: InvocationMessage) => say(await run(handler, message)));
+  const takeAnswer = await openDirectCalls();
+  // Before the handler: a bundle may call while it is loaded.
+  parentPort?.on('message', async (message: InvocationMessage | AnswerMessage) => {
+    if (message.type === 'answer') takeAnswer(message.id, message.answer);
+    else say(await run(await loading, message));
+  });
+  const loading = loadHandler();
+  await loading;
   say({ type: 'ready' });
 } catch (error) {
   say({ type: 'not-ready', error: report('Init Error', error) });

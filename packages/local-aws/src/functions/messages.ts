@@ -1,5 +1,7 @@
 /** Messages between the runtime and its worker threads. */
 
+import type { DirectAnswer, DirectCall } from '../aws/direct-calls.ts';
+
 /** The `workerData` of a worker thread. */
 export interface WorkerSettings {
   /** Absolute path of the module that holds the handler. */
@@ -12,10 +14,13 @@ export interface WorkerSettings {
   memoryMegabytes: number;
   logGroupName: string;
   logStreamName: string;
+  /** Of `direct-calls.ts`, as a URL to import. */
+  directCallsModule: string;
 }
 
 /** One event for the handler. */
 export interface InvocationMessage {
+  type: 'invocation';
   requestId: string;
   /** The event as JSON text. */
   payload: string;
@@ -30,10 +35,18 @@ export interface FunctionErrorPayload {
   stackTrace: string[];
 }
 
-/** From a worker thread: the handler was loaded or not, an event succeeded or failed, or the thread crashed. */
+/** The answer to an AWS call, by the call's number. */
+export interface AnswerMessage {
+  type: 'answer';
+  id: number;
+  answer: DirectAnswer;
+}
+
+/** From a worker thread: the handler was loaded or not, an event succeeded or failed, an AWS call, or the thread crashed. */
 export type WorkerMessage =
   | { type: 'ready' }
   | { type: 'not-ready'; error: FunctionErrorPayload }
   | { type: 'done'; requestId: string; payload: string }
   | { type: 'failed'; requestId: string; error: FunctionErrorPayload }
+  | { type: 'call'; id: number; call: DirectCall }
   | { type: 'crashed'; error: FunctionErrorPayload };

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
+import type { CallDirectly } from '../aws/direct-calls.ts';
 import { ACCOUNT_ID, PARTITION, REGION } from '../template/attributes.ts';
 import type { FunctionSpec } from '../template/functions.ts';
 import { secretAccessKeyOf } from '../template/roles.ts';
@@ -15,6 +16,8 @@ export interface FunctionRuntimeOptions {
   functions: FunctionSpec[];
   /** The functions' `AWS_ENDPOINT_URL`. */
   awsEndpointUrl: string;
+  /** Answers their calls to that endpoint without HTTP, where a call's protocol is JSON by `X-Amz-Target`. */
+  callAws: CallDirectly;
   /** Each function's output is appended to `<logDirectory>/<logical id>.log`. */
   logDirectory: string;
   /** A file of extra certificate authorities for the functions (`NODE_EXTRA_CA_CERTS`). */
@@ -71,6 +74,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
       () =>
         startWorker(spec, {
           environment: environmentOf(spec, options),
+          callAws: options.callAws,
           logFile: join(options.logDirectory, `${spec.logicalId}.log`),
         }),
       limits,

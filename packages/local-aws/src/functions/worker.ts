@@ -2,9 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import type { CallDirectly } from '../aws/direct-calls.ts';
 import type { FunctionSpec } from '../template/functions.ts';
 import type { InvocationResult } from '../types.ts';
-import type { FunctionErrorPayload, InvocationMessage, WorkerMessage, WorkerSettings } from './messages.ts';
+import type {
+  AnswerMessage,
+  FunctionErrorPayload,
+  InvocationMessage,
+  WorkerMessage,
+  WorkerSettings,
+} from './messages.ts';
 
 /** Lambda's limit on loading a function: https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html */
 const INIT_TIMEOUT_MILLISECONDS = 10_000;
@@ -20,6 +27,8 @@ export interface WorkerOptions {
   environment: Record<string, string>;
   /** Receives the function's standard output and standard error. */
   logFile: string;
+  /** Answers its AWS calls. */
+  callAws: CallDirectly;
 }
 
 /** A worker thread that runs one function, one event at a time. */
@@ -60,19 +69,19 @@ const exitReason = (exitCode: number) =>
 const logStreamName = (now: Date) =>
   `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
 
-let bootstrap: URL | undefined;
+const modules = new Map<string, URL>();
 
 /**
- * The bootstrap as JavaScript, its types stripped once in this process: in each thread that would cost a third of a
+ * A module of this folder as JavaScript, its types stripped once in this process: in each thread that would cost a third of a
  * cold start.
  */
-const bootstrapUrl = (): URL => {
-  bootstrap ??= new URL(
-    `data:text/javascript,${encodeURIComponent(
-      stripTypeScriptTypes(readFileSync(new URL('./bootstrap.ts', import.meta.url), 'utf8')),
-    )}`,
-  );
-  return bootstrap;
+const strippedModule = (file: string): URL => {
+  const known = modules.get(file);
+  if (known) return known;
+  const text = stripTypeScriptTypes(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  const url = new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+  modules.set(file, url);
+  return url;
 };
 
 /** Starts a worker thread for `spec`, with `options.environment` as its only environment variables. */
@@ -86,8 +95,9 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     memoryMegabytes: spec.memoryMegabytes,
     logGroupName: spec.logGroupName,
     logStreamName: logStreamName(new Date()),
+    directCallsModule: strippedModule('./direct-calls.ts').href,
   };
-  const thread = new Worker(bootstrapUrl(), {
+  const thread = new Worker(strippedModule('./bootstrap.ts'), {
     workerData: settings,
     env: options.environment,
     argv: [],
@@ -125,8 +135,15 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     );
   };
 
+  const answer = async ({ id, call }: Extract<WorkerMessage, { type: 'call' }>) => {
+    const answered = await options.callAws(call);
+    thread.postMessage({ type: 'answer', id, answer: answered } satisfies AnswerMessage);
+  };
+
   thread.on('message', (message: WorkerMessage) => {
-    if (message.type === 'ready' || message.type === 'not-ready') {
+    if (message.type === 'call') {
+      void answer(message);
+    } else if (message.type === 'ready' || message.type === 'not-ready') {
       clearTimeout(initTimer);
       if (message.type === 'not-ready') isAlive = false;
       ready.resolve(message.type === 'ready' ? undefined : message.error);
@@ -173,6 +190,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     };
     thread.ref();
     thread.postMessage({
+      type: 'invocation',
       requestId,
       payload,
       deadlineEpochMilliseconds: Date.now() + spec.timeoutSeconds * 1000,

@@ -17,6 +17,7 @@ const aRuntime = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntim
   const runtime = createFunctionRuntime({
     functions: [aFunction('behave')],
     awsEndpointUrl: 'http://127.0.0.1:1',
+    callAws: async () => 'lost',
     logDirectory: join(folder, 'logs'),
     ...options,
   });

@@ -36,6 +36,7 @@ const createFakes = (storedSecret?: string) => {
 
   const endpointOf = (options: AwsEndpointOptions): AwsEndpoint => ({
     url: 'http://127.0.0.1:8',
+    callDirectly: async () => 'lost',
     addPrincipals: (principals) => {
       story.push('principals');
       seen.principals.push(...principals);

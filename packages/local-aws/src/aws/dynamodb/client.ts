@@ -1,12 +1,12 @@
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 
 import { AwsError, messageOf, systemCodeOf } from '../errors.ts';
-import { readBody } from '../json-protocol.ts';
+import { type JsonAnswer, readText } from '../json-protocol.ts';
 
 /** Calls the DynamoDB engine over kept-alive connections. */
 export interface DynamoDbClient {
-  /** Forwards a call and sends the answer back. */
-  forward(operation: string, body: Buffer, response: ServerResponse): Promise<void>;
+  /** Forwards a call and returns the answer. */
+  forward(operation: string, body: string): Promise<JsonAnswer>;
   /** Makes a call and returns the parsed result. Throws `AwsError` with the service's code, message and status. */
   call(operation: string, body: unknown): Promise<Record<string, unknown>>;
   close(): void;
@@ -19,20 +19,20 @@ export interface DynamoDbClient {
 const AUTHORIZATION =
   'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
 
-const PASSED_HEADERS = ['content-type', 'x-amzn-requestid', 'x-amz-crc32', 'content-encoding'];
+const PASSED_HEADERS = ['content-type', 'x-amzn-requestid', 'x-amz-crc32'];
 
 /** A client of the engine at `endpoint`. */
 export const createDynamoDbClient = (endpoint: string): DynamoDbClient => {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
-  const send = (operation: string, body: Buffer): Promise<IncomingMessage> =>
+  const send = (operation: string, body: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const call = request(endpoint, {
         method: 'POST',
         agent,
         headers: {
           'content-type': 'application/x-amz-json-1.0',
-          'content-length': body.length,
+          'content-length': Buffer.byteLength(body),
           'x-amz-target': `DynamoDB_20120810.${operation}`,
           'x-amz-date': '20200101T000000Z',
           authorization: AUTHORIZATION,
@@ -48,20 +48,18 @@ export const createDynamoDbClient = (endpoint: string): DynamoDbClient => {
     });
 
   return {
-    async forward(operation, body, response) {
+    async forward(operation, body) {
       const answer = await send(operation, body);
-      const headers: Record<string, string | string[]> = {};
-      for (const name of [...PASSED_HEADERS, 'content-length']) {
+      const headers: Record<string, string> = {};
+      for (const name of PASSED_HEADERS) {
         const value = answer.headers[name];
-        if (value !== undefined) headers[name] = value;
+        if (typeof value === 'string') headers[name] = value;
       }
-      const result = await readBody(answer);
-      response.writeHead(answer.statusCode ?? 500, headers);
-      response.end(result);
+      return { status: answer.statusCode ?? 500, headers, body: await readText(answer) };
     },
     async call(operation, body) {
-      const answer = await send(operation, Buffer.from(JSON.stringify(body)));
-      const text = (await readBody(answer)).toString('utf8');
+      const answer = await send(operation, JSON.stringify(body));
+      const text = await readText(answer);
       const result = JSON.parse(text) as Record<string, unknown>;
       if (answer.statusCode === 200) return result;
       const code = String(result.__type ?? 'InternalServerError').replace(/^.*#/, '');

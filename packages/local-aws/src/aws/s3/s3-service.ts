@@ -5,7 +5,7 @@ import { parseByteRange } from '../../byte-range.ts';
 import type { Principal } from '../../types.ts';
 import { findRefusal } from '../authorize.ts';
 import { AwsError, systemCodeOf } from '../errors.ts';
-import { readBody } from '../json-protocol.ts';
+import { readText } from '../json-protocol.ts';
 import { readS3Request, type S3Operation, type S3Request, s3Arn } from '../permissions/s3.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { deleteObjects, listObjects, partsIn, uploadCompleted, uploadCreated } from './documents.ts';
@@ -79,9 +79,6 @@ const sendEtag = (response: ServerResponse, etag: string): void => {
   response.writeHead(200, { etag: quoted(etag), 'content-length': 0 }).end();
 };
 
-const bodyText = async (request: IncomingMessage): Promise<string> =>
-  (await readBody(request)).toString('utf8');
-
 const uploadIdOf = ({ query }: Call): string => query.get('uploadId') ?? '';
 
 const OPERATIONS: Record<S3Operation, (store: ObjectStore, call: Call) => Promise<void>> = {
@@ -95,7 +92,7 @@ const OPERATIONS: Record<S3Operation, (store: ObjectStore, call: Call) => Promis
     response.writeHead(204).end();
   },
   async DeleteObjects(store, { request, response, bucket, principal }) {
-    sendXml(response, 200, await deleteObjects(store, principal, bucket, await bodyText(request)));
+    sendXml(response, 200, await deleteObjects(store, principal, bucket, await readText(request)));
   },
   async ListObjectsV2(store, { response, bucket, query }) {
     sendXml(response, 200, await listObjects(store, bucket, query));
@@ -109,7 +106,7 @@ const OPERATIONS: Record<S3Operation, (store: ObjectStore, call: Call) => Promis
     sendEtag(call.response, await store.putPart(uploadIdOf(call), partNumber, uploadBody(call.request)));
   },
   async CompleteMultipartUpload(store, call) {
-    const etag = await store.completeUpload(uploadIdOf(call), partsIn(await bodyText(call.request)));
+    const etag = await store.completeUpload(uploadIdOf(call), partsIn(await readText(call.request)));
     sendXml(call.response, 200, uploadCompleted(call.bucket, call.key, etag));
   },
   async AbortMultipartUpload(store, call) {
