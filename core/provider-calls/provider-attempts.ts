@@ -113,9 +113,15 @@ export type Claim =
   /** The request is terminal or deleted. */
   | { kind: 'ended' };
 
+/** What a claim notes on its request: the gate whose permit it has, and when to look at it next, if on the `LOOK` list. */
+export interface ClaimNotes {
+  gate?: string | undefined;
+  lookAt?: Instant | undefined;
+}
+
 /**
  * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
- * was dispatched, and by which gate's permit. It is the last thing before the calls, so no provider is called for a
+ * was dispatched. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
@@ -127,7 +133,7 @@ export const claimAttempts = async (
   origin: CallOrigin,
   now: Date,
   claimId: string,
-  gate?: string,
+  noted: ClaimNotes = {},
 ): Promise<Claim> => {
   if (calls.length === 0) return { kind: 'claimed', attempts: [] };
   const startedAt = toInstant(now);
@@ -136,7 +142,7 @@ export const claimAttempts = async (
   );
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
-    dispatchedWrite(requestId, startedAt, gate),
+    dispatchedWrite(requestId, startedAt, noted),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
@@ -164,11 +170,15 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 });
 
 /** Notes a request's first claim. Refused when the request is terminal or absent. A check would cost as much. */
-const dispatchedWrite = (requestId: string, now: Instant, gate: string | undefined): TransactItem => ({
+const dispatchedWrite = (requestId: string, now: Instant, { gate, lookAt }: ClaimNotes): TransactItem => ({
   Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
-    UpdateExpression: `SET dispatchedAt = if_not_exists(dispatchedAt, :now)${gate === undefined ? '' : ', gate = :gate'}`,
+    UpdateExpression: [
+      'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
+      ...(gate === undefined ? [] : ['gate = :gate']),
+      ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
+    ].join(', '),
     ConditionExpression: '#status IN (:queued, :processing)',
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
@@ -176,6 +186,7 @@ const dispatchedWrite = (requestId: string, now: Instant, gate: string | undefin
       ':queued': 'queued',
       ':processing': 'processing',
       ...(gate !== undefined && { ':gate': gate }),
+      ...(lookAt !== undefined && { ':lookAt': lookAt }),
     },
   },
 });

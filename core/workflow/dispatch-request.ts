@@ -41,7 +41,7 @@ const CLIP_URL_SLACK_SECONDS = 300;
  *    produced is stored, and only a task may still be open.
  * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
  * 3. If the provider answers synchronously, mark the request processing before the calls.
- * 4. Claim and make every planned call that has no outcome. The claim is refused, and nothing called, when the
+ * 4. Claim and make every planned call that has no outcome. From here on, a request that waited is looked at soon again. The claim is refused, and nothing called, when the
  *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
  *    call is not repeated. A busy call is repeated while another one is under way.
  * 5. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
@@ -88,12 +88,14 @@ export const dispatchRequest = async (
   }
   const pass = asked.kind === 'pass' ? asked.pass : undefined;
   if (pass) await startWith(request, pass, clock);
-  if (mode === 'synchronous') await markProcessing(request, lookAtQueuedBefore(request, clock));
+  const lookAt = lookAfterQueue(request, clock);
+  if (mode === 'synchronous') await markProcessing(request, lookAt);
 
   const origin = { ...route, baseUrl: provider.baseUrl };
   const run: CallRun = {
     ...{ requestId, calls, mode, provider, origin, deadline, clock, endMs },
     gate: pass?.gate.permits === undefined ? undefined : pass.gate.name,
+    lookAt: mode === 'synchronous' ? undefined : lookAt,
     pace: new Pace(pass?.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () => clock.now().getTime()),
   };
   const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));
@@ -137,9 +139,11 @@ const giveBackAfter = async (
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 
-/** When to look at a request that is called synchronously: unchanged, but after a wait for capacity, at whose end it was due. */
-const lookAtQueuedBefore = ({ GSI1PK }: StoredRequest, clock: Clock): Instant | undefined =>
-  dueListOf(GSI1PK) === 'LOOK' ? silentUntil(clock) : undefined;
+/** When to look at a request that waited for capacity, and was to be looked at when that would end; undefined for any other. */
+const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
+  const soon = silentUntil(clock);
+  return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;
+};
 
 /**
  * The planned calls that were never made, or that a busy provider takes again, each with its next attempt. With `now`, only

@@ -46,6 +46,8 @@ export interface CallRun {
   endMs: number;
   /** The gate whose permit the request holds while it has a call or task under way. */
   gate: string | undefined;
+  /** When the reconciler looks at the request next, if that changes with its calls. */
+  lookAt: Instant | undefined;
   /** How its calls are spaced. */
   pace: Pace;
 }
@@ -55,12 +57,12 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, origin, clock, gate }: CallRun,
+  { requestId, origin, clock, gate, lookAt }: CallRun,
   planned: readonly { call: number; attempt: number }[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
   const claim = await keepTrying(
-    () => claimAttempts(requestId, planned, origin, claimAt, claimId, gate),
+    () => claimAttempts(requestId, planned, origin, claimAt, claimId, { gate, lookAt }),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
   );
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);

@@ -84,7 +84,7 @@ describe('claiming attempts', () => {
 
   test('notes the first claim on the request, and the gate of the last', async () => {
     const later = (attempt: number, gate?: string) =>
-      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, gate);
+      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, { gate });
     await later(0);
     await later(1, 'up#0');
 

@@ -4,8 +4,9 @@ import { METRIC } from '../../../../core/observability.ts';
 import { keepAttemptAlive, type ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { toInstant } from '../../../../core/time.ts';
 import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
 import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/workflow/make-calls.ts';
@@ -423,6 +424,23 @@ describe('a call', () => {
     expect(await run(aProvider('asynchronous', 1, async () => BUSY))).toMatchObject({ next: 'retry' });
 
     expect(status()).toBe('queued');
+  });
+
+  test('of a request that waited for its turn is looked at in 5 min, though its provider stays busy', async () => {
+    const endOfQueue = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(3_600)));
+    memory.patch(requestKey(REQUEST_ID), endOfQueue);
+    await run(aProvider('asynchronous', 1, async () => BUSY));
+
+    const soon = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(300)));
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({ status: 'queued', ...soon });
+  });
+
+  test('of a request that is looked at sooner leaves that so', async () => {
+    const sooner = dueListing('LOOK', REQUEST_ID, toInstant(atSeconds(120)));
+    memory.patch(requestKey(REQUEST_ID), sooner);
+    await run(aProvider('asynchronous', 1, async () => BUSY));
+
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(sooner);
   });
 
   test('that was busy is not made again before the provider’s Retry-After', async () => {
