@@ -75,6 +75,10 @@ export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], en
     calls.filter(({ settledAt = 0 }) => settledAt >= deadlineOf(ending) - MARGIN_MS).length >= ending.permits,
   'its turn did not come in time': (calls, ending) =>
     calls.length === 0 && ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
+  'the turn for a call that was turned away did not come again in time': (calls, ending) =>
+    calls.some(isTurnedAway) &&
+    Number.isFinite(ending.permits) &&
+    ending.endedAt >= deadlineOf(ending) - MARGIN_MS,
 };
 
 /** Whether a call is over for good: taken, refused for its content or credential, or of unknown outcome. */

@@ -128,6 +128,7 @@ class Tries<T> {
           throw this.call.throttled?.();
         case 'under-way':
           this.tried++;
+          this.wasAnswered = true;
           this.arrive().catch(() => undefined);
           await this.wait(this.latency());
           throw this.call.underWay?.();
