@@ -18,8 +18,6 @@ export interface Row {
   operations: Record<string, number>;
   readUnits: number;
   writeUnits: number;
-  /** For a list: read units over those of page 1. */
-  timesFirstPage?: number;
 }
 
 /** The row of a measured request. Throws unless its status is `status`. */

@@ -6,7 +6,6 @@ interface SentCommand {
   constructor: { name: string };
   input: {
     Key?: { PK: string; SK: string };
-    RequestItems?: unknown;
     ExpressionAttributeValues?: Record<string, unknown>;
   };
 }
@@ -43,10 +42,9 @@ export class StandIns {
   }
 }
 
-/** What tells the calls of one handler apart that get different answers. */
+/** What tells the calls of one handler apart that get different answers. None makes two batches. */
 const nameOf = ({ constructor: { name }, input }: SentCommand): string => {
-  const { Key, RequestItems, ExpressionAttributeValues } = input;
+  const { Key, ExpressionAttributeValues } = input;
   if (Key) return `${name} ${Key.PK} ${Key.SK}`;
-  if (RequestItems) return JSON.stringify(RequestItems);
   return name === 'QueryCommand' ? JSON.stringify(Object.values(ExpressionAttributeValues ?? {})) : name;
 };

@@ -1,3 +1,4 @@
+import { creationTimeOf } from '../../core/ids.ts';
 import {
   accountKey,
   ledgerCheckpointKey,
@@ -5,6 +6,7 @@ import {
   ledgerPartition,
   requestPartition,
 } from '../../core/table/keys.ts';
+import { addSeconds } from '../../core/time.ts';
 
 /** Entries of a page of 1 MB: some 260 bytes each. */
 const ENTRIES_PER_PAGE = 4_000;
@@ -29,13 +31,22 @@ const base32 = (value: number, length: number): string =>
   );
 
 const instantOf = (number: number): string => new Date(START_MS + number * SECOND_MS).toISOString();
-/** A request has two entries, one after another: its debit and its refund. */
-const requestOf = (number: number): number => Math.ceil(number / 2);
+/** The entry before those of requests puts the balance in. Then a request has two, one after another: its debit and its refund. */
+const OPENING = 1;
+const requestOf = (number: number): number => Math.ceil((number - OPENING) / 2);
 const requestIdOf = (request: number): string =>
-  `img_${base32(START_MS + (2 * request - 1) * SECOND_MS, 10)}${base32(request, 16)}`;
+  `img_${base32(START_MS + (2 * request - 1 + OPENING) * SECOND_MS, 10)}${base32(request, 16)}`;
+
+const openingEntry = {
+  ...ledgerEntryKey(ACCOUNT_ID, OPENING),
+  ...{ id: 'led_1', accountId: ACCOUNT_ID, number: OPENING, type: 'credit', reason: 'topup' },
+  ...{ amountThousandths: BALANCE, balanceAfterThousandths: BALANCE, reference: '' },
+  createdAt: instantOf(OPENING),
+};
 
 const entryOf = (number: number) => {
-  const isDebit = number % 2 === 1;
+  if (number === OPENING) return openingEntry;
+  const isDebit = (number - OPENING) % 2 === 1;
   return {
     ...ledgerEntryKey(ACCOUNT_ID, number),
     ...{ id: `led_${number}`, accountId: ACCOUNT_ID, number, amountThousandths: DEBIT },
@@ -51,6 +62,7 @@ const entryOf = (number: number) => {
 const storedRequest = (requestId: string) => ({
   ...{ PK: requestPartition(requestId), SK: 'REQUEST', requestId, accountId: ACCOUNT_ID },
   ...{ status: 'failed', debitThousandths: DEBIT, refundThousandths: DEBIT },
+  finishedAt: addSeconds(creationTimeOf(requestId), SECOND_MS / 1_000),
 });
 
 interface Input {
@@ -66,8 +78,12 @@ interface Input {
 
 const numberIn = (sort = ''): number => Number(/\d+$/.exec(sort)?.[0] ?? 0);
 
-/** A stand-in for the table with one ledger, whose items are made up when they are read. `verified` entries of it were verified. */
-export const createLongLedger = (entries: number, verified: number) => {
+/**
+ * A stand-in for the table with one ledger, whose items are made up when they are read: so many entries of requests, of which
+ * `verified` were verified, and none where that is 0.
+ */
+export const createLongLedger = (entriesOfRequests: number, verifiedOfRequests: number) => {
+  const [entries, verified] = [OPENING + entriesOfRequests, OPENING + verifiedOfRequests];
   const reads: Reads = { calls: 0, entries: 0, requests: 0 };
   const mark = {
     entryNumber: verified,
@@ -76,7 +92,7 @@ export const createLongLedger = (entries: number, verified: number) => {
     entryAt: instantOf(verified),
   };
   let checkpoint: object | undefined =
-    verified > 0 ? { accountId: ACCOUNT_ID, ...mark, verifiedAt: instantOf(entries) } : undefined;
+    verifiedOfRequests > 0 ? { accountId: ACCOUNT_ID, ...mark, verifiedAt: instantOf(entries) } : undefined;
   const account = {
     ...{ accountId: ACCOUNT_ID, name: 'bench', createdAt: instantOf(0), webhookSecret: 'whsec_' },
     ...{ balanceThousandths: BALANCE, ledgerEntries: entries, balanceUpdatedAt: instantOf(entries) },
@@ -103,15 +119,26 @@ export const createLongLedger = (entries: number, verified: number) => {
     return { Items, ...(to < last && { LastEvaluatedKey: ledgerEntryKey(ACCOUNT_ID, to) }) };
   };
 
-  /** The list of an account's requests: those of the new entries, as the key range of a query has it. */
+  /** The newest request whose key is at most this one; 0 where there is none. Keys are in the order of the requests. */
+  const newestUpTo = (key: string): number => {
+    let [low, high] = [0, requestOf(entries)];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (requestPartition(requestIdOf(middle)) <= key) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
+
+  /** The list of an account's requests, as the key range of a query has it. */
   const queryRequests = ({ ExpressionAttributeValues: values = {} }: Input) => {
     const [oldest = '', newest = ''] = [values[':oldest'], values[':newest']];
     if (!oldest.startsWith(requestPartition('img_'))) return { Items: [] };
     const Items = [];
-    for (let request = requestOf(entries); request > 0; request--) {
+    for (let request = newestUpTo(newest); request > 0; request--) {
       const PK = requestPartition(requestIdOf(request));
       if (PK < oldest) break;
-      if (PK <= newest) Items.push({ PK });
+      Items.push({ PK });
     }
     return { Items };
   };

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ACCOUNT_ID_PATTERN } from '../ids.ts';
 
@@ -32,7 +32,7 @@ export const newKey = (accountId: string): { text: string; parsed: ParsedKey } =
 
 /** The key id is 128 bits of the digest: computable from the key, but not the other way round. */
 const partsOf = (accountId: string, text: string): ParsedKey => {
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = hash('sha256', text);
   return { accountId, keyId: `key_${digest.slice(0, 32)}`, digest };
 };
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { idempotencyKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
@@ -31,7 +31,7 @@ export const idempotencyOf = (key: string, route: string, body: unknown): Idempo
   fingerprint: sha256(`${route}\n${canonicalJson(body)}`),
 });
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => hash('sha256', text);
 
 const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, nested: unknown) =>

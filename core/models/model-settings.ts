@@ -1,5 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
+import { storedObject } from '../stored-objects.ts';
 import {
   MODEL_SETTINGS_COPIES,
   modelSettingsCopyOf,
@@ -11,7 +12,7 @@ import { type TransactItem, transact } from '../table/transactions.ts';
 import { Rate } from './rates.ts';
 
 /** What the operator set for a model. A model without settings has no item. */
-export const ModelSettings = z.object({
+export const ModelSettings = storedObject({
   model: z.string(),
   enabled: z.optional(z.boolean()),
   rate: z.optional(Rate),

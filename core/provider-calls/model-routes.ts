@@ -3,6 +3,7 @@ import { requiredEnv } from '../environment.ts';
 import type { CatalogModel } from '../models/catalog.ts';
 import type { ModelSettings } from '../models/model-settings.ts';
 import { rateOf } from '../models/rates.ts';
+import { remembersLast } from '../parsed-texts.ts';
 import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 import { limitsOf, UpstreamLimits, unservable } from './upstream-limits.ts';
@@ -30,8 +31,10 @@ export const ModelRoutes = z.record(
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
 
+const parseRoutes = remembersLast((text): Readonly<ModelRoutes> => ModelRoutes.parse(JSON.parse(text)));
+
 /** The routes of all models that have one, by model id. */
-export const listModelRoutes = (): ModelRoutes => ModelRoutes.parse(JSON.parse(requiredEnv('MODEL_ROUTES')));
+export const listModelRoutes = (): Readonly<ModelRoutes> => parseRoutes(requiredEnv('MODEL_ROUTES'));
 
 /** A model's route; undefined when the deployment configures none. */
 export const findModelRoute = (modelId: string): ModelRoutes[string] | undefined => {

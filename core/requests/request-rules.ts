@@ -2,13 +2,14 @@ import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { storedObject } from '../stored-objects.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
 
 /**
  * One output of a request. Without an `objectKey` its file could not be stored. Sizes and duration are those
  * of the stored file.
  */
-export const StoredOutput = z.object({
+export const StoredOutput = storedObject({
   index: z.number(),
   objectKey: z.optional(z.string()),
   contentType: z.optional(z.string()),
@@ -74,7 +75,7 @@ const common = {
  * A request for images as stored. `size` is a preset or `<width>x<height>`; `images` is the most it can
  * deliver.
  */
-export const ImageRequest = z.object({
+export const ImageRequest = storedObject({
   kind: z.literal('image'),
   ...common,
   size: z.string(),
@@ -89,7 +90,7 @@ export type ImageRequest = z.infer<typeof ImageRequest>;
  * A request for one video as stored. `image` is its first frame; `billedSeconds` is its duration plus that of
  * the reference videos, rounded up.
  */
-export const VideoRequest = z.object({
+export const VideoRequest = storedObject({
   kind: z.literal('video'),
   ...common,
   resolution: z.string(),
@@ -135,7 +136,9 @@ export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =
 
 /** The status a request reads as at `now`, whether or not its files have been removed yet. */
 export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>
-  request.status === 'succeeded' && request.expiresAt !== undefined && toInstant(now) >= request.expiresAt
+  request.status === 'succeeded' &&
+  request.expiresAt !== undefined &&
+  now.getTime() >= Date.parse(request.expiresAt)
     ? 'expired'
     : request.status;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseIso8601 } from '../../../core/time.ts';
+import { parseIso8601, toInstant } from '../../../core/time.ts';
 
 describe('an ISO 8601 text', () => {
   test.each([
@@ -65,5 +65,26 @@ describe('an ISO 8601 text', () => {
         expect(parseIso8601(local + zone)).toBe(instant.toISOString());
       }),
     );
+  });
+});
+
+describe('a date', () => {
+  const someDate = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-01-01'), noInvalidDate: true });
+
+  test('is the instant that it is when it is asked, also after it was changed and after others', () => {
+    fc.assert(
+      fc.property(fc.array(someDate, { minLength: 1 }), (dates) => {
+        for (const date of [...dates, ...dates]) {
+          expect([toInstant(date), toInstant(date)]).toEqual([date.toISOString(), date.toISOString()]);
+          date.setUTCDate(2);
+          expect(toInstant(date)).toBe(date.toISOString());
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('that is none is refused each time', () => {
+    for (const _ of [1, 2]) expect(() => toInstant(new Date(Number.NaN))).toThrow(RangeError);
   });
 });

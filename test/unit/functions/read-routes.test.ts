@@ -208,6 +208,19 @@ describe('GET /v1/generations/{requestId}', () => {
     expect([answer.status, answer.body.status]).toEqual([status, expected]);
   });
 
+  test('gives no URL from its expiry on, and none of a removed request, although it was signed before', async () => {
+    given(succeeded(2));
+    const [before] = (await get()).body.images;
+    stopTime(new Date(inSeconds(2)));
+    const expired = await get();
+    memory.remove(requestKey(REQUEST_ID));
+
+    expect(before.url).toContain('Signature=');
+    expect(expired).toMatchObject({ status: 200, body: { status: 'expired' } });
+    expect(JSON.stringify(expired.body)).not.toContain('Signature=');
+    expect((await get()).status).toBe(404);
+  });
+
   test.each<[string, string]>([
     ['is unknown', 'img_01JD4KXQ8M0000000000000007'],
     ['is a video', 'vid_01JD4KXQ8M0000000000000001'],
