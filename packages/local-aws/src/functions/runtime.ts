@@ -39,7 +39,7 @@ export interface FunctionRuntime {
 const DEFAULT_LIMITS: PoolLimits = {
   maxWorkers: 12,
   idleMilliseconds: 60_000,
-  idleMillisecondsPerEvent: 3_000,
+  idleMillisecondsPerEvent: 2_000,
   patienceMilliseconds: 200,
 };
 
