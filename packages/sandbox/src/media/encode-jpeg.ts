@@ -53,6 +53,13 @@ const DIFFERENCE_BITS = Array.from({ length: 2 * MAX_DIFFERENCE + 1 }, (_, index
   blockBits(index - MAX_DIFFERENCE),
 );
 
+/** The bits of a tile of the same colour as the one before: three times the least difference. */
+const { value: none, length: noneLength } = DIFFERENCE_BITS[MAX_DIFFERENCE] as Bits;
+const SAME_COLOUR: Bits = {
+  value: (((none << noneLength) | none) << noneLength) | none,
+  length: noneLength * COMPONENTS.length,
+};
+
 /** Blue and red difference and brightness around 0, as JFIF has them. */
 const toComponents = ([red, green, blue]: readonly [number, number, number]): number[] => [
   Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
@@ -83,15 +90,20 @@ const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
       if (byte === 0xff) bytes[length++] = 0;
     }
   };
-  const before = [0, 0, 0];
+  let before = [0, 0, 0];
   for (let row = 0; row * TILE < height; row++) {
     for (let column = 0; column * TILE < width; column++) {
       const colour = colours[colourAt(column, row)] ?? before;
+      // Half of a gradient's tiles are.
+      if (colour === before) {
+        write(SAME_COLOUR);
+        continue;
+      }
       for (let component = 0; component < COMPONENTS.length; component++) {
         const mean = colour[component] ?? 0;
         write(DIFFERENCE_BITS[mean - (before[component] ?? 0) + MAX_DIFFERENCE] as Bits);
-        before[component] = mean;
       }
+      before = colour;
     }
   }
   const padding = (8 - pendingLength) % 8;
