@@ -10,15 +10,22 @@ import { type GateWaiter, putWaiter, removeWaiter, touchAccount } from './waiter
 
 /**
  * Begins a request's wait at a gate, then lets in whoever's turn it is, which may be this one. A permit that was freed
- * before the gate was marked is seen here; whoever frees one later sees the mark. Does nothing when the request
- * waits under a newer token.
+ * before the gate was marked is seen here; whoever frees one later sees the mark. `onQueued` is done in between: from then on
+ * the request is let in when its turn comes. Does nothing when it waits under a newer token.
  */
-export const waitAtGate = async (gate: Gate, waiter: GateWaiter, wake: Wake, clock: Clock): Promise<void> => {
+export const waitAtGate = async (
+  gate: Gate,
+  waiter: GateWaiter,
+  wake: Wake,
+  clock: Clock,
+  onQueued: () => Promise<unknown> = async () => {},
+): Promise<void> => {
   const now = clock.now();
   if (!(await putWaiter(gate.name, waiter, now))) return;
   const stamp = randomUUID();
   await touchAccount(gate.name, waiter, stamp, now);
   await markQueued(gate.name, stamp);
+  await onQueued();
   await letIn(gate, { wake, clock });
 };
 

@@ -31,9 +31,10 @@ export const awaitCapacity = async (
     await letIntoDispatch(taskToken);
     return;
   }
-  await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
   const { accountId, createdAt } = request;
   const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
   const waiter = { requestId, accountId, createdAt, taskToken, tokenOrder, weight, starts };
-  await waitAtGate(gate, waiter, letIntoDispatch, clock);
+  const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
+  // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
+  await waitAtGate(gate, waiter, letIntoDispatch, clock, () => lookAtQueued(requestId, lookAt));
 };
