@@ -70,6 +70,15 @@ describe('what a function sees', () => {
     );
   });
 
+  test("`node:http` without the WebSocket client that it names, which is a thread's largest module", async () => {
+    const { payload } = await aRuntime().invoke('behave', { do: 'load http' });
+    const { webSocket, modules } = payload as { webSocket: string; modules: string[] };
+
+    expect(modules).toContain('NativeModule http');
+    expect(modules.filter((name) => name.includes('undici'))).toEqual([]);
+    expect(webSocket).toBe('function');
+  });
+
   test("Lambda's context", async () => {
     const { payload } = await aRuntime().invoke('behave', { do: 'context' });
 
