@@ -194,6 +194,7 @@ export const startLocalAws = async (
       awsEndpointUrl: endpoint.url,
       callAws: endpoint.callDirectly,
       logDirectory,
+      codeCacheDirectory: join(dataDir, 'code-cache'),
       ...(options.extraCaCertificates && { extraCaCertificates: options.extraCaCertificates }),
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
     });

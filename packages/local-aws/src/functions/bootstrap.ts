@@ -63,7 +63,7 @@ const report = (label: string, thrown: unknown, errorType?: string): FunctionErr
 
 const loadHandler = async (): Promise<Handler> => {
   // Compiling a bundle is most of a cold start: keep the result for the next thread and the next run.
-  enableCompileCache();
+  enableCompileCache(settings.codeCacheDirectory);
   const loaded = await import(pathToFileURL(settings.entryFile).href);
   flushCompileCache();
   // Exports of a CommonJS bundle that Node.js cannot detect are under `default`.

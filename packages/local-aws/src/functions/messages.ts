@@ -9,6 +9,8 @@ export interface WorkerSettings {
   handlerExport: string;
   /** Absolute path of the log that receives standard output and standard error. */
   logFile: string;
+  /** Absolute path of the directory that keeps compiled code. */
+  codeCacheDirectory: string;
   functionName: string;
   functionArn: string;
   memoryMegabytes: number;

@@ -20,6 +20,8 @@ export interface FunctionRuntimeOptions {
   callAws: CallDirectly;
   /** Each function's output is appended to `<logDirectory>/<logical id>.log`. */
   logDirectory: string;
+  /** Keeps the compiled code of functions, for the next thread and the next run. */
+  codeCacheDirectory: string;
   /** A file of extra certificate authorities for the functions (`NODE_EXTRA_CA_CERTS`). */
   extraCaCertificates?: string;
   limits?: Partial<PoolLimits>;
@@ -81,6 +83,7 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
           environment: environmentOf(spec, options),
           callAws: options.callAws,
           logFile: join(options.logDirectory, `${spec.logicalId}.log`),
+          codeCacheDirectory: options.codeCacheDirectory,
         }),
       limits,
       load,

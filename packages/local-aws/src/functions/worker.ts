@@ -27,6 +27,8 @@ export interface WorkerOptions {
   environment: Record<string, string>;
   /** Receives the function's standard output and standard error. */
   logFile: string;
+  /** Keeps the compiled code of functions. */
+  codeCacheDirectory: string;
   /** Answers its AWS calls. */
   callAws: CallDirectly;
 }
@@ -127,6 +129,7 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     entryFile: spec.entryFile,
     handlerExport: spec.handlerExport,
     logFile: options.logFile,
+    codeCacheDirectory: options.codeCacheDirectory,
     functionName: spec.name,
     functionArn: spec.arn,
     memoryMegabytes: spec.memoryMegabytes,

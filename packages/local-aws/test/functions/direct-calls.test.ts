@@ -36,7 +36,13 @@ const aRuntime = (
   principal: Principal = caller,
 ): FunctionRuntime => {
   const functions = [aFunction('call-aws', { principal, timeoutSeconds: 20, memoryMegabytes: 512 })];
-  return createFunctionRuntime({ functions, awsEndpointUrl, callAws, logDirectory });
+  return createFunctionRuntime({
+    functions,
+    awsEndpointUrl,
+    callAws,
+    logDirectory,
+    codeCacheDirectory: logDirectory,
+  });
 };
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,6 +19,7 @@ const aRuntime = (options: Partial<FunctionRuntimeOptions> = {}): FunctionRuntim
     awsEndpointUrl: 'http://127.0.0.1:1',
     callAws: async () => 'lost',
     logDirectory: join(folder, 'logs'),
+    codeCacheDirectory: join(folder, 'code-cache'),
     ...options,
   });
   open.push(runtime);
@@ -29,6 +30,14 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((runtime) => runtime.close()));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the compiled code of a function is kept where the run says', async () => {
+  const codeCacheDirectory = join(folder, 'kept');
+  await aRuntime({ codeCacheDirectory }).invoke('behave', { do: 'environment' });
+
+  const kept = readdirSync(codeCacheDirectory, { recursive: true, withFileTypes: true });
+  expect(kept.some((entry) => entry.isFile())).toBe(true);
+});
 
 describe('what a function sees', () => {
   test("its own variables and Lambda's, and none of the process", async () => {
