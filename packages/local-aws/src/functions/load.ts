@@ -8,7 +8,7 @@ export interface Load {
   watch(worker: FunctionWorker): void;
   /**
    * Whether another thread beside these workers of one function would get more done: a processor is free, or most of the workers wait for
-   * other servers. Never while the thread that answers all their AWS calls is busy.
+   * others instead of computing. Never while the thread that answers all their calls is busy.
    */
   hasRoomBeside(workers: ReadonlySet<FunctionWorker>): boolean;
   /** Adds a pool, by what ends one of its idle workers, if it has any. */
@@ -24,8 +24,8 @@ const MAX_THREADS = 20;
 const SAMPLE_MILLISECONDS = 100;
 /** From this share of the processors' time on, all of them are busy. */
 const BUSY_SHARE = 0.9;
-/** From this share of its time on, a worker computes or has AWS calls answered, which take processors too, rather than waits for others. */
-const OCCUPIED_SHARE = 0.5;
+/** From this share of its time on, a worker computes rather than waits. */
+const COMPUTING_SHARE = 0.5;
 
 /** What a load is measured by. */
 export interface LoadOptions {
@@ -65,22 +65,21 @@ export const createLoad = ({
     isThisThreadBusy = sum >= BUSY_SHARE;
     forgetEnded();
     for (const worker of shares.keys()) {
-      const { computing, occupied } = worker.takeUtilization();
-      shares.set(worker, occupied);
-      sum += computing;
+      const share = worker.takeUtilization();
+      shares.set(worker, share);
+      sum += share;
     }
     areProcessorsBusy = sum >= BUSY_SHARE * processors;
   };
 
   return {
     watch(worker) {
-      // Until it is measured it loads its code.
-      shares.set(worker, 1);
+      shares.set(worker, 0);
     },
     hasRoomBeside(workers) {
       sample();
-      const occupied = [...workers].filter((worker) => (shares.get(worker) ?? 0) >= OCCUPIED_SHARE);
-      return !isThisThreadBusy && (!areProcessorsBusy || occupied.length * 2 < workers.size);
+      const computing = [...workers].filter((worker) => (shares.get(worker) ?? 0) >= COMPUTING_SHARE);
+      return !isThisThreadBusy && (!areProcessorsBusy || computing.length * 2 < workers.size);
     },
     join(endIdle) {
       pools.push(endIdle);

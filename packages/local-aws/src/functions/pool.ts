@@ -9,8 +9,6 @@ export interface PoolLimits {
   maxWorkers: number;
   /** A worker without an event for this long ends. */
   idleMilliseconds: number;
-  /** One that has run few events ends earlier: after this long for each of them. A start runs many functions once. */
-  idleMillisecondsPerEvent: number;
   /**
    * Another worker is started for an event once no worker has come free for this long, and at least for as long as the
    * newest start took: while events come to their end, a thread to load would only delay them. So it would while all processors are
@@ -43,7 +41,6 @@ const MAX_STARTING = Math.max(2, availableParallelism());
 /** A pool that starts workers with `start` on demand, as the load of all pools lets it. */
 export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load: Load): WorkerPool => {
   const workers = new Set<FunctionWorker>();
-  const served = new Map<FunctionWorker, number>();
   const idleTimers = new Map<FunctionWorker, NodeJS.Timeout>();
   const queue: QueuedEvent[] = [];
   const running = new Set<QueuedEvent>();
@@ -58,7 +55,6 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
     clearTimeout(idleTimers.get(worker));
     idleTimers.delete(worker);
     workers.delete(worker);
-    served.delete(worker);
     return worker.terminate();
   };
 
@@ -67,8 +63,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
       void retire(worker);
       return;
     }
-    const earned = limits.idleMillisecondsPerEvent * (served.get(worker) ?? 1);
-    const timer = setTimeout(() => void retire(worker), Math.min(limits.idleMilliseconds, earned));
+    const timer = setTimeout(() => void retire(worker), limits.idleMilliseconds);
     timer.unref();
     idleTimers.set(worker, timer);
   };
@@ -89,7 +84,6 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
     running.add(event);
     const result = await worker.run(event.payload);
     running.delete(event);
-    served.set(worker, (served.get(worker) ?? 0) + 1);
     freedAt = performance.now();
     event.resolve(result);
     rest(worker);

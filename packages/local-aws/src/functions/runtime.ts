@@ -38,12 +38,7 @@ export interface FunctionRuntime {
 }
 
 /** A loaded function takes about 30 MB, and a thread starts in some 100 ms. */
-const DEFAULT_LIMITS: PoolLimits = {
-  maxWorkers: 12,
-  idleMilliseconds: 60_000,
-  idleMillisecondsPerEvent: 2_000,
-  patienceMilliseconds: 200,
-};
+const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 60_000, patienceMilliseconds: 200 };
 
 const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID}:function:([^:]+)`);
 

@@ -33,22 +33,14 @@ export interface WorkerOptions {
   callAws: CallDirectly;
 }
 
-/** Shares of a time, 0 to 1. */
-export interface Utilization {
-  /** In which the thread computed or waited for a processor. */
-  computing: number;
-  /** In which it did, or this process answered its AWS calls. */
-  occupied: number;
-}
-
 /** A worker thread that runs one function, one event at a time. */
 export interface FunctionWorker {
   /** Resolves when the handler is loaded; with an error when it was not, which leaves the worker useless. */
   ready: Promise<FunctionErrorPayload | undefined>;
   /** Runs one event (JSON text). Never rejects. */
   run(payload: string): Promise<InvocationResult>;
-  /** Since the last call of this. */
-  takeUtilization(): Utilization;
+  /** The share of the time since the last call, 0 to 1, in which the thread computed or waited for a processor. */
+  takeUtilization(): number;
   /** False once the thread has ended or is ending. */
   isAlive(): boolean;
   /** Ends the thread; a running event fails with an exit error. */
@@ -78,35 +70,6 @@ const exitReason = (exitCode: number) =>
 
 const logStreamName = (now: Date) =>
   `${now.toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
-
-/** Measures in how much of a time at least one thing was under way, in milliseconds. */
-const createStopwatch = () => {
-  let underWay = 0;
-  let since = 0;
-  let sum = 0;
-  const note = () => {
-    const now = performance.now();
-    if (underWay > 0) sum += now - since;
-    since = now;
-  };
-  return {
-    begin: () => {
-      note();
-      underWay += 1;
-    },
-    end: () => {
-      note();
-      underWay -= 1;
-    },
-    /** The sum since the last call of this. */
-    take: (): number => {
-      note();
-      const taken = sum;
-      sum = 0;
-      return taken;
-    },
-  };
-};
 
 const modules = new Map<string, URL>();
 
@@ -175,11 +138,8 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     );
   };
 
-  const calls = createStopwatch();
   const answer = async ({ id, call }: Extract<WorkerMessage, { type: 'call' }>) => {
-    calls.begin();
     const answered = await options.callAws(call);
-    calls.end();
     thread.postMessage({ type: 'answer', id, answer: answered } satisfies AnswerMessage);
   };
 
@@ -245,10 +205,9 @@ export const startWorker = (spec: FunctionSpec, options: WorkerOptions): Functio
     ready: ready.promise,
     run,
     takeUtilization: () => {
-      const { utilization, active, idle } = thread.performance.eventLoopUtilization(measured);
+      const { utilization } = thread.performance.eventLoopUtilization(measured);
       measured = thread.performance.eventLoopUtilization();
-      const calling = calls.take() / (active + idle || 1);
-      return { computing: utilization, occupied: Math.min(1, utilization + calling) };
+      return utilization;
     },
     isAlive: () => isAlive,
     terminate: async () => {

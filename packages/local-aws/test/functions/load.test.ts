@@ -11,10 +11,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const aWorker = (computing: number, isAlive = true, occupied = computing): FunctionWorker => ({
+const aWorker = (utilization: number, isAlive = true): FunctionWorker => ({
   ready: Promise.resolve(undefined),
   run: async () => ({ payload: null }),
-  takeUtilization: () => ({ computing, occupied }),
+  takeUtilization: () => utilization,
   isAlive: () => isAlive,
   terminate: async () => undefined,
 });
@@ -38,13 +38,6 @@ describe('Beside the workers of a function there is room for another', () => {
 
   test('while most of them wait for others, however busy the processors are', () => {
     expect(hasRoomBeside([aWorker(0.1), aWorker(0.2), aWorker(1)], computing(4))).toBe(true);
-  });
-
-  test('not while they wait for their AWS calls and all processors are busy, which answer those too', () => {
-    const calling = [aWorker(0.1, true, 0.9), aWorker(0.1, true, 0.9)];
-
-    expect(hasRoomBeside(calling, computing(4))).toBe(false);
-    expect(hasRoomBeside(calling, computing(1))).toBe(true);
   });
 
   test('not while the thread that answers their calls is busy', () => {
