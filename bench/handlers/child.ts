@@ -18,13 +18,11 @@ import { MemoryTable } from '../../test/unit/fakes/memory-table.ts';
 import { putRequests } from '../calls/seed.ts';
 import { StandIns } from './stand-ins.ts';
 
-/** Microseconds of a run; of a signature alone. *New*: of files for which the process signed no URL before. */
+/** Microseconds of a run; of a signature alone. */
 export interface Times {
   create: number;
   readUnfinished: number;
-  readNew: number;
   read: number;
-  listNew: number;
   list: number;
   signature: number;
 }
@@ -86,12 +84,10 @@ const main = async (): Promise<void> => {
     handler: typeof create,
     status: number,
     options: Parameters<typeof anApiEvent>[0],
-    beforeRun = () => {},
   ): Promise<number> => {
     standIns.reset();
     const event = anApiEvent({ ...options, headers });
     const time = await medianOf(async () => {
-      beforeRun();
       const answer = await handler(event, context);
       if (answer.statusCode !== status) throw new Error(`Answered ${answer.body}`);
     });
@@ -100,20 +96,13 @@ const main = async (): Promise<void> => {
     }
     return time;
   };
-  let keyPairs = 0;
-  /** What was signed for another key pair is of no use. */
-  const forgetSignatures = (): void => {
-    process.env.FILE_DELIVERY_KEY_PAIR_ID = `K${keyPairs++}`;
-  };
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const policy = Buffer.alloc(180);
   const ofRequest = { pathParameters: { requestId } };
   const page = { query: { pageSize: [String(pageSize)] } };
   const times: Times = {
     readUnfinished: await timeOf(read, 200, { pathParameters: { requestId: queuedId } }),
-    readNew: await timeOf(read, 200, ofRequest, forgetSignatures),
     read: await timeOf(read, 200, ofRequest),
-    listNew: await timeOf(list, 200, page, forgetSignatures),
     list: await timeOf(list, 200, page),
     create: await timeOf(create, 202, { body: BODY }),
     signature: await medianOf(() => sign('sha256', policy, privateKey)),

@@ -89,6 +89,12 @@ export class Lambda {
     }
   }
 
+  /** How many processes run this function for a request. */
+  countAtWork(stem: string, requestId: string): number {
+    return [...this.atWork].filter((one) => one.requestId === requestId && one.functionName.endsWith(stem))
+      .length;
+  }
+
   /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */
   async meetOutage(): Promise<void> {
     const { outages, scheduler, random } = this.world;
@@ -103,11 +109,12 @@ export class Lambda {
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
-  /** Whether nobody goes on with what a process stores that has died: its execution was stopped. */
-  private isStoppedStoring({ functionName, requestId }: Invocation): boolean {
-    if (requestId === undefined || !functionName.endsWith('store-outputs')) return false;
+  /** Nobody goes on with what a process stores that has died or failed, once its execution was stopped. */
+  private noteUnremovable({ functionName, requestId }: Invocation): void {
+    if (requestId === undefined || !functionName.endsWith('store-outputs')) return;
     const { executions } = this.world.stepFunctions;
-    return executions.get(executionArn('generation', requestId))?.status !== 'RUNNING';
+    const isStopped = executions.get(executionArn('generation', requestId))?.status !== 'RUNNING';
+    if (isStopped) this.world.unremovable.add(requestId);
   }
 
   /** Runs it once more after a while; nobody waits for what comes of it. */
@@ -162,7 +169,7 @@ export class Lambda {
         this.atWork.delete(invocation);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
-        if (this.isStoppedStoring(invocation)) this.world.unremovable.add(String(invocation.requestId));
+        this.noteUnremovable(invocation);
         const isTimeout = cause === 'Sandbox.Timedout';
         const notice = isTimeout ? 0 : random.whole(...DEATH_NOTICE_MS);
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
@@ -196,6 +203,7 @@ export class Lambda {
         (error: Error) =>
           end(() => {
             this.world.note(() => `${fn.name} threw ${error.name}: ${error.message}`);
+            this.noteUnremovable(invocation);
             reject(new InvocationError(error.name, error.message));
           }),
       );
