@@ -44,6 +44,8 @@ export class Evidence {
   readonly busyAnswers = new Map<string, number>();
   /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
   readonly interrupted = new Map<string, number>();
+  /** The runs of functions of which a transaction was under way when they were answered. */
+  readonly underWay = new Set<Invocation>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
   readonly interventions = new Set<string>();
   /** Those of them that an operator failed. */
@@ -104,6 +106,11 @@ export class Evidence {
   /** A run of a function died. */
   die({ requestId, functionName }: Invocation): void {
     if (requestId !== undefined && functionName.endsWith('dispatch-request')) this.interrupt(requestId);
+  }
+
+  /** A run of a function failed: one of dispatch may never have learned what became of its claim. */
+  fail(invocation: Invocation, errorName: string): void {
+    if (errorName === 'TransientError' && this.underWay.has(invocation)) this.die(invocation);
   }
 
   /** A run of the dispatch function could not go on after its claim. */

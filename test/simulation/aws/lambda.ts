@@ -203,6 +203,7 @@ export class Lambda {
         (error: Error) =>
           end(() => {
             this.world.note(() => `${fn.name} threw ${error.name}: ${error.message}`);
+            this.world.evidence.fail(invocation, error.name);
             this.noteUnremovable(invocation);
             reject(new InvocationError(error.name, error.message));
           }),

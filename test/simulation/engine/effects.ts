@@ -128,7 +128,7 @@ class Tries<T> {
           throw this.call.throttled?.();
         case 'under-way':
           this.tried++;
-          this.wasAnswered = true;
+          if (this.invocation) this.world.evidence.underWay.add(this.invocation);
           this.arrive().catch(() => undefined);
           await this.wait(this.latency());
           throw this.call.underWay?.();
