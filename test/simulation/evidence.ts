@@ -44,7 +44,7 @@ export class Evidence {
   readonly busyAnswers = new Map<string, number>();
   /** How many runs of the dispatch function died, or never learned that their claim stands, by request. */
   readonly interrupted = new Map<string, number>();
-  /** The runs of functions of which a transaction was under way when they were answered. */
+  /** The runs of functions that were told that their transaction is under way. */
   readonly underWay = new Set<Invocation>();
   /** The requests that an operator failed, or whose execution an operator stopped. */
   readonly interventions = new Set<string>();
