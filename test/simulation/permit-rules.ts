@@ -1,7 +1,8 @@
 import { GATE_SORT } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
-import { isTerminal } from './witness.ts';
+import { MARGIN_MS } from './clocks.ts';
+import { isTerminal, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long after its request's end a permit may be kept: its return is tried for 5 s, on a machine that may be slow. */
@@ -13,17 +14,16 @@ const KEPT_MS = 20_000;
  */
 export class Permits {
   readonly violations: string[] = [];
-  private readonly acceptedAt = new Map<string, number>();
   private readonly world: World;
+  private readonly witness: Witness;
 
-  constructor(world: World) {
+  constructor(world: World, witness: Witness) {
     this.world = world;
+    this.witness = witness;
     world.table.witnesses.push((_key, before, after) => {
       if (before?.SK === GATE_SORT) this.seeGate(before, after);
-      if (after?.SK !== 'REQUEST') return;
-      const requestId = String(after.requestId);
-      if (!before) this.acceptedAt.set(requestId, world.scheduler.now);
-      else if (isTerminal(after) && !isTerminal(before)) this.seeEnd(requestId);
+      const isEnd = after?.SK === 'REQUEST' && before && isTerminal(after) && !isTerminal(before);
+      if (isEnd) this.seeEnd(String(after.requestId));
     });
   }
 
@@ -43,8 +43,11 @@ export class Permits {
 
   /** Whether a request has not ended, and the outcome of a call is not known. */
   private isAtWork(requestId: string): boolean {
-    const record = this.world.items('REQUEST').find((one) => one.requestId === requestId);
-    if (!record || isTerminal(record)) return false;
+    const life = this.witness.lives.get(requestId);
+    if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
+    // Whoever wakes a request for seconds, and is told that its time in the queue is over, gives its permit back; it may use it.
+    const queueMs = Number(process.env.QUEUE_DEADLINE_SECONDS) * 1000;
+    if (this.world.scheduler.now - life.acceptedAt > queueMs - MARGIN_MS) return false;
     return this.world
       .items('ATTEMPT#')
       .filter((attempt) => attempt.requestId === requestId)
@@ -55,7 +58,7 @@ export class Permits {
     const { evidence, scheduler } = this.world;
     scheduler.after(KEPT_MS, () => {
       // Who took it may have died before writing that down, and the request went another way.
-      if (evidence.faultAt >= (this.acceptedAt.get(requestId) ?? 0)) return;
+      if (evidence.faultAt >= (this.witness.lives.get(requestId)?.acceptedAt ?? 0)) return;
       const gates = this.world.items(GATE_SORT);
       if (gates.some((gate) => permitsOf(gate).has(requestId))) {
         this.violations.push(`[kept] ${requestId} ended ${KEPT_MS} ms ago and has a permit`);

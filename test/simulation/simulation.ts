@@ -49,7 +49,7 @@ export class Simulation {
     this.world = world;
     this.witness = new Witness(world);
     this.admission = new Admission(world);
-    this.permits = new Permits(world);
+    this.permits = new Permits(world, this.witness);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),
