@@ -4,7 +4,7 @@ import { logger } from '../observability.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import type { Gate } from './gate-rules.ts';
 import { givePermitBack, markQueued } from './gates.ts';
-import { type LettingIn, letIn, type Wake } from './let-in.ts';
+import { type LettingIn, letIn, type Wake, wakeHolder } from './let-in.ts';
 import { findGate, gatesOfModel } from './route-gates.ts';
 import { type GateWaiter, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
 
@@ -24,8 +24,9 @@ export const waitAtGate = async (
   if (!(await putWaiter(gate.name, waiter, now))) return;
   const stamp = randomUUID();
   await touchAccount(gate.name, waiter, stamp, now);
-  await markQueued(gate.name, stamp);
+  const { permits } = await markQueued(gate.name, stamp);
   await onQueued();
+  if (permits.has(waiter.requestId)) await wakeHolder(gate.name, waiter, { wake, clock });
   await letIn(gate, { wake, clock });
 };
 

@@ -247,13 +247,14 @@ export const renewLease = async (
   });
 };
 
-/** Access pattern 88: notes that somebody waits at a gate: from now on it lets nobody in but by turn. */
-export const markQueued = async (gateName: string, stamp: string): Promise<void> => {
+/** Access pattern 88: notes that somebody waits at a gate: from now on it lets nobody in but by turn. Returns the gate afterwards. */
+export const markQueued = async (gateName: string, stamp: string): Promise<GateState> => {
   const { GSI1PK, GSI1SK } = gateListing(gateName);
-  await update(gateName, {
+  const { state } = await update(gateName, {
     UpdateExpression: 'SET queued = :stamp, GSI1PK = :list, GSI1SK = :gate',
     ExpressionAttributeValues: { ':stamp': stamp, ':list': GSI1PK, ':gate': GSI1SK },
   });
+  return state;
 };
 
 /** Access pattern 89: notes that nobody waits at a gate. False when somebody began to since it was seen. */

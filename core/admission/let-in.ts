@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
-import { lookAtQueued } from '../requests/requests.ts';
+import { isTerminal } from '../requests/request-rules.ts';
+import { findRequest, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { chooseAccount, type Gate, type GateState, hasRoom, runningOf, weightOf } from './gate-rules.ts';
 import { givePermitBack, readGate, takePermitFor, unmarkQueued } from './gates.ts';
@@ -33,7 +34,8 @@ const MAX_ROUNDS = 10;
  *
  * 1. Read the gate and the accounts that wait. When none is left, nobody waits.
  * 2. Choose an account, and its oldest request that has no permit. An account without one is removed.
- * 3. Take a permit for it, then wake it. The permit of one that does not wait any more is given back.
+ * 3. Take a permit for it, then wake it. One that does not wait any more leaves the queue. If it has ended, its permit is
+ *    given back. If not, it keeps it: its time in the queue may have run out meanwhile, and it calls its provider.
  *
  * Returns whether there may be more to let in.
  */
@@ -96,15 +98,20 @@ const letInOne = async (
   if (!state) return 'not taken';
   const woken = await wakeUnderLatestToken(gate, head, wake);
   if (woken) {
-    await leaveQueue(gate, woken, next, now);
+    await leaveQueue(gate.name, woken, next, now);
     return hasRoom(gate, state, 1, now.getTime()) ? 'let in' : 'full';
   }
-  await removeWaiter(gate.name, head);
-  await givePermitBack(gate.name, head.requestId, now.getTime());
   logger.warn('a request whose turn came did not wait', { requestId: head.requestId, gate: gate.name });
-  // Its execution may be lost: the reconciler looks.
-  await lookAtQueued(head.requestId, toInstant(now));
+  await dropWaiter(gate.name, head, now);
+  const request = await findRequest(head.requestId);
+  if (!request || isTerminal(request)) await givePermitBack(gate.name, head.requestId, now.getTime());
   return 'gone';
+};
+
+/** Removes a request from the queue that does not wait under its token. Its execution may be lost: the reconciler looks. */
+export const dropWaiter = async (gateName: string, waiter: GateWaiter, now: Date): Promise<void> => {
+  await lookAtQueued(waiter.requestId, toInstant(now));
+  await removeWaiter(gateName, waiter);
 };
 
 /** The waiter as it was woken; undefined when no execution waits for it. */
@@ -119,13 +126,24 @@ const wakeUnderLatestToken = async (
   return (await wake(latest.taskToken)) ? latest : undefined;
 };
 
+/** Wakes a waiting request that has a permit already: who was to wake it died, or knew its former wait only. */
+export const wakeHolder = async (
+  gateName: string,
+  waiter: GateWaiter,
+  { wake, clock }: LettingIn,
+): Promise<void> => {
+  // The token is gone when the request was woken and its place in the queue was left.
+  await wake(waiter.taskToken);
+  await leaveQueue(gateName, waiter, undefined, clock.now());
+};
+
 const leaveQueue = async (
-  gate: Gate,
+  gateName: string,
   woken: GateWaiter,
   next: GateWaiter | undefined,
   now: Date,
 ): Promise<void> => {
   // Not if the request waits again by now, under another token.
-  await removeWaiter(gate.name, woken);
-  await noteServed(gate.name, woken.accountId, next?.createdAt, now);
+  await removeWaiter(gateName, woken);
+  await noteServed(gateName, woken.accountId, next?.createdAt, now);
 };

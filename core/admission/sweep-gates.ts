@@ -1,12 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest, lookAtQueued } from '../requests/requests.ts';
-import { toInstant } from '../time.ts';
+import { findRequest } from '../requests/requests.ts';
 import { leaveGate } from './admission.ts';
 import { type GateState, holdersToCheck } from './gate-rules.ts';
 import { listGates, readGate, renewLease, unmarkQueued } from './gates.ts';
-import { letIn, type Wake } from './let-in.ts';
+import { dropWaiter, letIn, type Wake, wakeHolder } from './let-in.ts';
 import { findGate } from './route-gates.ts';
 import { findWaiter, listAllWaiters, removeWaiter, removeWaitingAccount } from './waiters.ts';
 
@@ -64,11 +63,7 @@ const checkHolder = async (
     return leaveGate(gateName, { requestId, accountId }, wake, clock, takenMs);
   }
   const waiter = await findWaiter(gateName, request);
-  if (waiter) {
-    // The token is gone when the request was woken and its place in the queue was left.
-    await wake(waiter.taskToken);
-    await removeWaiter(gateName, waiter);
-  }
+  if (waiter) await wakeHolder(gateName, waiter, { wake, clock });
   await renewLease(gateName, requestId, permit, clock.now());
 };
 
@@ -80,8 +75,7 @@ const wakeAll = async (
 ): Promise<void> => {
   for (const waiter of await listAllWaiters(gateName)) {
     if (!keepGoing()) return;
-    // Its execution may be lost: the reconciler looks.
-    if (!(await wake(waiter.taskToken))) await lookAtQueued(waiter.requestId, toInstant(clock.now()));
-    await removeWaiter(gateName, waiter);
+    if (await wake(waiter.taskToken)) await removeWaiter(gateName, waiter);
+    else await dropWaiter(gateName, waiter, clock.now());
   }
 };

@@ -1,7 +1,6 @@
 import { GATE_SORT } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { permitsOf } from './admission-rules.ts';
-import { MARGIN_MS } from './clocks.ts';
 import { isTerminal, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -45,9 +44,6 @@ export class Permits {
   private isAtWork(requestId: string): boolean {
     const life = this.witness.lives.get(requestId);
     if (!life || life.removedAt !== undefined || isTerminal(life.last)) return false;
-    // Whoever wakes a request for seconds, and is told that its time in the queue is over, gives its permit back; it may use it.
-    const queueMs = Number(process.env.QUEUE_DEADLINE_SECONDS) * 1000;
-    if (this.world.scheduler.now - life.acceptedAt > queueMs - MARGIN_MS) return false;
     return this.world
       .items('ATTEMPT#')
       .filter((attempt) => attempt.requestId === requestId)

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { leaveAllGates } from '../../../../core/admission/admission.ts';
+import { leaveAllGates, leaveGate } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
 import { gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -16,6 +16,15 @@ const at = (
   limits: { maxRunning?: number; requestsPerSecond?: number },
   run: (route: RouteUnderTest) => Promise<void>,
 ) => withLimits(limits, () => run(new RouteUnderTest(memory, limits)));
+
+/** `a1` has the only permit, and these wait, the first for longest. */
+const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void> => {
+  await route.take('a1');
+  for (const id of ids) {
+    await route.wait(id);
+    route.clock.advance(1);
+  }
+};
 
 describe('a request that waits', () => {
   test('is woken by the one that gives its permit back, and has the permit', () =>
@@ -129,18 +138,63 @@ describe('a request that waits', () => {
       expect((await route.state()).used).toBe(2);
     }));
 
-  test('but has given up is passed over, and its permit goes to the next', () =>
+  test('and ends unseen is passed over, and its permit goes to the next', () =>
     at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      await route.wait('b1');
-      route.clock.advance(1);
-      await route.wait('c1');
-      route.gone.add('b1/0');
+      await waitInTurn(route, 'b1', 'c1', 'd1');
+      for (const id of ['b1', 'c1']) route.gone.add(`${id}/0`);
+      memory.patch(requestKey('b1'), { status: 'failed' });
+      memory.remove(requestKey('c1'));
       await route.leave('a1');
 
-      expect(route.woken).toEqual(['c1']);
-      expect(await route.holders()).toEqual(['c1']);
+      expect(route.woken).toEqual(['d1']);
+      expect(await route.holders()).toEqual(['d1']);
+    }));
+
+  test('and whose execution is lost keeps the permit until it has ended, and is looked at', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1', 'c1');
+      route.gone.add('b1/0');
+      await route.leave('a1');
+      expect(route.woken).toEqual([]);
+      expect(await route.holders()).toEqual(['b1']);
       expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
+      memory.patch(requestKey('b1'), { status: 'failed' });
+      await route.leave('b1');
+
+      expect(route.woken).toEqual(['c1']);
+    }));
+
+  test('and whose time in the queue runs out while it is woken keeps the permit that it calls with', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1', 'c1');
+      const wake = async (taskToken: string) => {
+        if (taskToken !== 'b1/0' || route.gone.has(taskToken)) return route.wake(taskToken);
+        // Step Functions answers late: the wait has timed out, and the request is dispatched.
+        route.gone.add(taskToken);
+        expect(await route.take('b1')).toBe('held');
+        memory.patch(requestKey('b1'), { status: 'processing' });
+        return false;
+      };
+      await leaveGate(route.gate.name, route.waiter('a1'), wake, route.clock);
+      expect(await route.holders()).toEqual(['b1']);
+      expect(route.queue()).not.toContain(gateWaiterKey(route.gate.name, route.waiter('b1')).SK);
+      expect(route.woken).toEqual([]);
+      await route.leave('b1');
+
+      expect(route.woken).toEqual(['c1']);
+    }));
+
+  test('and begins to wait anew while it is woken in vain goes on at once with the permit it was given', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      route.gone.add('b1/0');
+      await route.leave('a1');
+      expect(route.woken).toEqual([]);
+      await route.wait('b1', { entry: 1 });
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+      expect(route.queue()).toEqual(['ACCOUNT#b']);
     }));
 
   test('is woken under its newest token', () =>
