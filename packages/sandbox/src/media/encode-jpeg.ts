@@ -1,10 +1,12 @@
-import { type Mosaic, TILE } from './mosaic.ts';
+import { BAND, type Bands } from './bands.ts';
 
 /**
- * A baseline JPEG (ITU-T T.81) of one-coloured blocks: a block holds only the difference of its mean to the block before,
- * followed by the end of the block. Three components, none subsampled, all with the same tables.
+ * A baseline JPEG (ITU-T T.81) of one-coloured bands: a block holds only the difference of its mean to the block before,
+ * followed by the end of the block; all of a band but the first have none. Three components, none subsampled, all with the same tables.
  */
-const QUANTIZATION = Buffer.alloc(64, TILE);
+/** Pixels on each side of a block, of which a band is one high. */
+const BLOCK = BAND;
+const QUANTIZATION = Buffer.alloc(64, BLOCK);
 /** How many codes of 1 to 16 bits there are for the sizes 0 to 8 of a difference, in Annex K's order. */
 const SIZE_CODE_COUNTS = [0, 1, 5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8];
@@ -53,12 +55,8 @@ const DIFFERENCE_BITS = Array.from({ length: 2 * MAX_DIFFERENCE + 1 }, (_, index
   blockBits(index - MAX_DIFFERENCE),
 );
 
-/** The bits of a tile of the same colour as the one before: three times the least difference. */
-const { value: none, length: noneLength } = DIFFERENCE_BITS[MAX_DIFFERENCE] as Bits;
-const SAME_COLOUR: Bits = {
-  value: (((none << noneLength) | none) << noneLength) | none,
-  length: noneLength * COMPONENTS.length,
-};
+/** A block of the same mean as the one before is so many bits, all 0. */
+const SAME_BITS = (DIFFERENCE_BITS[MAX_DIFFERENCE] as Bits).length;
 
 /** Blue and red difference and brightness around 0, as JFIF has them. */
 const toComponents = ([red, green, blue]: readonly [number, number, number]): number[] => [
@@ -68,13 +66,14 @@ const toComponents = ([red, green, blue]: readonly [number, number, number]): nu
 ];
 const clamp = (value: number) => Math.max(-128, Math.min(127, value));
 
-/** A block has at most 18 bits, of which every byte may be followed by a 0. */
-const MAX_BLOCK_BYTES = 6;
+/** The first block of a band has at most 18 bits for each component, and every byte of them may be followed by a 0. */
+const MAX_FIRST_BYTES = 16;
 
-const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
+const scan = ({ width, height, palette, colourOf }: Bands): Buffer => {
   const colours = palette.map(toComponents);
-  const tiles = Math.ceil(width / TILE) * Math.ceil(height / TILE);
-  const bytes = Buffer.allocUnsafe(tiles * COMPONENTS.length * MAX_BLOCK_BYTES + MAX_BLOCK_BYTES);
+  const bands = Math.ceil(height / BAND);
+  const sameBits = (Math.ceil(width / BLOCK) - 1) * COMPONENTS.length * SAME_BITS;
+  const bytes = Buffer.alloc(bands * (MAX_FIRST_BYTES + Math.ceil(sameBits / 8)) + 1);
   let length = 0;
   let pending = 0;
   let pendingLength = 0;
@@ -90,30 +89,31 @@ const scan = ({ width, height, palette, colourAt }: Mosaic): Buffer => {
       if (byte === 0xff) bytes[length++] = 0;
     }
   };
+  const writeZeros = (bits: number) => {
+    // The byte under way, and then those that are 0 already.
+    write({ value: 0, length: Math.min(bits, 8) });
+    const left = pendingLength + Math.max(0, bits - 8);
+    length += left >> 3;
+    pendingLength = left & 7;
+  };
   let before = [0, 0, 0];
-  for (let row = 0; row * TILE < height; row++) {
-    for (let column = 0; column * TILE < width; column++) {
-      const colour = colours[colourAt(column, row)] ?? before;
-      // Half of a gradient's tiles are.
-      if (colour === before) {
-        write(SAME_COLOUR);
-        continue;
-      }
-      for (let component = 0; component < COMPONENTS.length; component++) {
-        const mean = colour[component] ?? 0;
-        write(DIFFERENCE_BITS[mean - (before[component] ?? 0) + MAX_DIFFERENCE] as Bits);
-      }
-      before = colour;
+  for (let band = 0; band < bands; band++) {
+    const colour = colours[colourOf(band)] ?? before;
+    for (let component = 0; component < COMPONENTS.length; component++) {
+      const mean = colour[component] ?? 0;
+      write(DIFFERENCE_BITS[mean - (before[component] ?? 0) + MAX_DIFFERENCE] as Bits);
     }
+    before = colour;
+    writeZeros(sameBits);
   }
   const padding = (8 - pendingLength) % 8;
   write({ value: (1 << padding) - 1, length: padding });
   return bytes.subarray(0, length);
 };
 
-/** A mosaic as a JPEG. */
-export const encodeJpeg = (mosaic: Mosaic): Buffer => {
-  const { width, height } = mosaic;
+/** Bands as a JPEG. */
+export const encodeJpeg = (bands: Bands): Buffer => {
+  const { width, height } = bands;
   return Buffer.concat([
     Buffer.from([0xff, 0xd8]),
     // JFIF 1.1, pixels without a unit, no thumbnail.
@@ -126,7 +126,7 @@ export const encodeJpeg = (mosaic: Mosaic): Buffer => {
     segment(0xc4, 0x00, ...SIZE_CODE_COUNTS, ...SIZES),
     segment(0xc4, 0x10, ...END_CODE_COUNTS, 0),
     segment(0xda, COMPONENTS.length, ...COMPONENTS.flatMap((id) => [id, 0x00]), 0, 63, 0),
-    scan(mosaic),
+    scan(bands),
     Buffer.from([0xff, 0xd9]),
   ]);
 };

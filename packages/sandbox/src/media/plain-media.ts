@@ -1,8 +1,8 @@
 import mp4 from 'h264-mp4-encoder';
+import { BAND, type Bands, bandsOf } from './bands.ts';
 import { encodeJpeg } from './encode-jpeg.ts';
 import { encodePng } from './encode-png.ts';
 import type { Media } from './media.ts';
-import { type Mosaic, mosaicOf, TILE } from './mosaic.ts';
 
 /** The encoder's range is 0 (best quality) to 10 (fastest). */
 const FASTEST = 10;
@@ -10,19 +10,12 @@ const FASTEST = 10;
 const BAR = 16;
 const WHITE = 0xffffffff;
 
-/** The pixels of a mosaic, row by row: red, green, blue, alpha. */
-const pixelsOf = ({ width, height, palette, colourAt }: Mosaic): Uint32Array => {
+/** The pixels of bands, row by row: red, green, blue, alpha. */
+const pixelsOf = ({ width, height, palette, colourOf }: Bands): Uint32Array => {
   const pixels = new Uint32Array(width * height);
   const colours = palette.map(([red, green, blue]) => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0);
-  for (let y = 0; y < height; y++) {
-    const row = Math.floor(y / TILE);
-    for (let x = 0; x < width; x += TILE) {
-      pixels.fill(
-        colours[colourAt(x / TILE, row)] ?? 0,
-        y * width + x,
-        y * width + Math.min(x + TILE, width),
-      );
-    }
+  for (let y = 0; y < height; y += BAND) {
+    pixels.fill(colours[colourOf(y / BAND)] ?? 0, y * width, (y + BAND) * width);
   }
   return pixels;
 };
@@ -30,8 +23,8 @@ const pixelsOf = ({ width, height, palette, colourAt }: Mosaic): Uint32Array => 
 /** Files without writing on them, made without native libraries: small, and the same on every machine. */
 export const PLAIN_MEDIA: Media = {
   async drawImage({ width, height, text, index, format }) {
-    const mosaic = mosaicOf(width, height, `${index}\n${text}`);
-    return format === 'png' ? encodePng(mosaic) : encodeJpeg(mosaic);
+    const bands = bandsOf(width, height, `${index}\n${text}`);
+    return format === 'png' ? encodePng(bands) : encodeJpeg(bands);
   },
 
   async encodeVideo({ width, height, seconds, text }) {
@@ -42,7 +35,7 @@ export const PLAIN_MEDIA: Media = {
     Date.now = () => 0;
     try {
       encoder.initialize();
-      const pixels = pixelsOf(mosaicOf(width, height, text));
+      const pixels = pixelsOf(bandsOf(width, height, text));
       for (let second = 1; second <= seconds; second++) {
         const end = Math.floor((width * second) / seconds);
         for (let y = height - BAR; y < height; y++) pixels.fill(WHITE, y * width, y * width + end);

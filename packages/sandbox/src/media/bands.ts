@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** Pixels on each side of a tile. */
-export const TILE = 8;
+/** Rows of pixels in a band. */
+export const BAND = 8;
 const COLOURS = 256;
 
-/** A picture of one-coloured tiles: their places in a palette. Cheap to encode at any size, and without a drawing library. */
-export type Mosaic = {
+/** A picture of one-coloured bands from edge to edge: their places in a palette. Cheap to encode at any size, and without a drawing library. */
+export type Bands = {
   width: number;
   height: number;
   /** Red, green and blue of each colour, 256 of them. */
   palette: readonly (readonly [red: number, green: number, blue: number])[];
-  /** The colour of a tile, by its column and row. */
-  colourAt(column: number, row: number): number;
+  /** The colour of a band, from the top one, 0, on. */
+  colourOf(band: number): number;
 };
 
 /** A gradient whose colours follow from the text. */
-export const mosaicOf = (width: number, height: number, text: string): Mosaic => {
+export const bandsOf = (width: number, height: number, text: string): Bands => {
   const seed = createHash('sha256').update(text).digest();
   const [from, to] = [seed.subarray(0, 3), seed.subarray(3, 6)];
   const palette = Array.from({ length: COLOURS }, (_, index) => {
@@ -25,7 +25,6 @@ export const mosaicOf = (width: number, height: number, text: string): Mosaic =>
     );
     return [mixed[0] ?? 0, mixed[1] ?? 0, mixed[2] ?? 0] as const;
   });
-  const tiles = Math.ceil(width / TILE) + Math.ceil(height / TILE);
-  const colourAt = (column: number, row: number) => Math.floor(((column + row) * COLOURS) / tiles);
-  return { width, height, palette, colourAt };
+  const count = Math.ceil(height / BAND);
+  return { width, height, palette, colourOf: (band) => Math.floor((band * COLOURS) / count) };
 };
