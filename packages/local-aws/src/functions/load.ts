@@ -7,8 +7,9 @@ export interface Load {
   /** Counts a worker from its start until it has ended. */
   watch(worker: FunctionWorker): void;
   /**
-   * Whether another thread beside these workers of one function would get more done: a processor is free, or most of the workers wait for
-   * others instead of computing. Never while the thread that answers all their calls is busy.
+   * Whether another thread beside these workers of one function would get more done. While a processor is free: if there are fewer of them
+   * than processors, or half of their time most of them wait for others. While all are busy: only if most of them do nothing but
+   * wait. Never while the thread that answers all their calls is busy.
    */
   hasRoomBeside(workers: ReadonlySet<FunctionWorker>): boolean;
   /** Adds a pool, by what ends one of its idle workers, if it has any. */
@@ -22,10 +23,16 @@ const MAX_THREADS = 20;
 
 /** Shares of time are of the last 100 ms or more. */
 const SAMPLE_MILLISECONDS = 100;
-/** From this share of the processors' time on, all of them are busy. */
+/** From this share of its time on, the thread that answers all calls is busy. */
 const BUSY_SHARE = 0.9;
-/** From this share of its time on, a worker computes rather than waits. */
+/** From this share of the processors' time on, all of them are busy: what is left goes to the DynamoDB engine and other processes. */
+const ALL_BUSY_SHARE = 0.75;
+/** Below this share of its time, a worker waits rather than computes. */
 const COMPUTING_SHARE = 0.5;
+/** Below this share of its time, a worker does nothing but wait, such as for a provider. */
+const IDLE_SHARE = 0.1;
+/** What a thread takes while it is loaded. Its event loop, by which a share is measured, has not begun then. */
+const LOADING_SHARE = 1;
 
 /** What a load is measured by. */
 export interface LoadOptions {
@@ -49,6 +56,7 @@ export const createLoad = ({
   takeOwnUtilization = utilizationOfThisThread,
 }: LoadOptions = {}): Load => {
   const shares = new Map<FunctionWorker, number>();
+  const loading = new Set<FunctionWorker>();
   const pools: (() => boolean)[] = [];
   let sampledAt = performance.now();
   let areProcessorsBusy = false;
@@ -65,21 +73,29 @@ export const createLoad = ({
     isThisThreadBusy = sum >= BUSY_SHARE;
     forgetEnded();
     for (const worker of shares.keys()) {
-      const share = worker.takeUtilization();
+      const share = loading.has(worker) ? LOADING_SHARE : worker.takeUtilization();
       shares.set(worker, share);
       sum += share;
     }
-    areProcessorsBusy = sum >= BUSY_SHARE * processors;
+    areProcessorsBusy = sum >= ALL_BUSY_SHARE * processors;
   };
 
   return {
     watch(worker) {
-      shares.set(worker, 0);
+      shares.set(worker, LOADING_SHARE);
+      loading.add(worker);
+      void worker.ready.then(() => {
+        loading.delete(worker);
+        worker.takeUtilization();
+      });
     },
     hasRoomBeside(workers) {
       sample();
-      const computing = [...workers].filter((worker) => (shares.get(worker) ?? 0) >= COMPUTING_SHARE);
-      return !isThisThreadBusy && (!areProcessorsBusy || computing.length * 2 < workers.size);
+      if (isThisThreadBusy) return false;
+      if (!areProcessorsBusy && workers.size < processors) return true;
+      const most = areProcessorsBusy ? IDLE_SHARE : COMPUTING_SHARE;
+      const waiting = [...workers].filter((worker) => (shares.get(worker) ?? 0) < most);
+      return waiting.length * 2 > workers.size;
     },
     join(endIdle) {
       pools.push(endIdle);

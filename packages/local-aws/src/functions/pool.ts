@@ -10,14 +10,14 @@ export interface PoolLimits {
   /** A worker without an event for this long ends. */
   idleMilliseconds: number;
   /**
-   * Another worker is started for an event once no worker has come free for this long, and at least for as long as the
-   * newest start took: while events come to their end, a thread to load would only delay them. So it would while all processors are
-   * busy. An event that has waited ten times as long gets one in any case.
+   * Patience with busy workers, at least as long as the newest start took. Another one is started, while the load has room for it, once
+   * none has come free for this long: while events come to their end, a thread to load would only delay them. Whatever the load
+   * is, an event gets a worker once it and the newest worker have waited ten times as long, times the number of workers.
    */
   patienceMilliseconds: number;
 }
 
-const MOST_PATIENCE = 10;
+const LONG_PATIENCE = 10;
 
 /** The worker threads of one function. */
 export interface WorkerPool {
@@ -48,8 +48,9 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
   let isClosed = false;
   let growTimer: NodeJS.Timeout | undefined;
   let patience = limits.patienceMilliseconds;
-  /** When a worker last came free, by `performance.now()`. */
+  /** When a worker last came free, and when the newest one was started, by `performance.now()`. */
   let freedAt = 0;
+  let startedAt = 0;
 
   const retire = (worker: FunctionWorker) => {
     clearTimeout(idleTimers.get(worker));
@@ -92,13 +93,14 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
 
   const addWorker = async () => {
     starting += 1;
-    const startedAt = performance.now();
+    const beganAt = performance.now();
+    startedAt = beganAt;
     try {
       const worker = start();
       workers.add(worker);
       load.watch(worker);
       const error = await worker.ready;
-      patience = Math.max(limits.patienceMilliseconds, performance.now() - startedAt);
+      patience = Math.max(limits.patienceMilliseconds, performance.now() - beganAt);
       if (error) {
         // Queued events would fail the same way, so all of them get this error, as on Lambda.
         for (const event of queue.splice(0)) event.resolve({ payload: error, functionError: 'Unhandled' });
@@ -125,31 +127,28 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
     grow();
   };
 
-  /** How long to wait before another worker may be started for an event, in milliseconds. */
+  /** How long to wait before another worker may be started for the oldest event, in milliseconds. */
   const growIn = ({ queuedAt }: QueuedEvent): number => {
     if (workers.size === 0) return 0;
     const now = performance.now();
-    const atMost = queuedAt + MOST_PATIENCE * patience - now;
+    const atMost = Math.max(queuedAt, startedAt) + workers.size * LONG_PATIENCE * patience - now;
     const atLeast = Math.max(queuedAt, freedAt) + patience - now;
     const isDue = atLeast <= 0 && load.hasRoomBeside(workers);
     return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : patience, atMost);
   };
 
-  /** Starts workers for queued events, the first at once and others when the oldest event has waited for long enough. */
+  /** Starts workers for queued events: the first at once, each other one when it is due. */
   const grow = () => {
     clearTimeout(growTimer);
-    const [oldest] = queue;
-    if (!oldest || isClosed) return;
-    const wait = growIn(oldest);
-    if (wait > 0) {
-      growTimer = setTimeout(grow, wait);
-      return;
-    }
-    const mayStart = () => starting < MAX_STARTING && workers.size < limits.maxWorkers;
-    while (queue.length > starting && mayStart()) {
+    for (;;) {
+      const [oldest] = queue;
+      if (!oldest || isClosed || queue.length <= starting) return;
+      if (starting >= MAX_STARTING || workers.size >= limits.maxWorkers) return;
+      const wait = growIn(oldest);
       // The first of a function needs no room: others may wait for it.
-      if (workers.size > 0 && !load.makeRoom()) {
-        growTimer = setTimeout(grow, patience);
+      const mayStart = wait <= 0 && (workers.size === 0 || load.makeRoom());
+      if (!mayStart) {
+        growTimer = setTimeout(grow, Math.max(wait, 0) || patience);
         return;
       }
       void addWorker();

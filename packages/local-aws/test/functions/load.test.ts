@@ -11,43 +11,75 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const aWorker = (utilization: number, isAlive = true): FunctionWorker => ({
-  ready: Promise.resolve(undefined),
+const aWorker = (
+  utilization: number,
+  isAlive = true,
+  ready = Promise.resolve(undefined),
+): FunctionWorker => ({
+  ready,
   run: async () => ({ payload: null }),
   takeUtilization: () => utilization,
   isAlive: () => isAlive,
   terminate: async () => undefined,
 });
-const hasRoomBeside = (workers: FunctionWorker[], others: FunctionWorker[], own = 0): boolean => {
+const hasRoomBeside = async (
+  workers: FunctionWorker[],
+  others: FunctionWorker[],
+  own = 0,
+): Promise<boolean> => {
   const load = createLoad({ processors: PROCESSORS, takeOwnUtilization: () => own });
   for (const worker of [...workers, ...others]) load.watch(worker);
-  jest.advanceTimersByTime(100);
+  await jest.advanceTimersByTimeAsync(100);
   return load.hasRoomBeside(new Set(workers));
 };
 const computing = (count: number) => Array.from({ length: count }, () => aWorker(1));
 
 describe('Beside the workers of a function there is room for another', () => {
-  test('while a processor is free', () => {
-    expect(hasRoomBeside(computing(1), [])).toBe(true);
+  test('while a processor is free', async () => {
+    expect(await hasRoomBeside(computing(1), [])).toBe(true);
+    expect(await hasRoomBeside(computing(2), [])).toBe(true);
   });
 
-  test('not while they compute and all processors are busy, whatever function keeps them so', () => {
-    expect(hasRoomBeside(computing(1), computing(3))).toBe(false);
-    expect(hasRoomBeside(computing(4), [])).toBe(false);
+  test('when there is one for each processor, only while most of them wait half of their time', async () => {
+    expect(
+      await hasRoomBeside(
+        [0.4, 0.4, 0.4, 0.6].map((share) => aWorker(share)),
+        [],
+      ),
+    ).toBe(true);
+    expect(
+      await hasRoomBeside(
+        [0.4, 0.4, 0.6, 0.6].map((share) => aWorker(share)),
+        [],
+      ),
+    ).toBe(false);
   });
 
-  test('while most of them wait for others, however busy the processors are', () => {
-    expect(hasRoomBeside([aWorker(0.1), aWorker(0.2), aWorker(1)], computing(4))).toBe(true);
+  test('not while three quarters of the processors are busy, whatever function keeps them so', async () => {
+    expect(await hasRoomBeside(computing(1), computing(1))).toBe(true);
+    expect(await hasRoomBeside(computing(1), computing(2))).toBe(false);
+    expect(await hasRoomBeside(computing(3), [])).toBe(false);
+    expect(await hasRoomBeside([aWorker(0.3)], computing(4))).toBe(false);
   });
 
-  test('not while the thread that answers their calls is busy', () => {
-    expect(hasRoomBeside([aWorker(0.1)], [], 0.95)).toBe(false);
+  test('while most of them do nothing but wait, however busy the processors are', async () => {
+    expect(await hasRoomBeside([aWorker(0.05), aWorker(0), aWorker(1)], computing(4))).toBe(true);
   });
 
-  test('once the threads that kept the processors busy have ended', () => {
+  test('not while others are being loaded, which keeps a processor busy each', async () => {
+    const loading = () => aWorker(0, true, new Promise(() => undefined));
+
+    expect(await hasRoomBeside(computing(1), [loading(), loading()])).toBe(false);
+  });
+
+  test('not while the thread that answers their calls is busy', async () => {
+    expect(await hasRoomBeside([aWorker(0)], [], 0.95)).toBe(false);
+  });
+
+  test('once the threads that kept the processors busy have ended', async () => {
     const ended = Array.from({ length: 4 }, () => aWorker(1, false));
 
-    expect(hasRoomBeside(computing(1), ended)).toBe(true);
+    expect(await hasRoomBeside(computing(1), ended)).toBe(true);
   });
 });
 

@@ -148,6 +148,23 @@ describe('A pool of worker threads', () => {
     await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
     expect(started).toBe(1);
     await jest.advanceTimersByTimeAsync(startTime + PATIENCE);
-    expect(started).toBeGreaterThan(1);
+    expect(started).toBe(2);
+  });
+
+  test('starts each further one after a longer time while the processors are busy', async () => {
+    startTime = 10;
+    hasRoom = false;
+    for (let events = 0; events < 100; events++) invoke();
+    const startedAfter = async (patiences: number): Promise<number> => {
+      await jest.advanceTimersByTimeAsync(patiences * PATIENCE);
+      return started;
+    };
+
+    expect(await startedAfter(9)).toBe(1);
+    expect(await startedAfter(2)).toBe(2);
+    expect(await startedAfter(18)).toBe(2);
+    expect(await startedAfter(3)).toBe(3);
+    expect(await startedAfter(27)).toBe(3);
+    expect(await startedAfter(3)).toBe(4);
   });
 });
