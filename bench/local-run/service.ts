@@ -11,6 +11,7 @@ import { insertAccount } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { connect } from '../../ops/target.ts';
+import { npmStart } from '../../test/contract/support/npm-start.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const START_LIMIT_MS = 120_000;
@@ -43,14 +44,15 @@ export const startService = async (): Promise<Service> => {
   const accountIds: string[] = [];
   const door = await startCallbackDoor(`http://127.0.0.1:${port}`, callbacks);
   const context = { publicBaseUrl: door.url };
+  const { environment, args } = npmStart();
   const child = spawn(
     process.execPath,
     [
-      ...['--single-threaded-gc', '--disable-warning=ExperimentalWarning', 'local/start.ts'],
+      ...args,
       ...['--port', String(port), '--data-dir', dataDir, '--plain-images'],
       ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
     ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+    { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const close = async (): Promise<void> => {

@@ -247,6 +247,8 @@ export const startLocalAws = async (
     const run: LocalAws = { ...addresses, stack, endpoint, operator, close };
     await options.beforeSchedules?.(run);
     signal?.throwIfAborted();
+    // Functions of custom resources have no other work.
+    runtime.endIdle();
     bus.start();
     return run;
   } catch (error) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { npmStart } from './npm-start.ts';
 
 /** Names the variable that tells a test process where the server of global set-up is. */
 export const FIXTURES_URL = 'CONTRACT_FIXTURES_URL';
@@ -46,9 +47,8 @@ export interface StartOptions {
 }
 
 const startArguments = (dataDir: string, { context = {}, reset = false }: StartOptions): string[] => [
-  // As `npm start` does.
-  '--single-threaded-gc',
-  ...['local/start.ts', '--port', '0', '--data-dir', dataDir, '--plain-images'],
+  ...npmStart().args,
+  ...['--port', '0', '--data-dir', dataDir, '--plain-images'],
   ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
   ...(reset ? ['--reset'] : []),
 ];
@@ -62,7 +62,7 @@ export const startLocalService = async (
   options: StartOptions = {},
 ): Promise<RunningService> => {
   const args = startArguments(dataDir, options);
-  const env = { ...process.env, ...options.environment };
+  const env = { ...process.env, ...npmStart().environment, ...options.environment };
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const errors: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));

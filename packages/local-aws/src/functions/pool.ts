@@ -23,6 +23,8 @@ const LONG_PATIENCE = 10;
 export interface WorkerPool {
   /** Runs one event (JSON text) on an idle worker, or a new one. Rejects only when the pool is closed. */
   invoke(payload: string): Promise<InvocationResult>;
+  /** Ends the worker that has been idle for the longest. False when none is idle. */
+  endIdle(): boolean;
   /** Ends every worker and rejects queued and running events. */
   close(): Promise<void>;
 }
@@ -155,7 +157,6 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
     }
   };
 
-  /** Ends the worker that has been idle for the longest. */
   const endIdle = (): boolean => {
     const [oldest] = idleTimers.keys();
     if (oldest) void retire(oldest);
@@ -164,6 +165,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
   load.join(endIdle);
 
   return {
+    endIdle,
     invoke: (payload) => {
       if (isClosed) return Promise.reject(new Error('The local run is stopping'));
       const { promise, resolve, reject } = Promise.withResolvers<InvocationResult>();

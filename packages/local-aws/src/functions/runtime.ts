@@ -33,6 +33,8 @@ export interface FunctionRuntimeOptions {
 export interface FunctionRuntime {
   /** `InvokeFunction`. Rejects as Lambda does: `ResourceNotFoundException`, `RequestTooLargeException`, `TooManyRequestsException`. */
   invoke: InvokeFunction;
+  /** Ends the workers that run no event. */
+  endIdle(): void;
   /** Ends every worker and rejects running invocations. */
   close(): Promise<void>;
 }
@@ -111,6 +113,9 @@ export const createFunctionRuntime = (options: FunctionRuntimeOptions): Function
         );
       }
       return withConcurrency(FUNCTION_ARN.exec(functionArn)?.[1] ?? functionArn, () => pool.invoke(text));
+    },
+    endIdle: () => {
+      for (const pool of pools.values()) while (pool.endIdle());
     },
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.close()));

@@ -13,7 +13,6 @@ let eventTime: number;
 let hasRoom: boolean;
 /** Whether there may be another thread beside those of all functions. */
 let mayGrow: boolean;
-let endIdle: () => boolean;
 
 const startSlowWorker = (): FunctionWorker => {
   started += 1;
@@ -38,9 +37,7 @@ beforeEach(() => {
     {
       watch: () => undefined,
       hasRoomBeside: () => hasRoom,
-      join: (end) => {
-        endIdle = end;
-      },
+      join: () => undefined,
       makeRoom: () => mayGrow,
     },
   );
@@ -118,11 +115,11 @@ describe('A pool of worker threads', () => {
     eventTime = 1_000;
     invoke();
     await jest.advanceTimersByTimeAsync(startTime);
-    expect(endIdle()).toBe(false);
+    expect(pool.endIdle()).toBe(false);
     await jest.advanceTimersByTimeAsync(eventTime);
 
-    expect(endIdle()).toBe(true);
-    expect(endIdle()).toBe(false);
+    expect(pool.endIdle()).toBe(true);
+    expect(pool.endIdle()).toBe(false);
     invoke();
     expect(started).toBe(2);
   });
