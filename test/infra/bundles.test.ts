@@ -31,23 +31,24 @@ const filesOf = (name: string): string[] => {
 
 let folder: string;
 let bundleOf: (name: string) => string;
-/** The `typeof` each bundle's handler. */
+/** The `typeof` each bundle's handler, and what Node has loaded once all bundles are. */
 let handlers: Record<string, string>;
+let nodeModules: string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bundles-'));
   bundleOf = await bundleFunctions(folder);
-  handlers = loadInOneProcess();
+  ({ handlers, nodeModules } = loadInOneProcess());
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await stop();
 });
 
-const loadInOneProcess = (): Record<string, string> => {
+const loadInOneProcess = (): { handlers: Record<string, string>; nodeModules: string[] } => {
   const urls = NAMES.map((name) => [name, pathToFileURL(join(bundleOf(name), 'index.mjs')).href]);
-  const script = `const kinds = {};
-    for (const [name, url] of ${JSON.stringify(urls)}) kinds[name] = typeof (await import(url)).handler;
-    console.log(JSON.stringify(kinds));`;
+  const script = `const handlers = {};
+    for (const [name, url] of ${JSON.stringify(urls)}) handlers[name] = typeof (await import(url)).handler;
+    console.log(JSON.stringify({ handlers, nodeModules: process.moduleLoadList }));`;
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: folder,
     env: { AWS_REGION: 'eu-west-1', AWS_LAMBDA_FUNCTION_NAME: 'any' },
@@ -68,6 +69,19 @@ test('there is exactly one bundle for each function of the stack, the stand-in f
   expect(Object.keys((await synthesizeService()).functions).toSorted()).toEqual(
     NAMES.filter((name) => !name.startsWith('sandbox/')).toSorted(),
   );
+});
+
+test('no bundle imports what loads undici, which would take 50 ms of a cold start', () => {
+  expect(nodeModules).toContain('NativeModule http');
+  expect(nodeModules.filter((name) => name.includes('undici'))).toEqual([]);
+  for (const name of NAMES) {
+    const text = readFileSync(join(bundleOf(name), 'index.mjs'), 'utf8');
+    // Also where it is imported only once it is used.
+    expect({ name, imports: /(from|import\()\s*["'](node:)?http["']/.test(text) }).toEqual({
+      name,
+      imports: false,
+    });
+  }
 });
 
 test('cached bundles are reused for the same sources, and equal a fresh build', async () => {
