@@ -49,12 +49,15 @@ const SCHEMAS = /@aws-sdk\/[^/]+\/dist-es\/(.+\/)?schemas\/schemas_0\.js$/;
 /** A schema: a variable whose value is an array. Nothing happens when it is evaluated, which esbuild cannot see. */
 const SCHEMA = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
 
+/** How a client is set up by default. Some would use HTTP/2, which none of ours does, and load it at each cold start. */
+const SETTINGS = /@aws-sdk\/client-[^/]+\/dist-es\/runtimeConfig\.js$/;
+
 /** A client reads only its version of its package's description. */
 const DESCRIPTIONS = /@aws-sdk\/[^/]+\/package\.json$/;
 
 /**
  * Leaves out of a bundle what no function of ours uses of the AWS SDK and esbuild would keep: other sources of credentials, and
- * the schemas of operations that are not called; and of Node what an import of its HTTP client would load.
+ * the schemas of operations that are not called, and HTTP/2; and of Node what an import of its HTTP client would load.
  */
 export const leanPackages: Plugin = {
   name: 'lean-packages',
@@ -67,6 +70,9 @@ export const leanPackages: Plugin = {
     }
     build.onLoad({ filter: SCHEMAS }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace(SCHEMA, '$1/* @__PURE__ */ (() => $2)();'),
+    }));
+    build.onLoad({ filter: SETTINGS }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace('NodeHttp2Handler as', 'NodeHttpHandler as'),
     }));
     build.onLoad({ filter: DESCRIPTIONS }, ({ path }) => ({
       contents: JSON.stringify({ version: JSON.parse(readFileSync(path, 'utf8')).version }),

@@ -18,14 +18,6 @@ type Handler = (event: unknown, context: unknown) => unknown;
 
 const settings = workerData as WorkerSettings;
 
-/**
- * Names of `node:http` that stand for globals. Its import as an ES module reads them, which loads Node's own `undici`: 10 MB and some
- * 30 ms of each thread, where hardly any function opens a WebSocket.
- */
-for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent']) {
-  Object.defineProperty(process.getBuiltinModule('node:http'), name, { value: undefined });
-}
-
 /** Exit status of Lambda's own runtime after an error outside a handler. */
 const CRASH_EXIT_STATUS = 129;
 
