@@ -2,7 +2,6 @@ import { hasRoom, runningOf } from '../../core/admission/gate-rules.ts';
 import { findGate } from '../../core/admission/route-gates.ts';
 import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
-import { executionArn } from './aws/context-object.ts';
 import { MARGIN_MS } from './clocks.ts';
 import type { World } from './world.ts';
 
@@ -106,11 +105,7 @@ export class Admission {
   }
 
   private isRunning(requestId: string): boolean {
-    return this.executionOf(requestId)?.status === 'RUNNING';
-  }
-
-  private executionOf(requestId: string) {
-    return this.world.stepFunctions.executions.get(executionArn('generation', requestId));
+    return this.world.stepFunctions.executionOf(requestId)?.status === 'RUNNING';
   }
 
   private seeWaiter(before: Item | undefined, after: Item | undefined): void {
@@ -228,7 +223,7 @@ export class Admission {
   private lookAtTurn(requestId: string, gate: Item | undefined): void {
     const { evidence, scheduler } = this.world;
     const permit = permitsOf(gate).get(requestId);
-    const execution = this.executionOf(requestId);
+    const execution = this.world.stepFunctions.executionOf(requestId);
     if (!permit || execution?.status !== 'RUNNING' || execution.state !== 'Wait for capacity') return;
     const forMs = scheduler.now - Math.max(permit.takenMs, execution.enteredAt, evidence.disturbedAt);
     if (forMs > SWEEP_MS + MARGIN_MS) {

@@ -1,6 +1,5 @@
 import { findGate } from '../../core/admission/route-gates.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
-import { executionArn } from './aws/context-object.ts';
 import { endingProblems, progressProblems, repeatProblems } from './liveness-rules.ts';
 import type { Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
@@ -51,7 +50,7 @@ export class Liveness {
 
   private progressOf(life: Life): string[] {
     const { evidence, scheduler, stepFunctions } = this.world;
-    const known = stepFunctions.executions.get(executionArn('generation', life.requestId));
+    const known = stepFunctions.executionOf(life.requestId);
     const execution = known && {
       isRunning: known.status === 'RUNNING',
       state: known.state,

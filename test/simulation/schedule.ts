@@ -116,7 +116,7 @@ export class Schedule {
       }
       if (isTerminal(record)) return false;
       const requestId = String(record.requestId);
-      const execution = stepFunctions.executions.get(executionArn('generation', requestId));
+      const execution = stepFunctions.executionOf(requestId);
       if (execution?.status !== 'RUNNING') return true;
       const isDone = evidence.callsOf(requestId).some(({ made }) => made && made.doneAt <= scheduler.now);
       return isDone && execution.state === 'Wait for provider';

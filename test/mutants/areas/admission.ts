@@ -33,6 +33,12 @@ export const ADMISSION = bugs('admission', [
     'if (request.gate === undefined) await leaveRoute(request, clock);',
   ],
   [
+    'a request that could not be woken loses its permit',
+    'core/admission/let-in.ts',
+    'if (!request || isTerminal(request)) await givePermitBack',
+    'await givePermitBack',
+  ],
+  [
     'the sweep takes the permit of a request that is unfinished',
     'core/admission/sweep-gates.ts',
     'if (!request || isTerminal(request)) {',

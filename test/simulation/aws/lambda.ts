@@ -2,7 +2,6 @@ import type { Context } from 'aws-lambda';
 import { INVOCATION_FAULTS } from '../engine/faults.ts';
 import { Invocation, invocations, outside } from '../engine/invocation.ts';
 import type { World } from '../world.ts';
-import { executionArn } from './context-object.ts';
 
 /** A function's entry point, as the service exports it. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
@@ -112,8 +111,7 @@ export class Lambda {
   /** Nobody goes on with what a process stores that has died or failed, once its execution was stopped. */
   private noteUnremovable({ functionName, requestId }: Invocation): void {
     if (requestId === undefined || !functionName.endsWith('store-outputs')) return;
-    const { executions } = this.world.stepFunctions;
-    const isStopped = executions.get(executionArn('generation', requestId))?.status !== 'RUNNING';
+    const isStopped = this.world.stepFunctions.executionOf(requestId)?.status !== 'RUNNING';
     if (isStopped) this.world.unremovable.add(requestId);
   }
 

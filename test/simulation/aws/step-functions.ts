@@ -54,6 +54,11 @@ export class StepFunctions {
     return [...this.executions.values()].filter(({ status }) => status === 'RUNNING');
   }
 
+  /** The newest execution of a request, if it has had one. */
+  executionOf(requestId: string): Execution | undefined {
+    return this.executions.get(executionArn('generation', requestId));
+  }
+
   /** What the client's `send` does with a command. */
   send(command: string, input: Record<string, unknown>, limits: ClientLimits): Promise<unknown> {
     const functionName = invocations.getStore()?.functionName ?? '';
