@@ -12,12 +12,14 @@ export interface PoolLimits {
   /**
    * Patience with busy workers, at least as long as the newest start took. Another one is started, while the load has room for it, once
    * none has come free for this long: while events come to their end, a thread to load would only delay them. Whatever the load
-   * is, an event gets a worker once it and the newest worker have waited ten times as long, times the number of workers.
+   * is, an event gets a worker once it and the newest worker have waited ten times as long, times the number of workers, 10 s at most.
    */
   patienceMilliseconds: number;
 }
 
 const LONG_PATIENCE = 10;
+/** A third of what API Gateway waits for an answer. */
+const MOST_PATIENCE_MILLISECONDS = 10_000;
 
 /** The worker threads of one function. */
 export interface WorkerPool {
@@ -133,7 +135,8 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
   const growIn = ({ queuedAt }: QueuedEvent): number => {
     if (workers.size === 0) return 0;
     const now = performance.now();
-    const atMost = Math.max(queuedAt, startedAt) + workers.size * LONG_PATIENCE * patience - now;
+    const longPatience = Math.min(workers.size * LONG_PATIENCE * patience, MOST_PATIENCE_MILLISECONDS);
+    const atMost = Math.max(queuedAt, startedAt) + longPatience - now;
     const atLeast = Math.max(queuedAt, freedAt) + patience - now;
     const isDue = atLeast <= 0 && load.hasRoomBeside(workers);
     return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : patience, atMost);

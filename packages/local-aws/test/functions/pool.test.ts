@@ -164,4 +164,17 @@ describe('A pool of worker threads', () => {
     expect(await startedAfter(27)).toBe(3);
     expect(await startedAfter(3)).toBe(4);
   });
+
+  test('starts another one for an event that has waited for 10 s, however long a start takes', async () => {
+    startTime = 3_000;
+    hasRoom = false;
+    invoke();
+    await jest.advanceTimersByTimeAsync(startTime);
+    invoke();
+
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+  });
 });
