@@ -7,7 +7,7 @@ import type { RequestOptions } from 'node:http';
 import { Readable } from 'node:stream';
 import type { DirectAnswer, DirectCall } from '../aws/direct-calls.ts';
 
-/** Not imported: that reads each of its exports, of which three load Node's `undici`, 10 MB and some 50 ms of each thread. */
+/** Not imported: that reads all of its exports, and three of them load Node's `undici`, 10 MB and some 50 ms of each thread. */
 const http = process.getBuiltinModule('node:http');
 
 /** The services that are called so, by `X-Amz-Target`: their requests and answers are whole texts. */

@@ -4,7 +4,7 @@ import { BAND, type Bands } from './bands.ts';
  * A baseline JPEG (ITU-T T.81) of one-coloured bands: a block holds only the difference of its mean to the block before,
  * followed by the end of the block; all of a band but the first have none. Three components, none subsampled, all with the same tables.
  */
-/** Pixels on each side of a block, of which a band is one high. */
+/** Pixels on each side of a block. A band is one block high. */
 const BLOCK = BAND;
 const QUANTIZATION = Buffer.alloc(64, BLOCK);
 /** How many codes of 1 to 16 bits there are for the sizes 0 to 8 of a difference, in Annex K's order. */
@@ -55,7 +55,7 @@ const DIFFERENCE_BITS = Array.from({ length: 2 * MAX_DIFFERENCE + 1 }, (_, index
   blockBits(index - MAX_DIFFERENCE),
 );
 
-/** A block of the same mean as the one before is so many bits, all 0. */
+/** The bits of a block with the same mean as the one before. All are 0. */
 const SAME_BITS = (DIFFERENCE_BITS[MAX_DIFFERENCE] as Bits).length;
 
 /** Blue and red difference and brightness around 0, as JFIF has them. */
