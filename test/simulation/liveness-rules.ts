@@ -166,7 +166,7 @@ export interface Progress {
   life: Life;
   evidence: Evidence;
   deadlineSeconds: number;
-  /** Its execution; undefined when it never had one. `since`: when it entered its state, or ended. */
+  /** Its execution; undefined when it never had one. `since`: when it last began to work on its state, or ended. */
   execution: { isRunning: boolean; state: string; since: number } | undefined;
   /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
   recordedAt: number | undefined;

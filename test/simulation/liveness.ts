@@ -54,7 +54,7 @@ export class Liveness {
     const execution = known && {
       isRunning: known.status === 'RUNNING',
       state: known.state,
-      since: known.stoppedAt ?? known.enteredAt,
+      since: known.stoppedAt ?? known.begunAt,
     };
     const deadlineSeconds = deadlineSecondsOf(life);
     const attempts = this.world.items('ATTEMPT#').filter(({ requestId }) => requestId === life.requestId);

@@ -45,6 +45,8 @@ export class Execution {
   state = '';
   /** When it entered that state, in epoch milliseconds. */
   enteredAt = 0;
+  /** When it last began to work on that state, for the first time or again after an error, in epoch milliseconds. */
+  begunAt = 0;
   stoppedAt: number | undefined;
   /** The last token it waited under. It is worth nothing once the execution has ended. */
   private waitsUnder = '';
@@ -91,6 +93,7 @@ export class Execution {
     while (name !== undefined) {
       this.state = name;
       this.enteredAt = this.around.world.scheduler.now;
+      this.begunAt = this.enteredAt;
       this.around.entered(this);
       const state: State | undefined = States[name];
       if (!state) throw new Error(`There is no state ${name}.`);
@@ -166,6 +169,7 @@ export class Execution {
   private async task(name: string, state: State, data: unknown): Promise<[unknown, string | undefined]> {
     const retried = new Map<Retrier, number>();
     for (;;) {
+      this.begunAt = this.around.world.scheduler.now;
       try {
         const token = `token ${this.machine} ${this.name} ${this.tokens++}`;
         const retries = [...retried.values()].reduce((sum, times) => sum + times, 0);
