@@ -10,8 +10,9 @@ import { type GateWaiter, putWaiter, removeWaiter, touchAccount } from './waiter
 
 /**
  * Begins a request's wait at a gate, then lets in whoever's turn it is, which may be this one. A permit that was freed
- * before the gate was marked is seen here; whoever frees one later sees the mark. `onQueued` runs once the gate is marked: from
- * then on the request is let in when its turn comes. Does nothing when it waits under a newer token.
+ * before the gate was marked is found here; a later one lets the next request in when it is freed. `onQueued` runs once
+ * the gate is marked: from then on the request is let in when its turn comes. A request that has a permit already is
+ * woken at once. Does nothing when it waits under a newer token.
  */
 export const waitAtGate = async (
   gate: Gate,

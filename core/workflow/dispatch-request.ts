@@ -42,9 +42,9 @@ const CLIP_URL_SLACK_SECONDS = 300;
  * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
  * 3. If the provider answers synchronously, mark the request processing before the calls.
  * 4. Claim and make every planned call that has no outcome. From here on, a request that waited is looked at soon
- *    again. The claim is refused, and nothing called, when the
- *    request has ended since step 1. A claim without an outcome whose process has died counts as lost, and its
- *    call is not repeated. A busy call is repeated while another one is under way.
+ *    again. The claim is refused, and nothing called, when the request has ended since step 1. A claim without an
+ *    outcome whose process has died counts as lost, and its call is not repeated. A busy call is repeated while
+ *    another one is under way.
  * 5. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
  *    to run this again.
  *

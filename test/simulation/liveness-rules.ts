@@ -166,8 +166,11 @@ export interface Progress {
   life: Life;
   evidence: Evidence;
   deadlineSeconds: number;
-  /** Its execution; undefined when it never had one. `since`: when it last began to work on its state, or ended. */
-  execution: { isRunning: boolean; state: string; since: number } | undefined;
+  /**
+   * Its execution; undefined when it never had one. `since`: when it entered its state, or ended; `begunAt`: when it last began
+   * that state's task.
+   */
+  execution: { isRunning: boolean; state: string; since: number; begunAt: number } | undefined;
   /** Since when the outcome of every call is recorded, in epoch milliseconds; undefined until then. */
   recordedAt: number | undefined;
   now: number;
@@ -236,7 +239,7 @@ export const progressProblems = ({
   if (isWaiting && evidence.disturbedAt < acceptedAt && knownFor > KNOWN_MS) {
     return [`[idle] ${requestId} waits for ${knownFor} ms although its provider is known to have finished`];
   }
-  if (isWaiting && exceeded(Math.max(doneAt, execution.since), 'waiting')) {
+  if (isWaiting && exceeded(Math.max(doneAt, execution.begunAt), 'waiting')) {
     return [`[unwoken] ${requestId} waits ${over('waiting')} although its provider has finished`];
   }
   if (exceeded(doneAt, 'ending')) {

@@ -54,7 +54,8 @@ export class Liveness {
     const execution = known && {
       isRunning: known.status === 'RUNNING',
       state: known.state,
-      since: known.stoppedAt ?? known.begunAt,
+      since: known.stoppedAt ?? known.enteredAt,
+      begunAt: known.begunAt,
     };
     const deadlineSeconds = deadlineSecondsOf(life);
     const attempts = this.world.items('ATTEMPT#').filter(({ requestId }) => requestId === life.requestId);

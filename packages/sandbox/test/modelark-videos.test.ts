@@ -46,7 +46,7 @@ const errorOf = async (response: Response) => {
 describe('a ModelArk video task', () => {
   test('is queued, running and succeeded, with the full task object', async () => {
     const request = anArkVideo({
-      prompt: 'a fox [queued=2][delay=1]',
+      prompt: 'a fox [delay=5]',
       resolution: '1080p',
       ratio: '9:16',
       duration: 4,

@@ -126,23 +126,11 @@ export const aGeneration = (body: Record<string, unknown> = {}): Record<string, 
 export const anUndrawnGeneration = (body: Record<string, unknown> = {}): Record<string, unknown> =>
   aGeneration({ prompt: unique('[fail=content_policy]'), ...body });
 
-const MOST_TRIES = 3;
-
-/**
- * Creates images and returns the accepted record. On a busy machine, creations for one account that come all at once may be refused
- * with 429: then it comes again when it was told to. Throws with any other refusal.
- */
-export const accepted = async (
-  caller: Caller,
-  body: Record<string, unknown>,
-  tries = MOST_TRIES,
-): Promise<AnyRecord> => {
+/** Creates images and returns the accepted record. Throws with the refusal otherwise. */
+export const accepted = async (caller: Caller, body: Record<string, unknown>): Promise<AnyRecord> => {
   const answer = await caller.post<AnyRecord>('/v1/generations', aGeneration(body));
-  if (answer.status === 202) return answer.body;
-  if (answer.status !== 429 || tries === 1)
-    throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
-  await sleep(Number(answer.headers.get('retry-after')) * 1_000);
-  return accepted(caller, body, tries - 1);
+  if (answer.status !== 202) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
 };
 
 /** The record of a request as it reads now. */

@@ -45,7 +45,7 @@ export class Execution {
   state = '';
   /** When it entered that state, in epoch milliseconds. */
   enteredAt = 0;
-  /** When it last began to work on that state, for the first time or again after an error, in epoch milliseconds. */
+  /** When it last began its newest task, for the first time or again after an error, in epoch milliseconds. */
   begunAt = 0;
   stoppedAt: number | undefined;
   /** The last token it waited under. It is worth nothing once the execution has ended. */
@@ -93,7 +93,6 @@ export class Execution {
     while (name !== undefined) {
       this.state = name;
       this.enteredAt = this.around.world.scheduler.now;
-      this.begunAt = this.enteredAt;
       this.around.entered(this);
       const state: State | undefined = States[name];
       if (!state) throw new Error(`There is no state ${name}.`);

@@ -86,6 +86,7 @@ export const createLoad = ({
       loading.add(worker);
       void worker.ready.then(() => {
         loading.delete(worker);
+        // Its share is of the time from here on.
         worker.takeUtilization();
       });
     },

@@ -50,6 +50,13 @@ const invoke = () => {
   pool.invoke('{}').catch(() => undefined);
 };
 
+/** One event is running on the only worker, and another one is queued. */
+const queueBehindOne = async () => {
+  invoke();
+  await jest.advanceTimersByTimeAsync(startTime);
+  invoke();
+};
+
 describe('A pool of worker threads', () => {
   test('starts the first worker at once', () => {
     startTime = 10;
@@ -60,9 +67,7 @@ describe('A pool of worker threads', () => {
 
   test('starts another one for an event that has waited for its patience', async () => {
     startTime = 10;
-    invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    invoke();
+    await queueBehindOne();
 
     await jest.advanceTimersByTimeAsync(PATIENCE - 1);
     expect(started).toBe(1);
@@ -72,9 +77,7 @@ describe('A pool of worker threads', () => {
 
   test('waits for a busy worker at least as long as the newest start took', async () => {
     startTime = 3000;
-    invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    invoke();
+    await queueBehindOne();
 
     await jest.advanceTimersByTimeAsync(startTime - 1);
     expect(started).toBe(1);
@@ -85,9 +88,7 @@ describe('A pool of worker threads', () => {
   test('starts no other while the processors have no time for it, unless an event has waited ten times as long', async () => {
     startTime = 10;
     hasRoom = false;
-    invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    invoke();
+    await queueBehindOne();
 
     await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
     expect(started).toBe(1);
@@ -127,9 +128,7 @@ describe('A pool of worker threads', () => {
   test('starts another one soon after the processors have time again', async () => {
     startTime = 10;
     hasRoom = false;
-    invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    invoke();
+    await queueBehindOne();
     await jest.advanceTimersByTimeAsync(2 * PATIENCE);
     hasRoom = true;
 
@@ -168,9 +167,7 @@ describe('A pool of worker threads', () => {
   test('starts another one for an event that has waited for 10 s, however long a start takes', async () => {
     startTime = 3_000;
     hasRoom = false;
-    invoke();
-    await jest.advanceTimersByTimeAsync(startTime);
-    invoke();
+    await queueBehindOne();
 
     await jest.advanceTimersByTimeAsync(9_999);
     expect(started).toBe(1);

@@ -97,7 +97,7 @@ export const readImageRequest = (body: Record<string, unknown>): ArkImageRequest
   const referencesCount = countReferences(body.image, model);
   const maxImages = readMaxImages(body, model, referencesCount);
   const format = optionalChoice(body, 'output_format', ['jpeg', 'png'], 'jpeg');
-  // Streaming is not implemented. The newest model rejects it as well.
+  // The sandbox streams no answers; the newest model rejects that upstream as well.
   if (optionalFlag(body, 'stream', false))
     throw invalidParameter('stream', 'it is not supported for this model');
   return {
