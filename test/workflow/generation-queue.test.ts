@@ -1,3 +1,4 @@
+import '../unit/builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { leaveGate } from '../../core/admission/admission.ts';
 import { readGate, takePermit } from '../../core/admission/gates.ts';

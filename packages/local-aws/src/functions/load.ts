@@ -27,6 +27,8 @@ const SAMPLE_MILLISECONDS = 100;
 const BUSY_SHARE = 0.9;
 /** From this share of the processors' time on, all of them are busy: what is left goes to the DynamoDB engine and other processes. */
 const ALL_BUSY_SHARE = 0.75;
+/** The same of the time that this process has had on them, in which waiting for one does not count. */
+const ALL_TAKEN_SHARE = 0.65;
 /** Below this share of its time, a worker waits rather than computes. */
 const COMPUTING_SHARE = 0.5;
 /** Below this share of its time, a worker does nothing but wait, such as for a provider. */
@@ -40,6 +42,8 @@ export interface LoadOptions {
   maxThreads?: number;
   /** The share of the time since the last call in which this thread computed. */
   takeOwnUtilization?: () => number;
+  /** Processor time that all threads of this process have had so far, in milliseconds. */
+  processorTime?: () => number;
 }
 
 let before = thisThread.eventLoopUtilization();
@@ -49,16 +53,23 @@ const utilizationOfThisThread = (): number => {
   return utilization;
 };
 
+const processorTimeOfThisProcess = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
 /** The load of the workers that it is told to watch, and of this thread. */
 export const createLoad = ({
   processors = availableParallelism(),
   maxThreads = MAX_THREADS,
   takeOwnUtilization = utilizationOfThisThread,
+  processorTime = processorTimeOfThisProcess,
 }: LoadOptions = {}): Load => {
   const shares = new Map<FunctionWorker, number>();
   const loading = new Set<FunctionWorker>();
   const pools: (() => boolean)[] = [];
   let sampledAt = performance.now();
+  let takenBefore = processorTime();
   let areProcessorsBusy = false;
   let isThisThreadBusy = false;
 
@@ -67,8 +78,11 @@ export const createLoad = ({
   };
 
   const sample = () => {
-    if (performance.now() - sampledAt < SAMPLE_MILLISECONDS) return;
-    sampledAt = performance.now();
+    const elapsed = performance.now() - sampledAt;
+    if (elapsed < SAMPLE_MILLISECONDS) return;
+    sampledAt += elapsed;
+    const taken = processorTime() - takenBefore;
+    takenBefore += taken;
     let sum = takeOwnUtilization();
     isThisThreadBusy = sum >= BUSY_SHARE;
     forgetEnded();
@@ -77,7 +91,8 @@ export const createLoad = ({
       shares.set(worker, share);
       sum += share;
     }
-    areProcessorsBusy = sum >= ALL_BUSY_SHARE * processors;
+    areProcessorsBusy =
+      sum >= ALL_BUSY_SHARE * processors || taken >= ALL_TAKEN_SHARE * processors * elapsed;
   };
 
   return {

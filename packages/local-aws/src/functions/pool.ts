@@ -7,19 +7,23 @@ import type { FunctionWorker } from './worker.ts';
 export interface PoolLimits {
   /** Most worker threads at once; further events are queued. */
   maxWorkers: number;
-  /** A worker without an event for this long ends. */
+  /** The last worker ends when it had no event for this long, others after a sixth of it. */
   idleMilliseconds: number;
   /**
    * Patience with busy workers, at least as long as the newest start took. Another one is started, while the load has room for it, once
-   * none has come free for this long: while events come to their end, a thread to load would only delay them. Whatever the load
-   * is, an event gets a worker once it and the newest worker have waited ten times as long, times the number of workers, 10 s at most.
+   * none has come free for this long, or events have been queued without a break for five times as long: a thread to load would only
+   * delay what comes to its end soon. Whatever the load is, an event gets a worker once it and the newest worker have waited ten
+   * times as long, times the number of workers, 10 s at most.
    */
   patienceMilliseconds: number;
 }
 
+const QUEUE_PATIENCE = 5;
 const LONG_PATIENCE = 10;
 /** A third of what API Gateway waits for an answer. */
 const MOST_PATIENCE_MILLISECONDS = 10_000;
+/** Of several workers, the last ends so many times later than the others. */
+const LAST_STAYS = 6;
 
 /** The worker threads of one function. */
 export interface WorkerPool {
@@ -55,6 +59,8 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
   /** When a worker last came free, and when the newest one was started, by `performance.now()`. */
   let freedAt = 0;
   let startedAt = 0;
+  /** Since when there has been an event in the queue. */
+  let queuedSince: number | undefined;
 
   const retire = (worker: FunctionWorker) => {
     clearTimeout(idleTimers.get(worker));
@@ -68,9 +74,14 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
       void retire(worker);
       return;
     }
-    const timer = setTimeout(() => void retire(worker), limits.idleMilliseconds);
-    timer.unref();
-    idleTimers.set(worker, timer);
+    restFor(worker, limits.idleMilliseconds / LAST_STAYS, () => {
+      if (workers.size > 1) void retire(worker);
+      else restFor(worker, limits.idleMilliseconds * (1 - 1 / LAST_STAYS), () => void retire(worker));
+    });
+  };
+
+  const restFor = (worker: FunctionWorker, milliseconds: number, andThen: () => void) => {
+    idleTimers.set(worker, setTimeout(andThen, milliseconds).unref());
   };
 
   /** The worker used last, so that the others can reach their idle limit. */
@@ -128,6 +139,7 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
       const event = queue.shift();
       if (event) void serve(worker, event);
     }
+    queuedSince = queue.length === 0 ? undefined : (queuedSince ?? performance.now());
     grow();
   };
 
@@ -137,7 +149,9 @@ export const createPool = (start: () => FunctionWorker, limits: PoolLimits, load
     const now = performance.now();
     const longPatience = Math.min(workers.size * LONG_PATIENCE * patience, MOST_PATIENCE_MILLISECONDS);
     const atMost = Math.max(queuedAt, startedAt) + longPatience - now;
-    const atLeast = Math.max(queuedAt, freedAt) + patience - now;
+    const noneFree = Math.max(queuedAt, freedAt) + patience - now;
+    const alwaysQueued = Math.max(queuedSince ?? now, startedAt) + QUEUE_PATIENCE * patience - now;
+    const atLeast = Math.min(noneFree, alwaysQueued);
     const isDue = atLeast <= 0 && load.hasRoomBeside(workers);
     return isDue ? 0 : Math.min(atLeast > 0 ? atLeast : patience, atMost);
   };

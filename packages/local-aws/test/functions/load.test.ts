@@ -22,14 +22,17 @@ const aWorker = (
   isAlive: () => isAlive,
   terminate: async () => undefined,
 });
+const SAMPLE = 100;
 const hasRoomBeside = async (
   workers: FunctionWorker[],
   others: FunctionWorker[],
   own = 0,
+  takenByProcess = 0,
 ): Promise<boolean> => {
-  const load = createLoad({ processors: PROCESSORS, takeOwnUtilization: () => own });
+  const processorTime = () => takenByProcess * performance.now();
+  const load = createLoad({ processors: PROCESSORS, takeOwnUtilization: () => own, processorTime });
   for (const worker of [...workers, ...others]) load.watch(worker);
-  await jest.advanceTimersByTimeAsync(100);
+  await jest.advanceTimersByTimeAsync(SAMPLE);
   return load.hasRoomBeside(new Set(workers));
 };
 const computing = (count: number) => Array.from({ length: count }, () => aWorker(1));
@@ -60,6 +63,11 @@ describe('Beside the workers of a function there is room for another', () => {
     expect(await hasRoomBeside(computing(1), computing(2))).toBe(false);
     expect(await hasRoomBeside(computing(3), [])).toBe(false);
     expect(await hasRoomBeside([aWorker(0.3)], computing(4))).toBe(false);
+  });
+
+  test('not while this process takes two thirds of the processors, however much its threads wait', async () => {
+    expect(await hasRoomBeside([aWorker(0.2)], [], 0, 0.6 * PROCESSORS)).toBe(true);
+    expect(await hasRoomBeside([aWorker(0.2)], [], 0, 0.7 * PROCESSORS)).toBe(false);
   });
 
   test('while most of them do nothing but wait, however busy the processors are', async () => {

@@ -3,9 +3,11 @@ import { createPool, type WorkerPool } from '../../src/functions/pool.ts';
 import type { FunctionWorker } from '../../src/functions/worker.ts';
 
 const PATIENCE = 200;
+const IDLE = 300_000;
 
 let pool: WorkerPool;
 let started: number;
+let ended: number;
 /** How long the next workers take to start, and how long each event takes, in milliseconds. */
 let startTime: number;
 let eventTime: number;
@@ -21,19 +23,22 @@ const startSlowWorker = (): FunctionWorker => {
     run: () => new Promise((resolve) => setTimeout(() => resolve({ payload: null }), eventTime)),
     takeUtilization: () => 0,
     isAlive: () => true,
-    terminate: async () => undefined,
+    terminate: async () => {
+      ended += 1;
+    },
   };
 };
 
 beforeEach(() => {
   jest.useFakeTimers();
   started = 0;
+  ended = 0;
   eventTime = 60_000;
   hasRoom = true;
   mayGrow = true;
   pool = createPool(
     startSlowWorker,
-    { maxWorkers: 4, idleMilliseconds: 300_000, patienceMilliseconds: PATIENCE },
+    { maxWorkers: 4, idleMilliseconds: IDLE, patienceMilliseconds: PATIENCE },
     {
       watch: () => undefined,
       hasRoomBeside: () => hasRoom,
@@ -139,12 +144,54 @@ describe('A pool of worker threads', () => {
   test('starts no other while events come to their end, unless one has waited ten times as long', async () => {
     startTime = 10;
     eventTime = PATIENCE / 2;
+    hasRoom = false;
     for (let events = 0; events < 100; events++) invoke();
 
     await jest.advanceTimersByTimeAsync(10 * PATIENCE - 1);
     expect(started).toBe(1);
     await jest.advanceTimersByTimeAsync(startTime + PATIENCE);
     expect(started).toBe(2);
+  });
+
+  test('starts another one while the load has room, each time there was always an event in the queue for five times as long', async () => {
+    startTime = 10;
+    eventTime = PATIENCE / 4;
+    for (let events = 0; events < 1_000; events++) invoke();
+
+    await jest.advanceTimersByTimeAsync(5 * PATIENCE - 1);
+    expect(started).toBe(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(2);
+    await jest.advanceTimersByTimeAsync(5 * PATIENCE - 1);
+    expect(started).toBe(2);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(started).toBe(3);
+  });
+
+  test('starts no other where the queue was empty now and then', async () => {
+    startTime = 10;
+    eventTime = PATIENCE / 4;
+    for (let round = 0; round < 20; round++) {
+      invoke();
+      invoke();
+      await jest.advanceTimersByTimeAsync(PATIENCE);
+    }
+
+    expect(started).toBe(1);
+  });
+
+  test('ends its idle workers, the last of them later than others', async () => {
+    startTime = 10;
+    await queueBehindOne();
+    await jest.advanceTimersByTimeAsync(2 * PATIENCE + eventTime);
+    expect([started, ended]).toEqual([2, 0]);
+
+    await jest.advanceTimersByTimeAsync(IDLE / 6);
+    expect(ended).toBe(1);
+    await jest.advanceTimersByTimeAsync(IDLE / 2);
+    expect(ended).toBe(1);
+    await jest.advanceTimersByTimeAsync(IDLE / 2);
+    expect(ended).toBe(2);
   });
 
   test('starts each further one after a longer time while the processors are busy', async () => {
