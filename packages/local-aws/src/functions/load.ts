@@ -91,8 +91,7 @@ export const createLoad = ({
       shares.set(worker, share);
       sum += share;
     }
-    areProcessorsBusy =
-      sum >= ALL_BUSY_SHARE * processors || taken >= ALL_TAKEN_SHARE * processors * elapsed;
+    areProcessorsBusy = sum >= ALL_BUSY_SHARE * processors || taken >= ALL_TAKEN_SHARE * processors * elapsed;
   };
 
   return {
