@@ -78,7 +78,7 @@ describe('dispatching a request', () => {
     expect(most).toBe(5);
   });
 
-  test('marks it processing before a synchronous call', async () => {
+  test('marks it processing with the claim of a synchronous call', async () => {
     const provider = aProvider('synchronous', 1, async () => {
       expect(status()).toBe('processing');
       return aDone('a');
@@ -86,6 +86,19 @@ describe('dispatching a request', () => {
     await run(provider);
 
     expect(provider.submit).toHaveBeenCalledTimes(1);
+    expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1, UpdateCommand: 1 });
+  });
+
+  test('leaves it queued when another run has claimed its synchronous call', async () => {
+    let calls = 0;
+    // The request and its attempts are read by then.
+    memory.beforeCall = () => {
+      calls += 1;
+      if (calls === 2) givenAttempt({});
+    };
+
+    await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
+    expect(status()).toBe('queued');
   });
 
   test('marks it processing once an asynchronous call was accepted, and waits', async () => {
@@ -331,7 +344,7 @@ describe('a call', () => {
     // The request and its attempts are read by then.
     memory.beforeCall = () => {
       calls += 1;
-      return calls === 3 && keepAttemptAlive(anAttempt(suspected), NOW);
+      return calls === 2 && keepAttemptAlive(anAttempt(suspected), NOW);
     };
 
     await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
