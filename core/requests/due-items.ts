@@ -53,6 +53,9 @@ const toDueItem = (list: DueList, item: StoredItem): DueItem => {
   return { list, work: workOf({ PK, SK }), key: { PK, SK }, place };
 };
 
+/** Later than any item is due: with it `listDue` lists everything. */
+export const END_OF_TIME: Instant = '9999-12-31T23:59:59.999Z';
+
 /** Where to go on in a list: the partitions that may hold more, by number, each after the last item it gave. */
 export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry }));
 export type DuePosition = z.infer<typeof DuePosition>;

@@ -52,6 +52,14 @@ export const stopRunningExecutions = async (
   return { stopped: stopped.size, areLeft: (await listRunning(stateMachineArn)).length > 0 };
 };
 
+/** Waits until a state machine runs nothing, at most `seconds`. */
+export const waitForExecutions = async (stateMachineArn: string, seconds: number): Promise<void> => {
+  for (let waited = 0; waited < seconds; waited++) {
+    if ((await listRunning(stateMachineArn)).length === 0) return;
+    await pause(1_000);
+  }
+};
+
 const listRunning = async (stateMachineArn: string): Promise<string[]> => {
   try {
     const { executions = [] } = await stepFunctions.send(

@@ -3,15 +3,13 @@ import { type Clock, systemClock } from '../clock.ts';
 import { creationTimeOf } from '../ids.ts';
 import { toXTokens } from '../money.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
-import { type DueItem, listDue } from '../requests/due-items.ts';
+import { type DueItem, END_OF_TIME, listDue } from '../requests/due-items.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
 import { type Instant, toInstant } from '../time.ts';
 
 /** Metrics have a point in each span of 5 min. */
 const SPAN_SECONDS = 300;
-/** Later than any item is due. */
-const END_OF_TIME: Instant = '9999-12-31T23:59:59.999Z';
 /** Items of each of the 16 partitions of a list that are counted: about 20 read units a partition. */
 const PER_PARTITION = 1000;
 /** Requests whose debits are read: one call. */

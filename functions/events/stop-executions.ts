@@ -22,7 +22,7 @@ export const handler = customResource(async (event, context) => {
   logger.info('executions stopped', { stateMachineArn: StateMachineArn, stopped, areLeft });
   if (areLeft) {
     throw new CustomResourceError(
-      `${stopped} executions were stopped and others still run. Delete the stack again, or first run: ops executions stop-all`,
+      `${stopped} executions were stopped and others still run. Delete the stack again, or first run: ops executions stop-all --yes`,
     );
   }
   return { physicalId: event.PhysicalResourceId };

@@ -1,39 +1,43 @@
 import { type Command, Option } from 'commander';
 import { requiredEnv } from '../../core/environment.ts';
-import { stopRunningExecutions } from '../../core/workflow/stop-executions.ts';
+import { type FailedRequests, failUnfinishedRequests } from '../../core/workflow/fail-by-operator.ts';
+import { stopRunningExecutions, waitForExecutions } from '../../core/workflow/stop-executions.ts';
 import { text } from '../options.ts';
-import { formatTable } from '../output.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
 /** State machines by name, those first that start executions of the others. */
 const MACHINES = {
   generation: 'GENERATION_STATE_MACHINE_ARN',
-  'webhook-delivery': 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN',
   expiry: 'EXPIRY_STATE_MACHINE_ARN',
   'verify-ledgers': 'VERIFY_LEDGERS_STATE_MACHINE_ARN',
+  'webhook-delivery': 'WEBHOOK_DELIVERY_STATE_MACHINE_ARN',
 } as const;
 type MachineName = keyof typeof MACHINES;
 
-/** What an operator types so that it does not happen by mistake. */
-const CONFIRMATION = 'stop-all';
-
 /** How long one command goes on. */
 const MAX_MS = 60 * 60_000;
+
+/** How long deliveries of webhooks that this command started go on: one attempt takes up to 15 s. */
+const DELIVERY_SECONDS = 30;
 
 /** `executions stop-all` */
 export const addExecutionVerbs = (executions: Command, perform: Perform): void => {
   executions
     .command('stop-all')
-    .description('stop every running execution; unfinished requests are then failed and refunded')
-    .addOption(
-      new Option('--state-machine <name>', 'only of this one').choices(Object.keys(MACHINES)).argParser(text),
+    .description(
+      'fail and refund every unfinished request, then stop every execution. Prints the number of executions that it stopped',
     )
-    .requiredOption('--confirm <text>', `the text ${CONFIRMATION}`, text)
+    .addOption(
+      new Option('--state-machine <name>', 'stop only those of this one; requests are failed for generation')
+        .choices(Object.keys(MACHINES))
+        .argParser(text),
+    )
+    .option('--yes', 'do it')
     .action(perform(stopAll));
 };
 
-const stopAll: Verb<{ stateMachine?: string; confirm: string }> = async (
-  { stateMachine, confirm },
+const stopAll: Verb<{ stateMachine?: string; yes?: true }> = async (
+  { stateMachine, yes },
   connected,
   { say },
 ) => {
@@ -41,27 +45,46 @@ const stopAll: Verb<{ stateMachine?: string; confirm: string }> = async (
     (name) => stateMachine === undefined || name === stateMachine,
   );
   if (names.length === 0) throw new UsageError(`There is no state machine ${stateMachine}.`);
-  if (confirm !== CONFIRMATION) {
-    throw new UsageError(`This fails all requests under way. Give --confirm ${CONFIRMATION} to do it.`);
-  }
+  if (!yes) throw new UsageError(`${intentionOf(stateMachine)} Give --yes to do it.`);
   await connected();
   const stopAtMs = Date.now() + MAX_MS;
-  const value: { stateMachine: string; stopped: number; areLeft: boolean }[] = [];
+  const isTime = (): boolean => Date.now() < stopAtMs;
+
+  const { failed, problems }: FailedRequests = names.includes('generation')
+    ? await failUnfinishedRequests(isTime, (count) => say(`${count} requests failed and refunded`))
+    : { failed: 0, problems: [] };
+  let stopped = 0;
+  const running: string[] = [];
   for (const name of names) {
-    say(`stopping those of ${name}`);
-    const report = await stopRunningExecutions(requiredEnv(MACHINES[name]), () => Date.now() < stopAtMs);
-    value.push({ stateMachine: name, ...report });
+    say(`stopping executions of ${name}`);
+    const stateMachineArn = requiredEnv(MACHINES[name]);
+    if (name === 'webhook-delivery' && failed > 0) await waitForExecutions(stateMachineArn, DELIVERY_SECONDS);
+    const report = await stopRunningExecutions(stateMachineArn, isTime);
+    stopped += report.stopped;
+    if (report.areLeft) running.push(name);
   }
-  return {
-    value,
-    text: (columns) =>
-      formatTable(
-        ['state machine', 'stopped', 'still running'],
-        value.map((row) => [row.stateMachine, row.stopped, row.areLeft ? 'yes' : 'no']),
-        columns,
+
+  const left = [
+    ...problems
+      .slice(0, 1)
+      .map(
+        ({ requestId, reason }) =>
+          `${counted(problems.length, 'request')} could not be failed, ${requestId} first: ${reason.message}`,
       ),
-    ...(value.some(({ areLeft }) => areLeft) && {
-      failure: 'Some executions still run. Repeat the command.',
-    }),
+    ...(running.length > 0 ? [`Executions still run: ${running.join(', ')}.`] : []),
+  ];
+  return {
+    value: { stopped },
+    text: `Failed and refunded: ${counted(failed, 'request')}. Stopped: ${counted(stopped, 'execution')}.`,
+    ...(left.length > 0 && { failure: [...left, 'Repeat the command.'].join(' ') }),
   };
 };
+
+const intentionOf = (stateMachine: string | undefined): string => {
+  const executions = `every execution${stateMachine === undefined ? '' : ` of the state machine ${stateMachine}`}`;
+  return stateMachine === undefined || stateMachine === 'generation'
+    ? `This fails and refunds every unfinished request, then stops ${executions}.`
+    : `This stops ${executions}.`;
+};
+
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;

@@ -8,9 +8,12 @@ import {
   type RecordStatus,
   statusAt,
 } from '../../core/requests/request-rules.ts';
-import { getRequest } from '../../core/requests/requests.ts';
 import { stopWorkflow } from '../../core/workflow/execution-history.ts';
-import { failStoredRequest } from '../../core/workflow/fail-request.ts';
+import {
+  ENDED_BY_OPERATOR,
+  failByOperator,
+  isEndedByOperator,
+} from '../../core/workflow/fail-by-operator.ts';
 import { anyText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';
@@ -83,9 +86,6 @@ const show: Verb<{ id: string }> = async ({ id }, connected) => {
   return { value, text: (columns) => formatReport(value, now, columns) };
 };
 
-/** Error message that the caller sees. */
-const ENDED_BY_OPERATOR = 'The operator ended this request.';
-
 /**
  * Fails the request first, then stops its execution. Only one of the two can end the request, so it is refunded once. In the
  * other order the reconciler would see the stopped execution and could fail the request with its own message.
@@ -94,21 +94,16 @@ const fail: Verb<{ id: string; note?: string }> = async ({ id, note }, connected
   await connected();
   const request = await getReadableRequest(id, systemClock.now());
   if (isTerminal(request)) throw new ConflictError(`Request ${id} has already ${request.status}.`);
-  const error = { code: 'internal_error', message: ENDED_BY_OPERATOR } as const;
-  await failStoredRequest(id, error, systemClock, note).catch(async (cause: unknown) => {
-    // The request may have ended and only the answer been lost; the reconciler does the rest.
-    if (!isTerminal(await getRequest(id))) throw cause;
-  });
-  const ended = await getRequest(id);
-  if (ended.error?.message !== ENDED_BY_OPERATOR) {
+  const ended = await failByOperator(id, note);
+  if (!isEndedByOperator(ended)) {
     throw new ConflictError(`Request ${id} ${ended.status} before it could be failed.`);
   }
-  await stopWorkflow(id, ENDED_BY_OPERATOR);
+  await stopWorkflow(id, ENDED_BY_OPERATOR.message);
   const value = renderFailed(ended, systemClock.now());
   const { requestId, model, status, operatorNote } = value;
   return {
     value,
     text: (columns) =>
-      formatFields({ requestId, model, status, reason: error.message, note: operatorNote }, columns),
+      formatFields({ requestId, model, status, reason: ended.error?.message, note: operatorNote }, columns),
   };
 };

@@ -39,7 +39,7 @@ const VERBS: string[][] = [
     '--for',
     '1m',
   ],
-  ['executions', 'stop-all', '--state-machine', 'generation', '--confirm', 'stop-all'],
+  ['executions', 'stop-all', '--state-machine', 'generation', '--yes'],
   ['ledger', 'verify', '--account', 'acc_1'],
   ['completion', 'bash'],
   ['completion', 'zsh'],
@@ -68,7 +68,11 @@ describe('help', () => {
 
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`Usage: ops ${noun} ${verb}`);
-    for (const option of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(`${option} <`);
+    for (const [index, option] of args.entries()) {
+      if (!option.startsWith('--')) continue;
+      const takesValue = args[index + 1]?.startsWith('--') === false;
+      expect(stdout).toContain(takesValue ? `${option} <` : `${option} `);
+    }
     expect(stdout).toContain('--data-dir');
   });
 });

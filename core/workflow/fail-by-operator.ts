@@ -1,0 +1,89 @@
+import { systemClock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { type DueItem, type DuePosition, END_OF_TIME, listDue } from '../requests/due-items.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequests, getRequest } from '../requests/requests.ts';
+import type { DueList } from '../table/keys.ts';
+import { failStoredRequest } from './fail-request.ts';
+
+/** The error that the caller of such a request sees. */
+export const ENDED_BY_OPERATOR: Failure = {
+  code: 'internal_error',
+  message: 'The operator ended this request.',
+};
+
+/** Whether an operator failed this request. */
+export const isEndedByOperator = ({ error }: StoredRequest): boolean =>
+  error?.message === ENDED_BY_OPERATOR.message;
+
+/**
+ * Fails an unfinished request for an operator, refunds it in full and starts its webhook. Returns it as it ended, which may be another way:
+ * its execution may have come first. Throws when it is unfinished still.
+ */
+export const failByOperator = async (requestId: string, operatorNote?: string): Promise<StoredRequest> => {
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote).catch(
+    async (cause: unknown) => {
+      // The request may have ended and only the answer been lost; the reconciler does the rest.
+      if (!isTerminal(await getRequest(requestId))) throw cause;
+    },
+  );
+  return getRequest(requestId);
+};
+
+/** The lists that unfinished requests are in. One that starts goes from the first to the second. */
+const UNFINISHED: readonly DueList[] = ['START', 'LOOK'];
+/** Items of each of the 16 partitions of a list that are read at once. */
+const PER_PARTITION = 10;
+/** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
+const PARALLEL = 4;
+
+/** What failing all requests came to. */
+export interface FailedRequests {
+  failed: number;
+  /** Requests that could not be failed, each with the reason. */
+  problems: { requestId: string; reason: Error }[];
+}
+
+/**
+ * Fails every unfinished request as `failByOperator` does, page by page, and goes on when one cannot be failed. Repeats that until no
+ * request is left but these, also those accepted meanwhile, or until `isTime` says no. `said` is told how many have failed so far.
+ */
+export const failUnfinishedRequests = async (
+  isTime: () => boolean,
+  said: (failed: number) => void,
+): Promise<FailedRequests> => {
+  let failed = 0;
+  for (;;) {
+    const problems: FailedRequests['problems'] = [];
+    const failedBefore = failed;
+    for await (const requestIds of unfinishedPages(isTime)) {
+      const failInTurn = async (): Promise<void> => {
+        for (let id = requestIds.pop(); id !== undefined && isTime(); id = requestIds.pop()) {
+          try {
+            if (isEndedByOperator(await failByOperator(id))) failed++;
+          } catch (reason) {
+            problems.push({ requestId: id, reason: reason as Error });
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL }, failInTurn));
+      said(failed);
+    }
+    if (failed === failedBefore || !isTime()) return { failed, problems };
+  }
+};
+
+/** The ids of unfinished requests, page by page. */
+const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<string[]> {
+  for (const list of UNFINISHED) {
+    let position: DuePosition | undefined;
+    do {
+      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, position);
+      const requests = await findRequests([...new Set(items.flatMap(requestIdOf))]);
+      yield requests.flatMap((request) => (request && !isTerminal(request) ? [request.requestId] : []));
+      position = next;
+    } while (position.length > 0 && isTime());
+  }
+};
+
+const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
