@@ -16,7 +16,15 @@ export const LedgerMark = z.object({
 export type LedgerMark = z.infer<typeof LedgerMark>;
 
 /** Up to where a ledger was verified: its last entry was, with all that its request will ever have. */
-export const LedgerCheckpoint = z.extend(LedgerMark, { accountId: z.string(), verifiedAt: z.string() });
+export const LedgerCheckpoint = z.extend(LedgerMark, {
+  accountId: z.string(),
+  verifiedAt: z.string(),
+  /**
+   * Since when a problem is known of what was verified. No verification reads on from there until one has read everything again and
+   * found no problem. The digest stays, so that a changed entry is found again.
+   */
+  doubtedAt: z.optional(z.string()),
+});
 export type LedgerCheckpoint = z.infer<typeof LedgerCheckpoint>;
 
 /** The digest before the first entry. */

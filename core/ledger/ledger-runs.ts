@@ -42,6 +42,7 @@ export const LedgerBatch = z.object({
       accountId: z.string(),
       from: z.optional(LedgerMark),
       hasProblems: z.optional(z.boolean()),
+      readsOn: z.optional(z.boolean()),
     }),
   ),
   found: Found,

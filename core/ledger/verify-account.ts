@@ -2,7 +2,7 @@ import { type Account, getAccount } from '../accounts/accounts.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { toInstant } from '../time.ts';
 import type { LedgerCheckpoint, LedgerMark } from './checkpoint-rules.ts';
-import { findCheckpoint, putCheckpoint } from './checkpoints.ts';
+import { doubtCheckpoint, findCheckpoint, putCheckpoint } from './checkpoints.ts';
 import { findSuspects, isJudgedAfter, judge, listEntriesByFate, type Suspects } from './judge-requests.ts';
 import { listLedgerEntries } from './ledger.ts';
 import { readLedgerEntries } from './ledger-entries.ts';
@@ -24,6 +24,8 @@ export interface LedgerProgress {
   from?: LedgerMark | undefined;
   /** Whether this run found problems there. It then keeps no checkpoint, so that the next run finds them again. */
   hasProblems?: boolean | undefined;
+  /** Whether this run read on from a checkpoint. Then it keeps none when that is doubted meanwhile. */
+  readsOn?: boolean | undefined;
 }
 
 /** How to verify a ledger. */
@@ -46,16 +48,18 @@ export interface VerifiedAccount {
 
 /**
  * Replays one ledger, part by part. After each part without problems it keeps a checkpoint, where that comes further than the one
- * before. Throws `NotFoundError` when the account does not exist.
+ * before. A checkpoint is doubted when a problem is found before it: the next verification then reads everything, full or not.
+ * Throws `NotFoundError` when the account does not exist.
  */
 export const verifyAccount = async (
-  { accountId, from: resumed, hasProblems = false }: LedgerProgress,
+  { accountId, from: resumed, hasProblems = false, readsOn: didReadOn = false }: LedgerProgress,
   { full, now, hasTime, entriesAtOnce }: AccountScope,
 ): Promise<VerifiedAccount> => {
   const judging = { now: toInstant(now), retentionDays: requiredNumberEnv('RETENTION_DAYS') };
   const verified = await findCheckpoint(accountId);
   const found: VerifiedAccount = { entries: 0, problems: [] };
-  let from = resumed ?? (full ? undefined : verified);
+  const readsOn = resumed ? didReadOn : !full && verified !== undefined && verified.doubtedAt === undefined;
+  let from = resumed ?? (readsOn ? verified : undefined);
   let isClean = !hasProblems;
   for (;;) {
     const part = await verifyPart({ accountId, verified, from, entriesAtOnce, judging });
@@ -63,11 +67,16 @@ export const verifyAccount = async (
     found.problems.push(...part.problems);
     isClean &&= part.problems.length === 0;
     if (isClean && part.until && part.until.entryNumber >= (verified?.entryNumber ?? 0)) {
-      await putCheckpoint({ accountId, ...part.until, verifiedAt: judging.now });
+      await putCheckpoint({ accountId, ...part.until, verifiedAt: judging.now }, readsOn);
     }
+    const isVerifiedPart = (from?.entryNumber ?? 0) < (verified?.entryNumber ?? 0);
+    if (verified && isVerifiedPart && part.problems.length > 0) await doubtCheckpoint(verified, judging.now);
     if (part.isLast) return found;
     from = part.until;
-    if (!hasTime()) return { ...found, left: { accountId, from, ...(!isClean && { hasProblems: true }) } };
+    if (!hasTime()) {
+      const state = { ...(!isClean && { hasProblems: true }), ...(readsOn && { readsOn }) };
+      return { ...found, left: { accountId, from, ...state } };
+    }
   }
 };
 

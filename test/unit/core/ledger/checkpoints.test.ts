@@ -5,7 +5,7 @@ import { getAccount } from '../../../../core/accounts/accounts.ts';
 import { newRequestId } from '../../../../core/ids.ts';
 import { findCheckpoint, putCheckpoint } from '../../../../core/ledger/checkpoints.ts';
 import { balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
-import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
+import { verifyLedger, verifyLedgers } from '../../../../core/ledger/verify-ledger.ts';
 import { insertRequestWrite } from '../../../../core/requests/requests.ts';
 import { accountKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -186,6 +186,81 @@ describe('a verification', () => {
 
     expect((await verify()).problems).toEqual([]);
     expect((await verify(true)).problems).toEqual(['checkpoint']);
+  });
+
+  test('that is full and finds a problem before the checkpoint makes the next ones find it too, until it is mended', async () => {
+    await topUp();
+    const requestId = await create();
+    await fail(requestId);
+    await topUp();
+    await verify();
+    memory.patch(requestKey(requestId), { refundThousandths: 1 });
+    expect(await verify()).toEqual({ entries: 0, problems: [] });
+
+    expect(await verify(true)).toEqual({ entries: 4, problems: ['refund_amount'] });
+    expect(await verify()).toEqual({ entries: 4, problems: ['refund_amount'] });
+    expect(await verify()).toEqual({ entries: 4, problems: ['refund_amount'] });
+
+    memory.patch(requestKey(requestId), { refundThousandths: 4_000 });
+    expect(await verify()).toEqual({ entries: 4, problems: [] });
+    expect(await verify()).toEqual({ entries: 0, problems: [] });
+  });
+
+  test('after one that found a changed entry still compares with what was verified', async () => {
+    await topUp();
+    await topUp();
+    await verify();
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, 1), { reference: 'another' });
+    await verify(true);
+    await topUp();
+
+    expect(await verify()).toEqual({ entries: 3, problems: ['checkpoint'] });
+    expect(await verify()).toEqual({ entries: 3, problems: ['checkpoint'] });
+    expect(await verifiedUntil()).toBe(2);
+  });
+
+  test('that read on from a checkpoint does not restore it when a full one doubts it meanwhile', async () => {
+    await topUp();
+    const requestId = await create();
+    await fail(requestId);
+    await verify();
+    memory.patch(requestKey(requestId), { refundThousandths: 1 });
+    await topUp();
+    let calls = 0;
+    let full: unknown;
+    memory.beforeCall = async () => {
+      // The checkpoint has been read.
+      if (++calls === 2) full = await verify(true);
+    };
+
+    expect(await verify()).toEqual({ entries: 1, problems: [] });
+    expect(full).toMatchObject({ problems: ['refund_amount'] });
+    expect((await verify()).problems).toEqual(['refund_amount']);
+  });
+
+  test('that was cut off does not restore a checkpoint that is doubted before it goes on', async () => {
+    await topUp();
+    const requestId = await create();
+    await fail(requestId);
+    await verify();
+    memory.patch(requestKey(requestId), { refundThousandths: 1 });
+    for (let entry = 0; entry < 4; entry++) await topUp();
+    const scope = { full: false, entriesAtOnce: 2 };
+    let isTime = true;
+    const hasTime = (): boolean => {
+      const hadTime = isTime;
+      isTime = false;
+      return hadTime;
+    };
+    const clock = new StoppedClock(now());
+    const { left } = await verifyLedgers([{ accountId: ACCOUNT_ID }], { ...scope, hasTime }, clock);
+    expect(left).toMatchObject([{ from: { entryNumber: 5 }, readsOn: true }]);
+    await verify(true);
+
+    const { verification } = await verifyLedgers(left, { ...scope, hasTime: () => true }, clock);
+
+    expect(verification.problems).toEqual([]);
+    expect((await verify()).problems).toEqual(['refund_amount']);
   });
 
   test('finds that verified entries are gone, whether it is full or not', async () => {
