@@ -2,6 +2,13 @@
 export type Thousandths = number;
 
 /**
+ * The most an operator may enter: as the amount of a change, as the balance after a credit, and as a price; 1,000,000,000 xTokens. Sums of
+ * such amounts stay far below 2^53, above which numbers are not exact. So a refund never fails for the balance it leads to, and
+ * has no limit of its own.
+ */
+export const MAX_THOUSANDTHS: Thousandths = 1_000_000_000_000;
+
+/**
  * An amount as the API shows it: the double closest to the decimal number, so it prints with at most 3
  * decimals.
  */

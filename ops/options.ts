@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { CATALOG } from '../core/models/catalog.ts';
 import { Rate } from '../core/models/rates.ts';
-import { type Thousandths, toThousandths } from '../core/money.ts';
+import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../core/money.ts';
 import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rules.ts';
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
 
@@ -31,12 +31,11 @@ export const idempotencyKey = (value: string): string => {
 const amount = (value: string): Thousandths => {
   const problem = 'It must be a number of xTokens with at most 3 decimals.';
   if (!/^[+-]?\d+(\.\d{1,3})?$/.test(value)) throw new InvalidArgumentError(problem);
-  try {
-    return toThousandths(Number(value));
-  } catch (error) {
-    if (error instanceof RangeError) throw new InvalidArgumentError('It is too large.');
-    throw error;
+  // Larger numbers may have lost their decimals, so they are compared before.
+  if (Math.abs(Number(value)) > toXTokens(MAX_THOUSANDTHS)) {
+    throw new InvalidArgumentError(`It must be at most ${toXTokens(MAX_THOUSANDTHS)}.`);
   }
+  return toThousandths(Number(value));
 };
 
 /** An amount of xTokens above 0, in thousandths. */

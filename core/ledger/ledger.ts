@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { type Account, findAccount, getAccount, toAccount } from '../accounts/accounts.ts';
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
-import { type Thousandths, toXTokens } from '../money.ts';
+import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -58,6 +58,8 @@ export interface BalanceChange {
   retentionDays?: number | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
+  /** Of a credit by an operator: whether to refuse a balance above `MAX_THOUSANDTHS`. */
+  guardLimit?: boolean;
   /** The entry's id, for a writer that must recognize its entry; otherwise a new one. */
   entryId?: string;
 }
@@ -97,6 +99,7 @@ export const balanceChangeWrites = (
   const funds = change.guardFunds
     ? ' AND balanceThousandths >= :debit AND attribute_not_exists(blockedAt)'
     : '';
+  const limit = change.guardLimit ? ' AND balanceThousandths <= :most' : '';
   return {
     entry,
     writes: [
@@ -106,13 +109,14 @@ export const balanceChangeWrites = (
           Key: accountKey(head.accountId),
           UpdateExpression:
             'SET balanceThousandths = :after, ledgerEntries = :number, balanceUpdatedAt = :now',
-          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected${funds}`,
+          ConditionExpression: `attribute_exists(PK) AND ledgerEntries = :expected${funds}${limit}`,
           ExpressionAttributeValues: {
             ':after': entry.balanceAfterThousandths,
             ':number': entry.number,
             ':expected': head.ledgerEntries,
             ':now': createdAt,
             ...(change.guardFunds ? { ':debit': entry.amountThousandths } : {}),
+            ...(change.guardLimit ? { ':most': MAX_THOUSANDTHS - change.amountThousandths } : {}),
           },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
@@ -155,8 +159,8 @@ export interface OperatorChange {
  * Access pattern 45: applies an operator's balance change once and returns its entry; a change repeated under
  * its idempotency key returns the first entry.
  *
- * Throws `NotFoundError` for an unknown account; `ConflictError` when the balance would fall below 0 or exceed
- * exact integer arithmetic, or when the key made a change of another amount or kind; `OutcomeUnknownError`
+ * Throws `NotFoundError` for an unknown account; `ConflictError` when the balance would fall below 0 or a credit
+ * raise it above `MAX_THOUSANDTHS`, or when the key made a change of another amount or kind; `OutcomeUnknownError`
  * when the answer was lost and the entry is not in the ledger (yet).
  */
 export const changeBalance = async (
@@ -165,6 +169,7 @@ export const changeBalance = async (
   now: Date,
 ): Promise<LedgerEntry> => {
   let head: LedgerHead = await getAccount(accountId);
+  const guardLimit = change.amountThousandths > 0;
   const entryId = newLedgerEntryId(now);
   let attempted: LedgerEntry | undefined;
   let found: LedgerEntry | undefined;
@@ -186,7 +191,7 @@ export const changeBalance = async (
         if (found) return [];
         throw new ConflictError(problem);
       }
-      const { entry, writes } = balanceChangeWrites(head, { ...change, entryId }, now);
+      const { entry, writes } = balanceChangeWrites(head, { ...change, entryId, guardLimit }, now);
       attempted = entry;
       if (idempotencyKey === undefined) return writes;
       return [...writes, insertBalanceChangeKeyWrite(accountId, idempotencyKey, entry.number)];
@@ -207,8 +212,8 @@ const balanceProblem = (
 ): string | undefined => {
   const after = balanceThousandths + amountThousandths;
   if (after < 0) return `The balance is ${toXTokens(balanceThousandths)}: it cannot go below 0.`;
-  if (Number.isSafeInteger(after)) return undefined;
-  return `The balance is ${toXTokens(balanceThousandths)}: more could not be counted exactly.`;
+  if (amountThousandths < 0 || after <= MAX_THOUSANDTHS) return undefined;
+  return `The balance is ${toXTokens(balanceThousandths)}: an operator cannot raise it above ${toXTokens(MAX_THOUSANDTHS)}.`;
 };
 
 /** The entry that an idempotency key made. Throws `ConflictError` when it is of another amount or kind. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Thousandths, toThousandths } from '../money.ts';
+import { MAX_THOUSANDTHS, type Thousandths, toThousandths, toXTokens } from '../money.ts';
 import type { CatalogModel } from './catalog.ts';
 import type { ModelSettings } from './model-settings.ts';
 
@@ -71,7 +71,7 @@ export const videoPrice = (rate: VideoRate, resolution: string): Thousandths => 
 
 /**
  * Why a rate does not fit a model, or undefined when it does. Prices are above 0, so that every request has a
- * debit, and have at most 3 decimals.
+ * debit, have at most 3 decimals, and do not exceed `MAX_THOUSANDTHS`.
  */
 export const rateProblem = (model: CatalogModel, rate: Rate): string | undefined => {
   if (model.type === 'image') {
@@ -100,7 +100,7 @@ const priceProblem = (prices: readonly number[]): string | undefined => {
   for (const price of prices) {
     if (price <= 0) return `${price} is no price: it must be more than 0.`;
     try {
-      toThousandths(price);
+      if (toThousandths(price) > MAX_THOUSANDTHS) return `A price is at most ${toXTokens(MAX_THOUSANDTHS)}.`;
     } catch (error) {
       if (error instanceof RangeError) return error.message;
       throw error;

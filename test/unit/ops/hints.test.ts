@@ -14,6 +14,7 @@ describe('what to do after an error', () => {
     [new NotFoundError('There is no model xW9.'), /models list/],
     [new NotFoundError('There is no key key_1.'), /keys list/],
     [new ConflictError('Request img_1 has already failed.'), /requests show/],
+    [new ConflictError('The balance is 5: an operator cannot raise it above 1000000000.'), /lower --amount/],
     [named('AccessDeniedException'), /may not/],
     [named('ExpiredToken'), /get-caller-identity/],
     [named('CredentialsProviderError'), /get-caller-identity/],

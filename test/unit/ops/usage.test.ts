@@ -145,6 +145,9 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     ['topup', ''],
     ['topup', 'ten'],
     ['topup', '99999999999999999999'],
+    ['topup', '9007199254740.991'],
+    ['topup', '1000000000.001'],
+    ['adjust', '-1000000000.001'],
     ['adjust', '0'],
     ['adjust', '-0.000'],
     ['adjust', '-0.0001'],
@@ -153,6 +156,12 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     const outcome = await runCommand('balance', verb, '--account', 'acc_1', '--amount', amount);
 
     expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--amount') });
+  });
+
+  test('an amount above the limit says the limit', async () => {
+    const { stderr } = await runCommand('balance', 'topup', '--account', 'a', '--amount', '1000000001');
+
+    expect(stderr).toContain('It must be at most 1000000000.');
   });
 
   test.each([

@@ -11,6 +11,7 @@ import {
   RateLimitedError,
 } from '../../../../core/errors.ts';
 import { balanceChangeWrites, changeBalance, type OperatorChange } from '../../../../core/ledger/ledger.ts';
+import { MAX_THOUSANDTHS } from '../../../../core/money.ts';
 import { accountKey, ledgerEntryKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
@@ -97,6 +98,21 @@ describe('the writes of a balance change', () => {
     expect(decodeTime(entry.id.slice('led_'.length))).toBe(Date.parse(createdAt));
   });
 
+  test('of a guarded credit hold only while the balance stays within the limit; of a refund always', () => {
+    const refund = { amountThousandths: 4_000, reason: 'refund', reference: 'img_1' } as const;
+    const guarded = balanceChangeWrites(head, { ...aTopUp(4_000), guardLimit: true }, NOW);
+    const full = { ...head, balanceThousandths: MAX_THOUSANDTHS };
+
+    expect(guarded.writes[0].Update).toMatchObject({
+      ConditionExpression:
+        'attribute_exists(PK) AND ledgerEntries = :expected AND balanceThousandths <= :most',
+      ExpressionAttributeValues: { ':most': MAX_THOUSANDTHS - 4_000 },
+    });
+    expect(balanceChangeWrites(full, refund, NOW).writes[0].Update?.ConditionExpression).toBe(
+      'attribute_exists(PK) AND ledgerEntries = :expected',
+    );
+  });
+
   test('of a guarded debit hold only for an account that is not blocked and has the funds', () => {
     const debit = { amountThousandths: -4_000, reason: 'generation', reference: 'img_1' } as const;
     const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, NOW);
@@ -176,11 +192,31 @@ describe('a change of a balance', () => {
     expect(entries()).toEqual([]);
   });
 
-  test('is refused when the sum could not be counted exactly', async () => {
-    await expect(changeBalance(ACCOUNT_ID, aTopUp(Number.MAX_SAFE_INTEGER), NOW)).rejects.toThrow(
-      ConflictError,
+  test('may raise the balance to the limit, and not a thousandth more', async () => {
+    const refused = 'The balance is 100: an operator cannot raise it above 1000000000.';
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(MAX_THOUSANDTHS - 99_999), NOW)).rejects.toThrow(
+      new ConflictError(refused),
     );
     expect(account()).toMatchObject({ balanceThousandths: 100_000 });
+
+    await changeBalance(ACCOUNT_ID, aTopUp(MAX_THOUSANDTHS - 100_000), NOW);
+    expect(account()).toMatchObject({ balanceThousandths: MAX_THOUSANDTHS });
+  });
+
+  test('is refused above the limit by the balance that the write finds, even behind an equal counter', async () => {
+    memory.beforeTransaction = () =>
+      memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: MAX_THOUSANDTHS });
+
+    await expect(changeBalance(ACCOUNT_ID, aTopUp(1), NOW)).rejects.toThrow(ConflictError);
+    expect(account()).toMatchObject({ balanceThousandths: MAX_THOUSANDTHS, ledgerEntries: 3 });
+    expect(entries()).toEqual([]);
+  });
+
+  test('may lower a balance that refunds have raised above the limit', async () => {
+    memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: MAX_THOUSANDTHS + 5 });
+
+    await changeBalance(ACCOUNT_ID, aTopUp(-1), NOW);
+    expect(account()).toMatchObject({ balanceThousandths: MAX_THOUSANDTHS + 4 });
   });
 
   test('is applied once when the response of a committed attempt was lost', async () => {

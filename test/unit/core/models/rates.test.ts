@@ -112,6 +112,7 @@ describe('a rate', () => {
 
   test.each<[string, Rate]>([
     ['xQI3Pro', perImage([null, 0.001])],
+    ['xQI3Pro', perImage([null, 1_000_000_000])],
     ['xQI3Pro', perImage([1, 3], [2, 2], [null, 1])],
     ['xW2.7S', { perSecond: { '1080p': 1.125, '720p': 1 } }],
   ])('of %s may be %j', (id, rate) => {
@@ -138,6 +139,7 @@ describe('a rate', () => {
       perImage([null, 1e16]),
       '10000000000000000 is not an amount of xTokens with at most 3 decimals.',
     ],
+    ['xQI3Pro', perImage([null, 1_000_000_000.001]), 'A price is at most 1000000000.'],
     ['xW2.7S', perImage([null, 1]), 'xW2.7S is billed per second: give perSecond.'],
     ['xW2.7S', { perSecond: {} }, 'perSecond lacks 720p, 1080p.'],
     ['xW2.7S', { perSecond: { '720p': 1 } }, 'perSecond lacks 1080p.'],
