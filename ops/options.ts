@@ -6,7 +6,7 @@ import { RECORD_STATUSES, type RecordStatus } from '../core/requests/request-rul
 import { MAX_PAGE_SIZE } from '../core/table/pages.ts';
 
 /** A text, trimmed; may be empty. Refuses a value that looks like an option: the real value was forgotten. */
-export const anyText = (value: string): string => {
+const anyText = (value: string): string => {
   if (/^--[a-z]/.test(value)) throw new InvalidArgumentError('Its value is missing.');
   return value.trim();
 };
@@ -17,15 +17,26 @@ export const text = (value: string): string => {
   return anyText(value);
 };
 
-/** Most characters in an idempotency key. */
-const MAX_KEY_CHARACTERS = 255;
+/** Most characters in a name, a note, a label and an idempotency key: a line to read, and far below what an item may hold. */
+const MAX_CHARACTERS = 255;
+
+const withinLimit = (value: string): string => {
+  if ([...value].length <= MAX_CHARACTERS) return value;
+  throw new InvalidArgumentError(`It must hold at most ${MAX_CHARACTERS} characters.`);
+};
+
+/** A name: 1 to 255 characters, trimmed. */
+export const name = (value: string): string => withinLimit(text(value));
+
+/** A note or label: up to 255 characters, trimmed; may be empty. */
+export const note = (value: string): string => withinLimit(anyText(value));
 
 /** An idempotency key: 1 to 255 characters, taken as they are. */
 export const idempotencyKey = (value: string): string => {
   anyText(value);
   const characters = [...value].length;
-  if (characters >= 1 && characters <= MAX_KEY_CHARACTERS) return value;
-  throw new InvalidArgumentError(`It must hold 1 to ${MAX_KEY_CHARACTERS} characters.`);
+  if (characters >= 1 && characters <= MAX_CHARACTERS) return value;
+  throw new InvalidArgumentError(`It must hold 1 to ${MAX_CHARACTERS} characters.`);
 };
 
 const amount = (value: string): Thousandths => {

@@ -11,7 +11,7 @@ import {
 } from '../../core/accounts/accounts.ts';
 import { setKeyLimits } from '../../core/accounts/api-keys.ts';
 import { toXTokens } from '../../core/money.ts';
-import { burst, requestsPerSecond, text } from '../options.ts';
+import { burst, name, requestsPerSecond, text } from '../options.ts';
 import { formatFields, formatTable, type Result } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
@@ -20,7 +20,7 @@ export const addAccountVerbs = (accounts: Command, perform: Perform): void => {
   accounts
     .command('create')
     .description('create an account with a balance of 0')
-    .requiredOption('--name <name>', 'its name', text)
+    .requiredOption('--name <name>', 'its name', name)
     .action(perform(create));
   accounts.command('list').description('all accounts, oldest first').action(perform(list));
   accounts

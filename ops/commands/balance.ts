@@ -5,8 +5,8 @@ import { changeBalance, listLedgerEntries, renderLedgerEntry } from '../../core/
 import type { Thousandths } from '../../core/money.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
 import {
-  anyText,
   idempotencyKey,
+  note as noteText,
   pageNumber,
   pageSize,
   positiveAmount,
@@ -16,6 +16,7 @@ import {
 import { formatFields, formatTable } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
+const NOTE_HELP = 'reference of the entry; the customer reads it';
 const KEY_HELP = 'given again in the same account, the first entry is printed and nothing changes';
 
 /** `balance topup|adjust|history` */
@@ -25,7 +26,7 @@ export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
     .description('add xTokens to the balance')
     .requiredOption('--account <id>', 'the account', text)
     .requiredOption('--amount <xTokens>', 'the amount, with at most 3 decimals', positiveAmount)
-    .option('--note <text>', 'reference of the ledger entry', anyText)
+    .option('--note <text>', NOTE_HELP, noteText)
     .option('--idempotency-key <text>', KEY_HELP, idempotencyKey)
     .action(perform(changeWith('topup')));
   balance
@@ -33,7 +34,7 @@ export const addBalanceVerbs = (balance: Command, perform: Perform): void => {
     .description('correct the balance; it cannot go below 0')
     .requiredOption('--account <id>', 'the account', text)
     .requiredOption('--amount <xTokens>', 'the amount; negative to deduct', signedAmount)
-    .option('--note <text>', 'reference of the ledger entry', anyText)
+    .option('--note <text>', NOTE_HELP, noteText)
     .option('--idempotency-key <text>', KEY_HELP, idempotencyKey)
     .action(perform(changeWith('admin_adjustment')));
   balance

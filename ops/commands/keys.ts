@@ -10,7 +10,7 @@ import {
   type Scope,
 } from '../../core/accounts/api-keys.ts';
 import { NotFoundError } from '../../core/errors.ts';
-import { anyText, namesAmong, text } from '../options.ts';
+import { namesAmong, note, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 
@@ -25,7 +25,7 @@ export const addKeyVerbs = (keys: Command, perform: Perform): void => {
       `its scopes, separated by commas (default: all of ${SCOPES.join(', ')})`,
       namesAmong(SCOPES),
     )
-    .option('--label <text>', 'a note on its purpose', anyText)
+    .option('--label <text>', 'a note on its purpose', note)
     .action(perform(create));
   keys
     .command('list')

@@ -14,7 +14,7 @@ import {
   failByOperator,
   isEndedByOperator,
 } from '../../core/workflow/fail-by-operator.ts';
-import { anyText, recordStatus, seconds, text } from '../options.ts';
+import { note as noteText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';
 import { listRequestsOf } from '../request-list.ts';
@@ -44,7 +44,7 @@ export const addRequestVerbs = (requests: Command, perform: Perform): void => {
     .command('fail')
     .description('fail an unfinished request and refund it in full')
     .requiredOption('--id <id>', 'the request', text)
-    .option('--note <text>', 'the reason, for operators only', anyText)
+    .option('--note <text>', 'the reason, for operators only', noteText)
     .action(perform(fail));
   addRetryWebhookVerb(requests, perform);
   addWatchRequestsVerb(requests, perform);

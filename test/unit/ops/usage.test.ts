@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SCOPES } from '../../../core/accounts/api-keys.ts';
+import { name, note } from '../../../ops/options.ts';
 import { runCommand } from './run-command.ts';
 
 /** Every verb with valid options, so that each case below has one mistake. */
@@ -158,6 +159,20 @@ describe('bad usage exits with 2 and explains itself on standard error only', ()
     expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--amount') });
   });
 
+  const LONG = '😀'.repeat(256);
+  test.each([
+    ['--name', ['accounts', 'create', '--name', LONG]],
+    ['--label', ['keys', 'create', '--account', 'a', '--label', LONG]],
+    ['--note', ['balance', 'topup', '--account', 'a', '--amount', '1', '--note', LONG]],
+    ['--note', ['balance', 'adjust', '--account', 'a', '--amount', '1', '--note', LONG]],
+    ['--note', ['requests', 'fail', '--id', 'a', '--note', LONG]],
+  ])('a %s of 256 characters: %j', async (option, args) => {
+    const outcome = await runCommand(...args);
+
+    expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(option) });
+    expect(outcome.stderr).toContain('It must hold at most 255 characters.');
+  });
+
   test('an amount above the limit says the limit', async () => {
     const { stderr } = await runCommand('balance', 'topup', '--account', 'a', '--amount', '1000000001');
 
@@ -229,4 +244,14 @@ describe('an unknown model is refused before connecting', () => {
       stderr: 'There is no model xW9. List models with: models list\n',
     });
   });
+});
+
+test.each(['topup', 'adjust'])('help of balance %s says that the customer reads the note', async (verb) => {
+  expect((await runCommand('balance', verb, '--help')).stdout).toMatch(/--note <text> +.*the customer reads it/);
+});
+
+test('a text of 255 characters is taken, whatever they take in bytes', () => {
+  const text = '😀'.repeat(255);
+
+  expect([name(text), note(text)]).toEqual([text, text]);
 });
