@@ -247,7 +247,9 @@ describe('an unknown model is refused before connecting', () => {
 });
 
 test.each(['topup', 'adjust'])('help of balance %s says that the customer reads the note', async (verb) => {
-  expect((await runCommand('balance', verb, '--help')).stdout).toMatch(/--note <text> +.*the customer reads it/);
+  expect((await runCommand('balance', verb, '--help')).stdout).toMatch(
+    /--note <text> +.*the customer reads it/,
+  );
 });
 
 test('a text of 255 characters is taken, whatever they take in bytes', () => {
