@@ -54,7 +54,6 @@ const OUTPUT_OF = {
   EXPIRY_STATE_MACHINE_ARN: 'ExpiryStateMachineArn',
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: 'WebhookDeliveryStateMachineArn',
   VERIFY_LEDGERS_STATE_MACHINE_ARN: 'VerifyLedgersStateMachineArn',
-  RETENTION_DAYS: 'RetentionDays',
   IMAGE_DEADLINE_SECONDS: 'ImageDeadlineSeconds',
   VIDEO_DEADLINE_SECONDS: 'VideoDeadlineSeconds',
   WEBHOOK_RETRY_SECONDS: 'WebhookRetrySeconds',

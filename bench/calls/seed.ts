@@ -64,6 +64,7 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
     ...{ aspectRatio: 'auto' as const, images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: PRICE_THOUSANDTHS, debitThousandths: PRICE_THOUSANDTHS },
     createdAt: toInstant(createdAt),
+    retentionDays: RETENTION_DAYS,
     finishedAt,
   };
   if (fate === 'failed') {

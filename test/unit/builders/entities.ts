@@ -77,6 +77,7 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
     unitPriceThousandths,
     debitThousandths: unitPriceThousandths * images,
     createdAt: NOW.toISOString(),
+    retentionDays: 90,
     status: 'queued',
     ...overrides,
   };
@@ -105,6 +106,7 @@ export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoReque
     unitPriceThousandths,
     debitThousandths: unitPriceThousandths * billedSeconds,
     createdAt: NOW.toISOString(),
+    retentionDays: 90,
     status: 'queued',
     ...overrides,
   };
