@@ -170,7 +170,7 @@ const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport
   if (from === undefined) return [];
   const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
   const until = hasOpenTask(latest) ? (request.finishedAt ?? null) : (finished.at(-1) ?? null);
-  const isCalledBack = latest.some(({ provider = '' }) => callsBack(provider, request.kind));
+  const isCalledBack = latest.some(({ provider }) => callsBack(provider, request.kind));
   const news = [
     ...(wait?.calledBackAt === undefined ? [] : [`called back ${wait.calledBackAt}`]),
     ...(wait?.queriedAt === undefined ? [] : [`queried last ${wait.queriedAt}`]),

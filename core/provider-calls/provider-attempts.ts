@@ -50,8 +50,7 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
 /**
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
- * they were kept have none. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
+ * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
  * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
  * `cancellation` tells when its task was cancelled after the request had ended, or with `reason`, why it could not be.
  */
@@ -59,9 +58,9 @@ export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
-  provider: z.optional(z.string()),
-  upstreamModel: z.optional(z.string()),
-  baseUrl: z.optional(z.string()),
+  provider: z.string(),
+  upstreamModel: z.string(),
+  baseUrl: z.string(),
   startedAt: z.string(),
   aliveAt: z.string(),
   suspectedAt: z.optional(z.string()),
@@ -74,13 +73,14 @@ export const ProviderAttempt = z.object({
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
 /**
- * Where an attempt was made; undefined when it does not tell. Its provider may be one that this version no longer has an
- * adapter for: attempts are kept for longer.
+ * Where an attempt was made. Its provider may be one that this version no longer has an adapter for: attempts are kept for
+ * longer.
  */
-export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin | undefined =>
-  provider && upstreamModel && baseUrl
-    ? { provider: provider as ProviderId, upstreamModel, baseUrl }
-    : undefined;
+export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
+  provider: provider as ProviderId,
+  upstreamModel,
+  baseUrl,
+});
 
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
@@ -313,7 +313,7 @@ export const recordOutcome = async (
         ReturnValues: 'ALL_NEW',
       }),
     );
-    const { provider = 'unknown' } = attempt;
+    const { provider } = attempt;
     if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
     return ProviderAttempt.parse(Attributes);
   } catch (error) {

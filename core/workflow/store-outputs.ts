@@ -98,7 +98,7 @@ const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>
   for (const attempt of attempts) {
     const direction = usageDifference(request, attempt);
     if (direction === undefined) continue;
-    const { provider = 'unknown', call, outcome } = attempt;
+    const { provider, call, outcome } = attempt;
     countMetric(METRIC.providerUsageDiffers, { provider, direction });
     const { requestId } = request;
     const billedSeconds = request.kind === 'video' ? request.billedSeconds : undefined;
