@@ -190,7 +190,7 @@ const tellDeadline = ({ request, attempts, timings }: RequestReport): StorySpan[
   const { kind } = request;
   const from = firstCallAt(attempts);
   const { deadlineSeconds } = timings;
-  if (from === undefined || deadlineSeconds === undefined || isTerminal(request)) return [];
+  if (from === undefined || isTerminal(request)) return [];
   const until = deadlineOf({ kind, firstCallAt: from }, { deadlineSeconds });
   return [{ kind: 'deadline', label: 'until its deadline', from, until }];
 };

@@ -61,7 +61,7 @@ const tellPause = (
   const next = attempts.find(({ number }) => number === attempt.number + 1);
   if (!next && (execution?.status !== 'RUNNING' || isDelivered(attempt))) return [];
   const from = endOf(attempt);
-  const seconds = timings.webhookRetrySeconds?.[attempt.number - 1];
+  const seconds = timings.webhookRetrySeconds[attempt.number - 1];
   const planned = seconds === undefined ? '' : addSeconds(from, seconds);
   return [
     {
