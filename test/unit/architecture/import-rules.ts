@@ -73,8 +73,11 @@ export const LAYERS: Record<string, Layer> = {
   'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
   'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
-  // It runs in a browser: the rules it shares with the service, and the client that anybody has.
-  'console/': { may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/'] },
+  // It runs in a browser: the rules it shares with the service, the client that anybody has, and the shape of what operators read.
+  'console/': {
+    may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/', 'ops/story-span.ts'],
+    typesOnly: /^ops\//,
+  },
   // A local run makes its first account by the operators' commands.
   'local/': { may: ['local/', 'packages/', 'ops/'] },
 };
