@@ -92,7 +92,7 @@ export const connect = async ({ dataDir, stack }: TargetOptions): Promise<Target
 };
 
 /** The local run of a data directory; undefined when none is up. Throws `TargetError` when `local.json` is malformed. */
-export const findLocalRun = (directory: string): LocalRun | undefined => {
+const findLocalRun = (directory: string): LocalRun | undefined => {
   const file = join(directory, 'local.json');
   let content: string;
   try {

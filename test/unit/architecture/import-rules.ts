@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module';
 import type { Import } from './source-graph.ts';
 
 /** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
-export const CORE_ORDER = [
+const CORE_ORDER = [
   '',
   'table',
   'lists',
@@ -23,7 +23,7 @@ export const CORE_ORDER = [
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
-export const CORE_STRANGERS = [['creation', 'webhooks']];
+const CORE_STRANGERS = [['creation', 'webhooks']];
 
 const coreFolderOf = (path: string): string | undefined => {
   const [top, folder, file] = path.split('/');
@@ -62,7 +62,7 @@ interface Layer {
 const TABLE_ACCESS = /^core\/table\/(?!pages\.ts$)/;
 
 /** Every layer by the beginning of its paths, with what it may import besides packages. */
-export const LAYERS: Record<string, Layer> = {
+const LAYERS: Record<string, Layer> = {
   'core/': { may: ['core/'] },
   'providers/': {
     may: ['providers/', 'core/'],

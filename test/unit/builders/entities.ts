@@ -42,7 +42,7 @@ export const anAccount = (overrides: Partial<Account> = {}): Account => ({
 });
 
 /** The end-user's own id: that of the request that created them. */
-export const END_USER_ID = 'img_01JCA3FXM00000000000000001';
+const END_USER_ID = 'img_01JCA3FXM00000000000000001';
 
 /** An end-user with two requests, last active a day before `NOW`. */
 export const anEndUser = (overrides: Partial<EndUser> = {}): EndUser => ({
