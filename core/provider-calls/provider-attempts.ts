@@ -12,7 +12,13 @@ import {
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
+import {
+  refusedBy,
+  type TransactItem,
+  transact,
+  writeItem,
+  writeUnlessRefused,
+} from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import {
   type CallOrigin,
@@ -211,19 +217,15 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
  * since this was read, or somebody suspects it already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: 'SET suspectedAt = :now',
-        ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
-        ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: 'SET suspectedAt = :now',
+      ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
+      ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
+    }),
+  );
 };
 
 /**
@@ -235,27 +237,22 @@ export const noteRefusal = async (
   refusedAt: Instant | undefined,
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
-        ConditionExpression: `outcome.kind = :accepted AND ${
-          before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
-        }`,
-        ExpressionAttributeValues: {
-          ':accepted': 'accepted',
-          ...(refusedAt !== undefined && { ':now': refusedAt }),
-          ...(before !== undefined && { ':before': before }),
-        },
-      }),
-    );
-    return { ...rest, ...(refusedAt !== undefined && { refusedAt }) };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return attempt;
-  }
+  const isNoted = await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
+      ConditionExpression: `outcome.kind = :accepted AND ${
+        before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
+      }`,
+      ExpressionAttributeValues: {
+        ':accepted': 'accepted',
+        ...(refusedAt !== undefined && { ':now': refusedAt }),
+        ...(before !== undefined && { ':before': before }),
+      },
+    }),
+  );
+  return isNoted ? { ...rest, ...(refusedAt !== undefined && { refusedAt }) } : attempt;
 };
 
 /**
@@ -268,19 +265,15 @@ export const recordCancellation = async (
   now: Date,
 ): Promise<void> => {
   const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: 'SET cancellation = :cancellation',
-        ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
-        ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: 'SET cancellation = :cancellation',
+      ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
+      ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
+    }),
+  );
 };
 
 /**
