@@ -3,9 +3,12 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
+import type { StoredRequest } from '../requests/request-rules.ts';
+import { toRequest } from '../requests/requests.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
+  REQUEST_SORT,
   requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
@@ -107,8 +110,37 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
     ConsistentRead: true,
   };
   for await (const item of queryAll(query)) attempts.push(ProviderAttempt.parse(item));
-  // The keys order the first hundred attempts of a call, and no more.
-  return attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
+  return inPlanOrder(attempts);
+};
+
+/** The keys order the first hundred attempts of a call, and no more. */
+const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+  attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
+
+/**
+ * Access pattern 108: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
+ * request is as new as the attempts or newer.
+ */
+export const findRequestAndAttempts = async (
+  requestId: string,
+): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
+  let request: StoredRequest | undefined;
+  const attempts: ProviderAttempt[] = [];
+  const query = {
+    TableName: tableName(),
+    KeyConditionExpression: 'PK = :request AND SK BETWEEN :attempts AND :itself',
+    ExpressionAttributeValues: {
+      ':request': requestPartition(requestId),
+      ':attempts': PROVIDER_ATTEMPT_PREFIX,
+      ':itself': REQUEST_SORT,
+    },
+    ConsistentRead: true,
+  };
+  for await (const item of queryAll(query)) {
+    if (item.SK === REQUEST_SORT) request = toRequest(item);
+    else attempts.push(ProviderAttempt.parse(item));
+  }
+  return { request, attempts: inPlanOrder(attempts) };
 };
 
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
@@ -119,10 +151,14 @@ export type Claim =
   /** The request is terminal or deleted. */
   | { kind: 'ended' };
 
-/** What a claim notes on its request: the gate whose permit it has, and when to look at it next, if on the `LOOK` list. */
+/**
+ * What a claim notes on its request: the gate whose permit it has, when to look at it next, if on the `LOOK` list, and whether the
+ * calls begin its processing: those of a task do so once it is accepted.
+ */
 export interface ClaimNotes {
   gate?: string | undefined;
   lookAt?: Instant | undefined;
+  beginsProcessing?: boolean;
 }
 
 /**
@@ -176,7 +212,11 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 });
 
 /** Notes a request's first claim. Refused when the request is terminal or absent. A check would cost as much. */
-const dispatchedWrite = (requestId: string, now: Instant, { gate, lookAt }: ClaimNotes): TransactItem => ({
+const dispatchedWrite = (
+  requestId: string,
+  now: Instant,
+  { gate, lookAt, beginsProcessing }: ClaimNotes,
+): TransactItem => ({
   Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
@@ -184,6 +224,7 @@ const dispatchedWrite = (requestId: string, now: Instant, { gate, lookAt }: Clai
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
       ...(gate === undefined ? [] : ['gate = :gate']),
       ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
+      ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
     ConditionExpression: '#status IN (:queued, :processing)',
     ExpressionAttributeNames: { '#status': 'status' },

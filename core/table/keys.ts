@@ -141,8 +141,10 @@ export const requestPartition = (requestId: string): string => `REQUEST#${reques
 /** A request. */
 export const requestKey = (requestId: string): ItemKey => ({
   PK: requestPartition(requestId),
-  SK: 'REQUEST',
+  SK: REQUEST_SORT,
 });
+/** Comes right after the provider attempts. */
+export const REQUEST_SORT = 'REQUEST';
 
 /** A request's keys in its indexes. */
 export const requestListing = (accountId: string, email: string) => ({

@@ -1,9 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
 import { catchUp } from './catch-up.ts';
 import { wakeExecution } from './task-tokens.ts';
 import { hasOpenTask, latestAttempts, stepWhenFinished } from './workflow-rules.ts';
@@ -23,7 +22,7 @@ export const awaitProvider = async (
   clock: Clock = systemClock,
 ): Promise<void> => {
   const wait = await keepTaskToken(requestId, taskToken, entry, clock.now());
-  const [request, all] = await Promise.all([findRequest(requestId), listAttempts(requestId)]);
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request || isTerminal(request)) {
     await wakeExecution(taskToken, { next: 'stop' });
     return;

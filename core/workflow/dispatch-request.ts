@@ -1,10 +1,14 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { withClipUrls } from '../files/clip-urls.ts';
-import { listAttempts, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import {
+  findRequestAndAttempts,
+  originOf,
+  type ProviderAttempt,
+} from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
-import { findRequest, markProcessing } from '../requests/requests.ts';
+import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { Pace } from './call-pace.ts';
@@ -40,12 +44,11 @@ const CLIP_URL_SLACK_SECONDS = 300;
  * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: what was
  *    produced is stored, and only a task may still be open.
  * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
- * 3. If the provider answers synchronously, mark the request processing before the calls.
- * 4. Claim and make every planned call that has no outcome. From here on, a request that waited is looked at soon
- *    again. The claim is refused, and nothing called, when the request has ended since step 1. A claim without an
+ * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is looked at soon
+ *    again, and one whose provider answers synchronously is processing. The claim is refused, and nothing called, when the request has ended since step 1. A claim without an
  *    outcome whose process has died counts as lost, and its call is not repeated. A busy call is repeated while
  *    another one is under way.
- * 5. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
+ * 4. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
  *    to run this again.
  *
  * `timeLeftMs` is how long the function may still run. What a provider answered is recorded by then, through
@@ -60,11 +63,10 @@ export const dispatchRequest = async (
   timeLeftMs = DEFAULT_TIME_LEFT_MS,
 ): Promise<NextStep> => {
   const endMs = clock.now().getTime() + timeLeftMs - RESERVED_MS;
-  const request = await findRequest(requestId);
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
   if (!request) return { next: 'stop' };
   if (isTerminal(request)) return stopped(request, clock);
   const settings = workflowSettings();
-  const all = await listAttempts(requestId);
   const stored = await Promise.all([...latestAttempts(all).values()].map((one) => recordIfDead(one, clock)));
   const inFlight = stored.find(({ outcome }) => outcome === undefined);
   if (inFlight) throw new ProviderCallInFlightError(`Call ${inFlight.call} of ${requestId} is being made.`);
@@ -89,14 +91,11 @@ export const dispatchRequest = async (
   }
   const pass = asked.kind === 'pass' ? asked.pass : undefined;
   if (pass) await startWith(request, pass, clock);
-  const lookAt = lookAfterQueue(request, clock);
-  if (mode === 'synchronous') await markProcessing(request, lookAt);
-
   const origin = { ...route, baseUrl: provider.baseUrl };
   const run: CallRun = {
     ...{ requestId, calls, mode, provider, origin, deadline, clock, endMs },
     gate: pass?.gate.permits === undefined ? undefined : pass.gate.name,
-    lookAt: mode === 'synchronous' ? undefined : lookAt,
+    lookAt: lookAfterQueue(request, clock),
     pace: new Pace(pass?.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () => clock.now().getTime()),
   };
   const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));

@@ -26,11 +26,15 @@ export interface EndOptions {
 }
 
 /**
+ * What has become of a request that was to end: it has ended, and is closed if nothing follows but the expiry of its files; or, only with
+ * `unlessStored`, an output was stored meanwhile, and it has not.
+ */
+export type Ending = 'ended' | 'closed' | 'stored';
+
+/**
  * The only place where a request reaches a terminal state. One transaction writes the status, the refund with
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
- *
- * False, and nothing ended, when an output was stored meanwhile; only with `unlessStored`.
  *
  * What follows it is due: work to be started or done until it is closed (a webhook, files of a failed request to
  * remove, tasks of the provider to cancel), or the expiry of its files alone.
@@ -40,7 +44,7 @@ export const endRequest = async (
   state: TerminalState,
   now: Date,
   { operatorNote, mayHaveFiles = true, mayHaveTasks = false, unlessStored = false }: EndOptions = {},
-): Promise<boolean> => {
+): Promise<Ending> => {
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
@@ -82,8 +86,10 @@ export const endRequest = async (
     const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
     return [...writes, ...balanceChangeWrites(head, change, now).writes];
   }, SETTLEMENT_PATIENCE);
-  if (isEndedHere) reportEnd(request, state, refund, now);
-  return !isStored;
+  if (isStored) return 'stored';
+  if (!isEndedHere) return 'ended';
+  reportEnd(request, state, refund, now);
+  return isToBeClosed ? 'ended' : 'closed';
 };
 
 const reportEnd = (

@@ -71,11 +71,11 @@ const endAsFailed = async (
   if (!request) return true;
   if (!isTerminal(request)) {
     const attempts = [...latestAttempts(await listAttempts(request.requestId)).values()];
-    const isDecided = await endRequest(request, { status: 'failed', error }, clock.now(), {
+    const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),
     });
-    if (!isDecided) return false;
+    if (ending === 'stored') return false;
   }
   // After the end, so that nothing is called without a permit.
   await leaveRoute(request, clock);

@@ -57,12 +57,13 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, origin, clock, gate, lookAt }: CallRun,
+  { requestId, mode, origin, clock, gate, lookAt }: CallRun,
   planned: readonly { call: number; attempt: number }[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
+  const notes = { gate, lookAt, beginsProcessing: mode === 'synchronous' };
   const claim = await keepTrying(
-    () => claimAttempts(requestId, planned, origin, claimAt, claimId, { gate, lookAt }),
+    () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,
   );
   if (claim.kind === 'taken') throw new ProviderCallInFlightError(`A call of ${requestId} was just claimed.`);

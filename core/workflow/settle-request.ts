@@ -20,7 +20,8 @@ export const settleRequest = async (requestId: string, clock: Clock = systemCloc
   const now = clock.now();
   if (request && !isTerminal(request)) {
     const mayHaveTasks = await isMissingTasks(request);
-    await endRequest(request, terminalStateOf(request, now), now, { mayHaveTasks });
+    const ending = await endRequest(request, terminalStateOf(request, now), now, { mayHaveTasks });
+    if (ending === 'closed') return;
   }
   // A failed request may have files from another run. The reconciler removes them and closes it.
   await closeRequest(requestId, { clock, files: async ({ status }) => status === 'succeeded' });

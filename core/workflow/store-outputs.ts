@@ -5,7 +5,7 @@ import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
-import { listAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import {
   clipsOf,
   isTerminal,
@@ -52,13 +52,12 @@ export class OutputsPendingError extends Error {
  * then are kept for the next run. When the time for storing is over, they are recorded without the others.
  */
 export const storeOutputs = async (requestId: string, clock: Clock = systemClock): Promise<void> => {
-  const request = await findRequest(requestId);
+  const { request, attempts } = await findRequestAndAttempts(requestId);
   // A run that died after the request had failed may have left files.
   if (request?.status === 'failed') await removeObjects(possibleFilesOf(request));
   if (!request || isTerminal(request) || request.outputs) return;
   // The provider has finished: its capacity is free while the files are copied.
   await giveOwnPermitBack(request, clock);
-  const attempts = await listAttempts(requestId);
   const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();

@@ -15,7 +15,7 @@ test('a request takes the write units and transitions of docs/performance.md', a
 
   expect(counts.map(({ name, value }) => [name, value])).toEqual([
     ['image: write units of the creation', 12],
-    ['image: write units, creation to removal, without its reads', 29],
+    ['image: write units, creation to removal, without its reads', 28],
     ['image: transitions', 4],
     ['video by callback: write units of the creation', 12],
     ['video by callback: write units, creation to removal, without its reads', 35],

@@ -196,10 +196,29 @@ describe('the execution store', () => {
 
     store.begin('now', '{"a":1}', 5);
 
-    expect(readFileSync(join(directory, 'now.jsonl'), 'utf8')).toBe(
-      '{"start":{"name":"now","input":"{\\"a\\":1}","startDate":5}}\n',
-    );
-    expect(readFileSync(join(directory, 'index.jsonl'), 'utf8')).toContain('"name":"now"');
+    const found = openExecutionStore(directory);
+    expect(found.list()).toEqual([{ name: 'now', status: 'RUNNING', startDate: 5 }]);
+    expect(found.read('now')).toEqual({ input: '{"a":1}', startDate: 5, events: [] });
+    found.close();
     store.close();
+  });
+
+  test('the history of one that starts again begins anew', () => {
+    const directory = newDirectory();
+    const event = { id: 1, previousEventId: 0, timestamp: 1, type: 'ExecutionStarted' };
+    const first = openExecutionStore(directory);
+    first.begin('again', '{"a":1}', 5);
+    first.append('again', event);
+    first.close();
+    const second = openExecutionStore(directory);
+    second.begin('again', '{"a":1}', 5);
+    second.append('again', { ...event, timestamp: 2 });
+
+    expect(second.read('again')).toEqual({
+      input: '{"a":1}',
+      startDate: 5,
+      events: [{ ...event, timestamp: 2 }],
+    });
+    second.close();
   });
 });

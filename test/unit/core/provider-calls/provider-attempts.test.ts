@@ -4,12 +4,18 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   type AttemptOutcome,
   claimAttempts,
+  findRequestAndAttempts,
   keepAttemptAlive,
   listAttempts,
   recordOutcome,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
-import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import {
+  providerAttemptKey,
+  providerWaitKey,
+  requestKey,
+  webhookAttemptKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
@@ -92,6 +98,17 @@ describe('claiming attempts', () => {
       dispatchedAt: NOW.toISOString(),
       gate: 'up#0',
     });
+  });
+
+  test('begins the processing of its request, if its calls do', async () => {
+    const begin = (attempt: number, beginsProcessing: boolean) =>
+      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, NOW, `${attempt}`, { beginsProcessing });
+    const status = () => memory.get(requestKey(REQUEST_ID))?.status;
+
+    await begin(0, false);
+    expect(status()).toBe('queued');
+    await begin(1, true);
+    expect(status()).toBe('processing');
   });
 
   test.each<[string, () => void]>([
@@ -309,6 +326,32 @@ describe('the calls of a request', () => {
     memory.put(key, anAttempt());
 
     expect(await listAttempts(REQUEST_ID)).toEqual([anAttempt()]);
+  });
+
+  test('are found in one read with the request, and without its wait and its webhooks', async () => {
+    memory.put(requestKey(REQUEST_ID), anImageRequest());
+    for (const attempt of [100, 0, 10])
+      memory.put(providerAttemptKey(REQUEST_ID, 0, attempt), anAttempt({ attempt }));
+    memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
+    memory.put(webhookAttemptKey(REQUEST_ID, 'first', 1), { requestId: REQUEST_ID });
+
+    const { request, attempts } = await findRequestAndAttempts(REQUEST_ID);
+
+    expect(request).toMatchObject(anImageRequest());
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([0, 10, 100]);
+    expect(memory.calls()).toEqual({ QueryCommand: 1 });
+    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toMatchObject({
+      ConsistentRead: true,
+    });
+  });
+
+  test('are found without the request, once it was removed', async () => {
+    memory.put(key, anAttempt());
+
+    expect(await findRequestAndAttempts(REQUEST_ID)).toEqual({
+      request: undefined,
+      attempts: [anAttempt()],
+    });
   });
 });
 

@@ -3,10 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
 import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
+import { ProviderCallInFlightError } from '../../../../core/workflow/make-calls.ts';
 import { NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';
-import { attempts, given, memory, run, status } from './a-dispatch.ts';
+import { attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
 
 describe('dispatching a request', () => {
   test('makes every call of its plan once, as planned, and records the outcomes', async () => {
@@ -37,7 +38,7 @@ describe('dispatching a request', () => {
     expect(most).toBe(5);
   });
 
-  test('marks it processing before a synchronous call', async () => {
+  test('marks it processing with the claim of a synchronous call', async () => {
     const provider = aProvider('synchronous', 1, async () => {
       expect(status()).toBe('processing');
       return aDone('a');
@@ -45,6 +46,19 @@ describe('dispatching a request', () => {
     await run(provider);
 
     expect(provider.submit).toHaveBeenCalledTimes(1);
+    expect(memory.calls()).toEqual({ QueryCommand: 1, TransactWriteCommand: 1, UpdateCommand: 1 });
+  });
+
+  test('leaves it queued when another run has claimed its synchronous call', async () => {
+    let calls = 0;
+    // The request and its attempts are read by then.
+    memory.beforeCall = () => {
+      calls += 1;
+      if (calls === 2) givenAttempt({});
+    };
+
+    await expect(run(aProvider('synchronous', 1))).rejects.toThrow(ProviderCallInFlightError);
+    expect(status()).toBe('queued');
   });
 
   test('marks it processing once an asynchronous call was accepted, and waits', async () => {

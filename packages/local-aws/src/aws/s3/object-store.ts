@@ -52,10 +52,17 @@ export const openObjectStore = async (directory: string): Promise<ObjectStore> =
   await mkdir(staging, { recursive: true });
   const bucketPath = (bucket: string) => join(directory, bucket);
   const pathOf = (bucket: string, key: string) => bytesPath(bucketPath(bucket), key);
+  /** Buckets that were found: none is ever removed. */
+  const found = new Set<string>();
+  const findBucket = async (bucket: string): Promise<boolean> => {
+    if (!isBucketName(bucket)) return false;
+    const isThere = (await unlessMissing(stat(bucketPath(bucket))))?.isDirectory() === true;
+    if (isThere) found.add(bucket);
+    return isThere;
+  };
 
   return {
-    hasBucket: async (bucket) =>
-      isBucketName(bucket) && (await unlessMissing(stat(bucketPath(bucket))))?.isDirectory() === true,
+    hasBucket: async (bucket) => found.has(bucket) || findBucket(bucket),
     async createBucket(bucket) {
       if (!isBucketName(bucket)) {
         throw new AwsError('InvalidBucketName', 'The specified bucket is not valid.');

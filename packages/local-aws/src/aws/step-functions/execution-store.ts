@@ -22,25 +22,28 @@ export interface StoredExecution {
 }
 
 /**
- * The executions of one state machine on disk: a file per execution, with a JSON line for its start, each event and its end, and an index
- * of names and statuses. Only the index is read at start.
+ * The executions of one state machine on disk: an index of their names, inputs and statuses, and a file per execution, with a JSON line for
+ * its start, each event and its end. Only the index is read at start. An execution has no file before its first events are written.
  */
 export interface ExecutionStore {
   find(name: string): ExecutionSummary | undefined;
   /** In starting order. */
   list(): readonly ExecutionSummary[];
-  /** Writes the start of an execution and clears its file; on disk when this returns. */
+  /** Writes the start of an execution to the index, where it is when this returns. Its history begins anew. */
   begin(name: string, input: string, startDate: number): void;
-  /** Adds an event; written within 50 ms, and before it is read. */
+  /** Adds an event; written within 250 ms, and before it is read. Those of an execution that a kill interrupts are of no use: it starts again. */
   append(name: string, event: HistoryEvent): void;
   /** Writes the end of an execution. A write error is logged, not thrown. */
   end(name: string, outcome: Outcome): void;
-  /** Reads an execution; undefined when its file is missing or holds no start. */
+  /** Reads an execution; undefined when its input is not known. */
   read(name: string): StoredExecution | undefined;
   close(): void;
 }
 
-const WRITE_DELAY_MILLIS = 50;
+/** A line of the index: what changed of an execution. */
+type IndexEntry = Partial<ExecutionSummary> & { name: string; input?: string };
+
+const WRITE_DELAY_MILLIS = 250;
 
 /** A plain name is its own file name; any other is hashed. `~` cannot occur in a name. */
 const fileNameOf = (name: string): string =>
@@ -82,28 +85,35 @@ export const openExecutionStore = (directory: string): ExecutionStore => {
   mkdirSync(directory, { recursive: true });
   const indexPath = join(directory, 'index.jsonl');
   const summaries = new Map<string, ExecutionSummary>();
-  const record = (entry: Partial<ExecutionSummary> & { name: string }) => {
-    const known = summaries.get(entry.name);
-    summaries.set(entry.name, { startDate: 0, status: 'RUNNING', ...known, ...entry });
+  /** Inputs of running executions. */
+  const inputs = new Map<string, string>();
+  const record = ({ input, ...entry }: IndexEntry) => {
+    const { name } = entry;
+    const summary = { startDate: 0, status: 'RUNNING' as const, ...summaries.get(name), ...entry };
+    summaries.set(name, summary);
+    if (summary.status !== 'RUNNING') inputs.delete(name);
+    else if (input !== undefined) inputs.set(name, input);
   };
   const indexText = readIfThere(indexPath);
-  for (const line of parseLines(indexText)) record(line as unknown as ExecutionSummary);
+  for (const line of parseLines(indexText)) record(line as unknown as IndexEntry);
   const index = openSync(indexPath, 'a');
   if (indexText !== '' && !indexText.endsWith('\n')) writeSync(index, '\n');
-  const note = (entry: Partial<ExecutionSummary> & { name: string }) => {
+  const note = (entry: IndexEntry) => {
     record(entry);
     writeSync(index, `${JSON.stringify(entry)}\n`);
   };
 
   const pathOf = (name: string) => join(directory, fileNameOf(name));
   const pending = new Map<string, string>();
+  /** Executions whose file is still that of an earlier run, or none. */
+  const begun = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
     for (const [name, text] of pending) {
       pending.delete(name);
-      appendFileSync(pathOf(name), text);
+      (begun.delete(name) ? writeFileSync : appendFileSync)(pathOf(name), text);
     }
   };
   const add = (name: string, line: unknown) =>
@@ -114,8 +124,9 @@ export const openExecutionStore = (directory: string): ExecutionStore => {
     list: () => [...summaries.values()],
     begin(name, input, startDate) {
       pending.delete(name);
-      writeFileSync(pathOf(name), `${JSON.stringify({ start: { name, input, startDate } })}\n`);
-      if (summaries.get(name)?.status !== 'RUNNING') note({ name, status: 'RUNNING', startDate });
+      begun.add(name);
+      add(name, { start: { name, input, startDate } });
+      if (inputs.get(name) === undefined) note({ name, status: 'RUNNING', startDate, input });
     },
     append(name, event) {
       add(name, { event });
@@ -130,11 +141,12 @@ export const openExecutionStore = (directory: string): ExecutionStore => {
       flush();
       const lines = parseLines(readIfThere(pathOf(name)));
       const start = lines[0]?.start as { input: string; startDate: number } | undefined;
-      if (!start) return undefined;
+      const input = start?.input ?? inputs.get(name);
+      if (input === undefined) return undefined;
       const outcome = lines.findLast((line) => 'end' in line)?.end as Outcome | undefined;
       return {
-        input: start.input,
-        startDate: start.startDate,
+        input,
+        startDate: start?.startDate ?? summaries.get(name)?.startDate ?? 0,
         events: lines.flatMap((line) => ('event' in line ? [line.event as HistoryEvent] : [])),
         ...(outcome && { outcome }),
       };
