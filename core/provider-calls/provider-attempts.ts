@@ -3,12 +3,9 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
-import { toRequest } from '../requests/requests.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
-  REQUEST_SORT,
   requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
@@ -113,35 +110,9 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
   return inPlanOrder(attempts);
 };
 
-/** The keys order the first hundred attempts of a call, and no more. */
-const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+/** Attempts in plan order, each call's in theirs: the keys order the first hundred of a call, and no more. */
+export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
-
-/**
- * Access pattern 108: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
- * request is as new as the attempts or newer.
- */
-export const findRequestAndAttempts = async (
-  requestId: string,
-): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
-  let request: StoredRequest | undefined;
-  const attempts: ProviderAttempt[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND SK BETWEEN :attempts AND :itself',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': PROVIDER_ATTEMPT_PREFIX,
-      ':itself': REQUEST_SORT,
-    },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) {
-    if (item.SK === REQUEST_SORT) request = toRequest(item);
-    else attempts.push(ProviderAttempt.parse(item));
-  }
-  return { request, attempts: inPlanOrder(attempts) };
-};
 
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
 export type Claim =

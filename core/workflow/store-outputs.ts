@@ -5,7 +5,8 @@ import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
-import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import {
   clipsOf,
   isTerminal,
