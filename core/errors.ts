@@ -55,8 +55,8 @@ export class ServiceError extends Error {
 }
 
 /** The most fields a refusal names, and how much of a name, in UTF-16 units: a refusal is small, whatever it refuses. */
-export const MAX_NAMED_FIELDS = 20;
-export const MAX_NAMED_LENGTH = 100;
+const MAX_NAMED_FIELDS = 20;
+const MAX_NAMED_LENGTH = 100;
 
 /**
  * Fields are missing, unknown or invalid. Retrying unchanged does not help. Names the first 20 fields given, long

@@ -25,7 +25,7 @@ export interface DashboardProps {
 }
 
 /** Saved queries of CloudWatch Logs Insights, by name. `docs/operating.md` shows the same. */
-export const LOG_QUERIES = {
+const LOG_QUERIES = {
   errors:
     'fields @timestamp, message, requestId, errorName, cause | filter level = "ERROR" | sort @timestamp desc',
   'provider refusals':

@@ -161,7 +161,7 @@ export class GenerationServiceStack extends Stack {
     ] as const;
     const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
     settings.bind(timed, ...deadlines);
-    settings.bind([...creators, ...finishers, task['verify-ledgers']], 'RETENTION_DAYS');
+    settings.bind(creators, 'RETENTION_DAYS');
     settings.bind(finishers, 'PAUSE_SECONDS');
     settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
     const { measureClips } = clipMeasuring;

@@ -48,7 +48,6 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
   const { variables } = settings;
-  output('RetentionDays', variables.RETENTION_DAYS);
   output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);
   output('WebhookRetrySeconds', variables.WEBHOOK_RETRY_SECONDS);

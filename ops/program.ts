@@ -16,7 +16,7 @@ import { DEFAULT_DATA_DIRECTORY, DEFAULT_STACK, TargetError } from './target.ts'
 import { FailureFoundError, performer, type Streams, UsageError } from './verb.ts';
 
 /** Exit statuses. `refused` also covers not found and failed. */
-export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
+const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
 /** Runs one command and returns its exit status. Never rejects. */

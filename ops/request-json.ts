@@ -9,7 +9,7 @@ import { tellSpans } from './request-spans.ts';
 import { tellStory } from './request-story.ts';
 
 /** A record as the API shows it at `now`, without signed URLs: operators can read the bucket, and anyone who sees a URL in a log can fetch the file. */
-export const renderUnsigned = (request: StoredRequest, now: Date) => {
+const renderUnsigned = (request: StoredRequest, now: Date) => {
   const publicBaseUrl = requiredEnv('PUBLIC_BASE_URL');
   const record = renderRecord(request, { now, publicBaseUrl, signUrl: () => '' });
   if ('images' in record) return { ...record, images: record.images.map(withoutUrl) };

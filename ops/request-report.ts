@@ -1,5 +1,5 @@
 import { type Account, getAccount, listAccounts } from '../core/accounts/accounts.ts';
-import { type EnvironmentName, requiredNumberEnv } from '../core/environment.ts';
+import { requiredEnv, requiredNumberEnv } from '../core/environment.ts';
 import { NotFoundError } from '../core/errors.ts';
 import { listStoredFiles, type StoredFile } from '../core/files/stored-files.ts';
 import type { RequestKind } from '../core/ids.ts';
@@ -13,11 +13,11 @@ import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
 
-/** The service's settings that tell when something comes next; undefined where the stack does not name them. */
+/** The service's settings that tell when something comes next. */
 export interface Timings {
-  deadlineSeconds: Record<RequestKind, number> | undefined;
+  deadlineSeconds: Record<RequestKind, number>;
   /** Pauses after each failed attempt of a webhook delivery. */
-  webhookRetrySeconds: number[] | undefined;
+  webhookRetrySeconds: number[];
 }
 
 /** Everything stored about a request. */
@@ -82,21 +82,14 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
     wait,
     webhooks,
     files,
-    timings: findTimings(),
+    timings: readTimings(),
   };
 };
 
-/** The settings as far as the environment has them: stacks deployed before they were outputs do not. */
-const findTimings = (): Timings => {
-  const has = (name: EnvironmentName): boolean => Boolean(process.env[name]);
-  return {
-    deadlineSeconds:
-      has('IMAGE_DEADLINE_SECONDS') && has('VIDEO_DEADLINE_SECONDS')
-        ? {
-            image: requiredNumberEnv('IMAGE_DEADLINE_SECONDS'),
-            video: requiredNumberEnv('VIDEO_DEADLINE_SECONDS'),
-          }
-        : undefined,
-    webhookRetrySeconds: process.env.WEBHOOK_RETRY_SECONDS?.split(',').map(Number),
-  };
-};
+const readTimings = (): Timings => ({
+  deadlineSeconds: {
+    image: requiredNumberEnv('IMAGE_DEADLINE_SECONDS'),
+    video: requiredNumberEnv('VIDEO_DEADLINE_SECONDS'),
+  },
+  webhookRetrySeconds: requiredEnv('WEBHOOK_RETRY_SECONDS').split(',').map(Number),
+});

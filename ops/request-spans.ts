@@ -18,49 +18,8 @@ import {
   repeatableAt,
 } from '../core/workflow/workflow-rules.ts';
 import type { RequestReport } from './request-report.ts';
+import type { SpanOutcome, StorySpan } from './story-span.ts';
 import { tellWebhookSpans } from './webhook-spans.ts';
-
-/** What goes on during a span. */
-export type SpanKind =
-  /** From acceptance to the first provider call. */
-  | 'queued'
-  /** One attempt of a provider call, to its outcome. */
-  | 'provider-call'
-  /** The provider was too busy for a call, which is made again at the end. */
-  | 'capacity-wait'
-  /** A task is under way at the provider. */
-  | 'provider-wait'
-  /** One output is copied to the bucket. */
-  | 'storing'
-  /** Status and refund are written. */
-  | 'settling'
-  /** One attempt of a webhook delivery. */
-  | 'webhook-attempt'
-  /** A webhook delivery waits for its next attempt. */
-  | 'webhook-pause'
-  /** The files can be fetched. */
-  | 'available'
-  /** Files past their expiry are removed. */
-  | 'removal'
-  /** From the first provider call to when an unfinished request fails. */
-  | 'deadline';
-
-/** How a span ended. `accepted` is a provider's task whose result is open. */
-export type SpanOutcome = 'succeeded' | 'failed' | 'accepted' | 'busy' | 'lost' | 'unknown';
-
-/** A part of a request's life. */
-export interface StorySpan {
-  kind: SpanKind;
-  /** What goes on, for people. */
-  label: string;
-  from: Instant;
-  /** A planned end lies in the future; null while it goes on without one. */
-  until: Instant | null;
-  /** Counts from 1, for what is attempted. */
-  attempt?: number;
-  outcome?: SpanOutcome;
-  detail?: string;
-}
 
 /** The parts of a request's life as known at `now`, by their begin. Spans overlap: a provider's task contains the wait for it. */
 export const tellSpans = (report: RequestReport, now: Date): StorySpan[] =>
@@ -170,7 +129,7 @@ const tellProviderWait = ({ request, attempts, wait, executions }: RequestReport
   if (from === undefined) return [];
   const finished = latest.flatMap(({ finishedAt }) => finishedAt ?? []).sort();
   const until = hasOpenTask(latest) ? (request.finishedAt ?? null) : (finished.at(-1) ?? null);
-  const isCalledBack = latest.some(({ provider = '' }) => callsBack(provider, request.kind));
+  const isCalledBack = latest.some(({ provider }) => callsBack(provider, request.kind));
   const news = [
     ...(wait?.calledBackAt === undefined ? [] : [`called back ${wait.calledBackAt}`]),
     ...(wait?.queriedAt === undefined ? [] : [`queried last ${wait.queriedAt}`]),
@@ -190,7 +149,7 @@ const tellDeadline = ({ request, attempts, timings }: RequestReport): StorySpan[
   const { kind } = request;
   const from = firstCallAt(attempts);
   const { deadlineSeconds } = timings;
-  if (from === undefined || deadlineSeconds === undefined || isTerminal(request)) return [];
+  if (from === undefined || isTerminal(request)) return [];
   const until = deadlineOf({ kind, firstCallAt: from }, { deadlineSeconds });
   return [{ kind: 'deadline', label: 'until its deadline', from, until }];
 };

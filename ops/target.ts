@@ -54,7 +54,6 @@ const OUTPUT_OF = {
   EXPIRY_STATE_MACHINE_ARN: 'ExpiryStateMachineArn',
   WEBHOOK_DELIVERY_STATE_MACHINE_ARN: 'WebhookDeliveryStateMachineArn',
   VERIFY_LEDGERS_STATE_MACHINE_ARN: 'VerifyLedgersStateMachineArn',
-  RETENTION_DAYS: 'RetentionDays',
   IMAGE_DEADLINE_SECONDS: 'ImageDeadlineSeconds',
   VIDEO_DEADLINE_SECONDS: 'VideoDeadlineSeconds',
   WEBHOOK_RETRY_SECONDS: 'WebhookRetrySeconds',
@@ -93,7 +92,7 @@ export const connect = async ({ dataDir, stack }: TargetOptions): Promise<Target
 };
 
 /** The local run of a data directory; undefined when none is up. Throws `TargetError` when `local.json` is malformed. */
-export const findLocalRun = (directory: string): LocalRun | undefined => {
+const findLocalRun = (directory: string): LocalRun | undefined => {
   const file = join(directory, 'local.json');
   let content: string;
   try {

@@ -1,5 +1,5 @@
 import { type Instant, toInstant } from '../core/time.ts';
-import type { SpanKind, StorySpan } from './request-spans.ts';
+import type { SpanKind, StorySpan } from './story-span.ts';
 
 /** Spans in which nothing of the request is at work: they may take hours, and are drawn short. */
 const IDLE: ReadonlySet<SpanKind> = new Set(['webhook-pause', 'available', 'removal', 'deadline']);

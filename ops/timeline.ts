@@ -1,5 +1,5 @@
 import { type Instant, toInstant } from '../core/time.ts';
-import type { StorySpan } from './request-spans.ts';
+import type { StorySpan } from './story-span.ts';
 import { cut, pad, widthOf } from './terminal-text.ts';
 import { endOfSpan, timeAxis } from './time-axis.ts';
 

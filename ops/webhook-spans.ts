@@ -3,7 +3,7 @@ import { addSeconds, type Instant, toInstant } from '../core/time.ts';
 import type { WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
 import type { ExecutionHistory } from '../core/workflow/execution-history.ts';
 import type { RequestReport } from './request-report.ts';
-import type { StorySpan } from './request-spans.ts';
+import type { StorySpan } from './story-span.ts';
 
 /** The attempts of every webhook delivery and the pauses between them; the next attempt ends the last pause. */
 export const tellWebhookSpans = (report: RequestReport, now: Date): StorySpan[] =>
@@ -61,7 +61,7 @@ const tellPause = (
   const next = attempts.find(({ number }) => number === attempt.number + 1);
   if (!next && (execution?.status !== 'RUNNING' || isDelivered(attempt))) return [];
   const from = endOf(attempt);
-  const seconds = timings.webhookRetrySeconds?.[attempt.number - 1];
+  const seconds = timings.webhookRetrySeconds[attempt.number - 1];
   const planned = seconds === undefined ? '' : addSeconds(from, seconds);
   return [
     {

@@ -64,6 +64,7 @@ const aRequest = (accountId: string, endUserEmail: string, fate: Fate, createdAt
     ...{ aspectRatio: 'auto' as const, images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: PRICE_THOUSANDTHS, debitThousandths: PRICE_THOUSANDTHS },
     createdAt: toInstant(createdAt),
+    retentionDays: RETENTION_DAYS,
     finishedAt,
   };
   if (fate === 'failed') {
@@ -107,6 +108,7 @@ export const putAttempts = (requestIds: readonly string[], now: Date): Promise<v
     requestIds.map((requestId) => {
       const attempt: ProviderAttempt = {
         ...{ requestId, call: 0, attempt: 0, startedAt: at, aliveAt: at, finishedAt: at },
+        ...{ provider: 'modelark', upstreamModel: 'seedream', baseUrl: 'https://provider.example' },
         outcome: { kind: 'done', outputs: [{ url: `https://files.provider.example/${requestId}.png` }] },
       };
       const ttl = toEpochSeconds(at) + 100 * SECONDS_PER_DAY;

@@ -73,7 +73,7 @@ const aFailedRequest = (accountId: string, webhookUrl: string): ImageRequest => 
     },
     ...{ aspectRatio: 'auto', images: 1, sequential: false, references: [] },
     ...{ unitPriceThousandths: 4_000, debitThousandths: 4_000, refundThousandths: 4_000 },
-    ...{ createdAt: instant, finishedAt: instant, status: 'failed' },
+    ...{ createdAt: instant, retentionDays: 90, finishedAt: instant, status: 'failed' },
     error: { code: 'provider_error', message: 'The upstream provider returned an error.' },
   };
 };

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Balance, BalanceHistoryEntry } from '../../packages/client/src/types.ts';
-import { Heading, Problem, ScrollFrame, Time } from '../parts/parts.tsx';
+import { LedgerTable } from '../parts/ledger-table.tsx';
+import { Heading, Problem, Time } from '../parts/parts.tsx';
 import { xTokensText } from '../parts/texts.ts';
 import { messageOf } from '../state/records.ts';
-import { hrefOf } from '../state/route.ts';
 import { requiredClient } from '../state/session.ts';
 import { stepPath } from './chart-rules.ts';
 
@@ -55,7 +55,7 @@ export const BalancePage = () => {
       {entries.value.length > 0 && (
         <>
           <Chart entries={entries.value} />
-          <History entries={entries.value} />
+          <LedgerTable name="History" entries={entries.value} showsReference />
         </>
       )}
       {hasMore.value && (
@@ -85,45 +85,3 @@ const Chart = ({ entries }: { entries: readonly BalanceHistoryEntry[] }) => {
     </figure>
   );
 };
-
-const History = ({ entries }: { entries: readonly BalanceHistoryEntry[] }) => (
-  <ScrollFrame name="History">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Reason</th>
-          <th scope="col" class="number">
-            xTokens
-          </th>
-          <th scope="col" class="number">
-            Balance after
-          </th>
-          <th scope="col">Reference</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map(({ id, createdAt, reason, type, amount, balanceAfter, reference }) => (
-          <tr key={id}>
-            <td>
-              <Time at={createdAt} />
-            </td>
-            <td>{reason}</td>
-            <td class="number">
-              {type === 'debit' ? '−' : '+'}
-              {xTokensText(amount)}
-            </td>
-            <td class="number">{xTokensText(balanceAfter)}</td>
-            <td>
-              {['generation', 'refund'].includes(reason) ? (
-                <a href={hrefOf(`requests/${reference}`)}>{reference}</a>
-              ) : (
-                reference
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollFrame>
-);

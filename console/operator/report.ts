@@ -1,24 +1,9 @@
-/** A stretch of a request's story. `until` is null while it goes on. */
-export interface StorySpan {
-  kind: string;
-  label: string;
-  from: string;
-  until: string | null;
-  attempt?: number;
-  outcome?: string;
-  detail?: string;
-}
+import type { StorySpan } from '../../ops/story-span.ts';
+import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 
 /** What the operator sees of a request, as far as the console shows it. */
 export interface RequestReport {
-  ledgerEntries: {
-    id: string;
-    type: string;
-    reason: string;
-    amount: number;
-    balanceAfter: number;
-    createdAt: string;
-  }[];
+  ledgerEntries: BalanceHistoryEntry[];
   executions: {
     workflow: string;
     name: string;

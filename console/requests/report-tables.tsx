@@ -1,6 +1,7 @@
 import type { RequestReport } from '../operator/report.ts';
+import { LedgerTable } from '../parts/ledger-table.tsx';
 import { ScrollFrame, Time } from '../parts/parts.tsx';
-import { durationText, xTokensText } from '../parts/texts.ts';
+import { durationText } from '../parts/texts.ts';
 
 type Attempt = RequestReport['providerAttempts'][number];
 
@@ -91,36 +92,6 @@ export const WebhookAttempts = ({ webhooks }: Pick<RequestReport, 'webhooks'>) =
 export const LedgerEntries = ({ entries }: { entries: RequestReport['ledgerEntries'] }) => (
   <section aria-labelledby="ledger-heading">
     <h2 id="ledger-heading">Ledger entries</h2>
-    <ScrollFrame name="Ledger entries">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Reason</th>
-            <th scope="col" class="number">
-              xTokens
-            </th>
-            <th scope="col" class="number">
-              Balance after
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(({ id, type, reason, amount, balanceAfter, createdAt }) => (
-            <tr key={id}>
-              <td>
-                <Time at={createdAt} />
-              </td>
-              <td>{reason}</td>
-              <td class="number">
-                {type === 'debit' ? '−' : '+'}
-                {xTokensText(amount)}
-              </td>
-              <td class="number">{xTokensText(balanceAfter)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollFrame>
+    <LedgerTable name="Ledger entries" entries={entries} />
   </section>
 );

@@ -1,4 +1,4 @@
-import type { StorySpan } from '../operator/report.ts';
+import type { StorySpan } from '../../ops/story-span.ts';
 import { StatusDot, Time } from '../parts/parts.tsx';
 import { durationText, instantText } from '../parts/texts.ts';
 import { layOut } from './timeline-rules.ts';

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeItem } from '../table/transactions.ts';
+import { writeItem, writeUnlessRefused } from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import type { WaitingAccount } from './gate-rules.ts';
 
@@ -49,7 +48,7 @@ const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTIO
  * that was held up must not replace it.
  */
 export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Promise<boolean> =>
-  unlessRefused(
+  writeUnlessRefused(
     new PutCommand({
       TableName: tableName(),
       Item: { ...gateWaiterKey(gateName, waiter), ...waiter, [TTL_ATTRIBUTE]: ttlFrom(now) },
@@ -104,7 +103,7 @@ export const removeWaiter = (
   gateName: string,
   { tokenOrder, ...waiter }: WaiterId & Partial<Pick<GateWaiter, 'tokenOrder'>>,
 ): Promise<boolean> =>
-  unlessRefused(
+  writeUnlessRefused(
     new DeleteCommand({
       TableName: tableName(),
       Key: gateWaiterKey(gateName, waiter),
@@ -150,7 +149,7 @@ export const noteServed = async (
   headAt: Instant | undefined,
   now: Date,
 ): Promise<void> => {
-  await unlessRefused(
+  await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: waitingAccountKey(gateName, accountId),
@@ -169,7 +168,7 @@ export const removeWaitingAccount = (
   gateName: string,
   { accountId, touched }: Pick<WaitingAccount, 'accountId' | 'touched'>,
 ): Promise<boolean> =>
-  unlessRefused(
+  writeUnlessRefused(
     new DeleteCommand({
       TableName: tableName(),
       Key: waitingAccountKey(gateName, accountId),
@@ -177,13 +176,3 @@ export const removeWaitingAccount = (
       ExpressionAttributeValues: { ':seen': touched },
     }),
   );
-
-const unlessRefused = async (command: PutCommand | UpdateCommand | DeleteCommand): Promise<boolean> => {
-  try {
-    await writeItem(command);
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-};

@@ -57,7 +57,7 @@ export const COMMON_FIELDS = {
 };
 
 /** The longest list of URLs that any model takes. */
-export const MAX_URLS = Math.max(
+const MAX_URLS = Math.max(
   ...CATALOG.flatMap((model) =>
     model.type === 'image'
       ? [model.maxReferences]

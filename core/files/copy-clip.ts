@@ -11,7 +11,7 @@ import { clipBucket } from './clip-bucket.ts';
 import { type FileKind, uploadFile } from './upload.ts';
 
 /** The most bytes of a reference video: the limit of Wan 3.0, "<= 100 MB" (Model Studio, Wan 3.0 video generation). */
-export const MAX_CLIP_BYTES = 100 * 1024 * 1024;
+const MAX_CLIP_BYTES = 100 * 1024 * 1024;
 
 const CLIPS: FileKind<VideoType> = {
   recognize: videoTypeOf,

@@ -11,7 +11,6 @@ import {
   type LedgerProblem,
   type LedgerTally,
   type RequestFate,
-  type RequestJudging,
   requestProblems,
 } from './ledger-rules.ts';
 import { findRequestFates } from './request-fates.ts';
@@ -40,7 +39,7 @@ export interface JudgedRequests {
 /** Checks all requests that the account's index or its ledger names, within these limits. */
 export const findSuspects = async (
   tally: LedgerTally,
-  judging: RequestJudging,
+  judgedAt: Instant,
   { from, createdUntil }: JudgedRequests,
 ): Promise<Suspects> => {
   const found: Suspects = { suspects: [], unfinished: [], fates: new Map() };
@@ -51,7 +50,7 @@ export const findSuspects = async (
     for (const requestId of requestIds) {
       const fate = fates.get(requestId);
       if (isUnfinished(fate)) found.unfinished.push(requestId);
-      if (!fate || judge(tally, requestId, fates, judging).length === 0) continue;
+      if (!fate || judge(tally, requestId, fates, judgedAt).length === 0) continue;
       found.suspects.push(requestId);
       found.fates.set(requestId, fate);
     }
@@ -115,10 +114,10 @@ export const judge = (
   { accountId, requests }: LedgerTally,
   requestId: string,
   fates: ReadonlyMap<string, RequestFate>,
-  judging: RequestJudging,
+  judgedAt: Instant,
 ): LedgerProblem[] => {
   const fate = fates.get(requestId) ?? { state: 'absent' };
-  return requestProblems(accountId, requestId, requests.get(requestId), fate, judging);
+  return requestProblems(accountId, requestId, requests.get(requestId), fate, judgedAt);
 };
 
 const inChunks = async function* <T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {

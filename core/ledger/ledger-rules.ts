@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Account } from '../accounts/accounts.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import { STORED_STATUSES } from '../requests/request-rules.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
+import { type Instant, SECONDS_PER_DAY } from '../time.ts';
 import {
   addMark,
   FIRST_DIGEST,
@@ -66,8 +66,8 @@ export interface RequestTally {
   refundedThousandths: Thousandths;
   /** Instant of the first entry: for a debit, the request's creation. */
   since: Instant;
-  /** How long the request is kept after its end, as its debit says; absent in older ledgers. */
-  retentionDays?: number | undefined;
+  /** How long the request is kept after its end, as its debit says; for ever without one. */
+  retentionDays: number;
 }
 
 /** Sums over an account's entries read so far, oldest first. Holds one small object per request. */
@@ -149,7 +149,7 @@ const tallyRequest = (requests: Map<string, RequestTally>, entry: LedgerEntry): 
   if (entry.reason === 'generation') {
     tally.debits += 1;
     tally.debitedThousandths -= signedAmount(entry);
-    tally.retentionDays = entry.retentionDays;
+    tally.retentionDays = entry.retentionDays ?? Number.POSITIVE_INFINITY;
   } else {
     tally.refunds += 1;
     tally.refundedThousandths += signedAmount(entry);
@@ -163,6 +163,7 @@ const emptyTally = (since: Instant, firstNumber = 0): RequestTally => ({
   refunds: 0,
   refundedThousandths: 0,
   since,
+  retentionDays: Number.POSITIVE_INFINITY,
 });
 
 /** The problems between an account and the tally of its whole ledger. */
@@ -221,12 +222,6 @@ export type RequestFate =
   | { state: 'deleted' }
   | { state: 'absent' };
 
-/** When a request is judged, and the retention of those whose debit does not say theirs. */
-export interface RequestJudging {
-  now: Instant;
-  retentionDays: number;
-}
-
 /** DynamoDB removes requests past retention by its own clock, which may differ from ours. */
 const SWEEP_MARGIN_SECONDS = 3600;
 
@@ -234,10 +229,8 @@ const SWEEP_MARGIN_SECONDS = 3600;
  * Whether a request may be past retention: one that failed immediately is removed earliest. Its retention was
  * fixed when it was created, so no later setting counts.
  */
-const mayBeSwept = (
-  { since, retentionDays: own }: RequestTally,
-  { now, retentionDays }: RequestJudging,
-): boolean => addSeconds(now, SWEEP_MARGIN_SECONDS - (own ?? retentionDays) * SECONDS_PER_DAY) > since;
+const mayBeSwept = ({ since, retentionDays }: RequestTally, now: Instant): boolean =>
+  Date.parse(now) + (SWEEP_MARGIN_SECONDS - retentionDays * SECONDS_PER_DAY) * 1000 > Date.parse(since);
 
 /** The problems between a request and its account's ledger. A request that may be past retention may be absent. */
 export const requestProblems = (
@@ -245,7 +238,7 @@ export const requestProblems = (
   requestId: string,
   tally: RequestTally | undefined,
   fate: RequestFate,
-  judging: RequestJudging,
+  now: Instant,
 ): LedgerProblem[] => {
   const sums = tally ?? emptyTally('');
   const problems: LedgerProblem[] = [];
@@ -259,7 +252,7 @@ export const requestProblems = (
   if (refunded > debited) report('refund_over_debit', `was refunded ${refunded} and debited ${debited}`);
   if (fate.state === 'kept' && fate.request.accountId === accountId) {
     checkKept(fate.request, sums, report);
-  } else if (fate.state !== 'deleted' && debits > 0 && !mayBeSwept(sums, judging)) {
+  } else if (fate.state !== 'deleted' && debits > 0 && !mayBeSwept(sums, now)) {
     report('debit_without_request', `was debited ${debited} and is not there`);
   }
   return problems;

@@ -1,6 +1,5 @@
 import { type Account, getAccount } from '../accounts/accounts.ts';
-import { requiredNumberEnv } from '../environment.ts';
-import { toInstant } from '../time.ts';
+import { type Instant, toInstant } from '../time.ts';
 import type { LedgerCheckpoint, LedgerMark } from './checkpoint-rules.ts';
 import { doubtCheckpoint, findCheckpoint, putCheckpoint } from './checkpoints.ts';
 import { findSuspects, isJudgedAfter, judge, listEntriesByFate, type Suspects } from './judge-requests.ts';
@@ -12,7 +11,6 @@ import {
   type LedgerProblem,
   type LedgerTally,
   newLedgerTally,
-  type RequestJudging,
   verifiedUntil,
 } from './ledger-rules.ts';
 import { findRequestFates } from './request-fates.ts';
@@ -55,22 +53,22 @@ export const verifyAccount = async (
   { accountId, from: resumed, hasProblems = false, readsOn: didReadOn = false }: LedgerProgress,
   { full, now, hasTime, entriesAtOnce }: AccountScope,
 ): Promise<VerifiedAccount> => {
-  const judging = { now: toInstant(now), retentionDays: requiredNumberEnv('RETENTION_DAYS') };
+  const judgedAt = toInstant(now);
   const verified = await findCheckpoint(accountId);
   const found: VerifiedAccount = { entries: 0, problems: [] };
   const readsOn = resumed ? didReadOn : !full && verified !== undefined && verified.doubtedAt === undefined;
   let from = resumed ?? (readsOn ? verified : undefined);
   let isClean = !hasProblems;
   for (;;) {
-    const part = await verifyPart({ accountId, verified, from, entriesAtOnce, judging });
+    const part = await verifyPart({ accountId, verified, from, entriesAtOnce, judgedAt });
     found.entries += part.entries;
     found.problems.push(...part.problems);
     isClean &&= part.problems.length === 0;
     if (isClean && part.until && part.until.entryNumber >= (verified?.entryNumber ?? 0)) {
-      await putCheckpoint({ accountId, ...part.until, verifiedAt: judging.now }, readsOn);
+      await putCheckpoint({ accountId, ...part.until, verifiedAt: judgedAt }, readsOn);
     }
     const isVerifiedPart = (from?.entryNumber ?? 0) < (verified?.entryNumber ?? 0);
-    if (verified && isVerifiedPart && part.problems.length > 0) await doubtCheckpoint(verified, judging.now);
+    if (verified && isVerifiedPart && part.problems.length > 0) await doubtCheckpoint(verified, judgedAt);
     if (part.isLast) return found;
     from = part.until;
     if (!hasTime()) {
@@ -86,7 +84,7 @@ interface LedgerRest {
   verified: LedgerCheckpoint | undefined;
   from: LedgerMark | undefined;
   entriesAtOnce: number;
-  judging: RequestJudging;
+  judgedAt: Instant;
 }
 
 /** What was found in a part of a ledger, and up to where it is verified. */
@@ -117,15 +115,15 @@ const verifyPart = async (rest: LedgerRest): Promise<VerifiedPart> => {
  * that request is left to the next part with all its entries.
  */
 const verifySome = async (
-  { accountId, verified, from, judging }: LedgerRest,
+  { accountId, verified, from, judgedAt }: LedgerRest,
   last: number,
 ): Promise<VerifiedPart> => {
   const tally = newLedgerTally(accountId, verified, from);
   const start = tally.newestNumber;
   for await (const entry of readLedgerEntries(accountId, start + 1, last)) addEntry(tally, entry);
   const createdUntil = tally.marks.at(-1)?.entryAt;
-  const found = await findSuspects(tally, judging, { from, createdUntil });
-  const { open, problems } = await splitSuspects(tally, judging, found, last);
+  const found = await findSuspects(tally, judgedAt, { from, createdUntil });
+  const { open, problems } = await splitSuspects(tally, judgedAt, found, last);
   const until = verifiedUntil(tally, last, [...found.unfinished, ...open]);
   const end = until?.entryNumber ?? 0;
   return {
@@ -143,7 +141,7 @@ const verifySome = async (
 /** The suspects that get an entry after this one, and the problems of the others, by request. */
 const splitSuspects = async (
   tally: LedgerTally,
-  judging: RequestJudging,
+  judgedAt: Instant,
   { suspects, fates }: Suspects,
   last: number,
 ): Promise<{ open: string[]; problems: Map<string, LedgerProblem[]> }> => {
@@ -153,7 +151,7 @@ const splitSuspects = async (
   for (const requestId of suspects) {
     const entries = await listEntriesByFate(account, requestId, fates.get(requestId));
     if (entries.some(({ number }) => number > last)) open.push(requestId);
-    else problems.set(requestId, judge(tally, requestId, fates, judging));
+    else problems.set(requestId, judge(tally, requestId, fates, judgedAt));
   }
   return { open, problems };
 };
@@ -168,17 +166,17 @@ const splitSuspects = async (
  * 3. A request becomes terminal once, so a second check of the remaining suspects is conclusive.
  * 4. The next verification may read on from before the first request that is unfinished.
  */
-const verifyToEnd = async ({ accountId, verified, from, judging }: LedgerRest): Promise<VerifiedPart> => {
+const verifyToEnd = async ({ accountId, verified, from, judgedAt }: LedgerRest): Promise<VerifiedPart> => {
   const tally = newLedgerTally(accountId, verified, from);
   const reading: LedgerReading = { tally, readUntil: from?.entryNumber ?? 0 };
   let account = await readOn(reading);
   const judgedUntil = reading.readUntil;
-  let { suspects, unfinished } = await findSuspects(tally, judging, { from });
+  let { suspects, unfinished } = await findSuspects(tally, judgedAt, { from });
   let problems: LedgerProblem[] = [];
   for (let recheck = 0; recheck < RECHECKS && suspects.length > 0; recheck++) {
     const fates = await findRequestFates(accountId, suspects);
     account = await readOn(reading);
-    const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, judging));
+    const judged = suspects.map((requestId) => judge(reading.tally, requestId, fates, judgedAt));
     suspects = suspects.filter((_, index) => judged[index]?.length);
     problems = judged.flat();
   }

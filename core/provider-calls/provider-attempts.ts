@@ -3,19 +3,22 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { countMetric, METRIC } from '../observability.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
-import { toRequest } from '../requests/requests.ts';
 import {
   PROVIDER_ATTEMPT_PREFIX,
   providerAttemptKey,
-  REQUEST_SORT,
   requestKey,
   requestPartition,
   TTL_ATTRIBUTE,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
+import {
+  refusedBy,
+  type TransactItem,
+  transact,
+  writeItem,
+  writeUnlessRefused,
+} from '../table/transactions.ts';
 import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import {
   type CallOrigin,
@@ -53,8 +56,7 @@ export type AttemptOutcome = z.infer<typeof Outcome>;
 /**
  * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
  * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made; attempts stored before
- * they were kept have none. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
+ * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
  * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
  * `cancellation` tells when its task was cancelled after the request had ended, or with `reason`, why it could not be.
  */
@@ -62,9 +64,9 @@ export const ProviderAttempt = z.object({
   requestId: z.string(),
   call: z.number(),
   attempt: z.number(),
-  provider: z.optional(z.string()),
-  upstreamModel: z.optional(z.string()),
-  baseUrl: z.optional(z.string()),
+  provider: z.string(),
+  upstreamModel: z.string(),
+  baseUrl: z.string(),
   startedAt: z.string(),
   aliveAt: z.string(),
   suspectedAt: z.optional(z.string()),
@@ -77,13 +79,14 @@ export const ProviderAttempt = z.object({
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
 /**
- * Where an attempt was made; undefined when it does not tell. Its provider may be one that this version no longer has an
- * adapter for: attempts are kept for longer.
+ * Where an attempt was made. Its provider may be one that this version no longer has an adapter for: attempts are kept for
+ * longer.
  */
-export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin | undefined =>
-  provider && upstreamModel && baseUrl
-    ? { provider: provider as ProviderId, upstreamModel, baseUrl }
-    : undefined;
+export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
+  provider: provider as ProviderId,
+  upstreamModel,
+  baseUrl,
+});
 
 /** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
 export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
@@ -107,35 +110,9 @@ export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]
   return inPlanOrder(attempts);
 };
 
-/** The keys order the first hundred attempts of a call, and no more. */
-const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
+/** Attempts in plan order, each call's in theirs: the keys order the first hundred of a call, and no more. */
+export const inPlanOrder = (attempts: readonly ProviderAttempt[]): ProviderAttempt[] =>
   attempts.toSorted((a, b) => a.call - b.call || a.attempt - b.attempt);
-
-/**
- * Access pattern 108: a request, undefined when there is none, and its provider calls as `listAttempts` has them. Strongly consistent; the
- * request is as new as the attempts or newer.
- */
-export const findRequestAndAttempts = async (
-  requestId: string,
-): Promise<{ request: StoredRequest | undefined; attempts: ProviderAttempt[] }> => {
-  let request: StoredRequest | undefined;
-  const attempts: ProviderAttempt[] = [];
-  const query = {
-    TableName: tableName(),
-    KeyConditionExpression: 'PK = :request AND SK BETWEEN :attempts AND :itself',
-    ExpressionAttributeValues: {
-      ':request': requestPartition(requestId),
-      ':attempts': PROVIDER_ATTEMPT_PREFIX,
-      ':itself': REQUEST_SORT,
-    },
-    ConsistentRead: true,
-  };
-  for await (const item of queryAll(query)) {
-    if (item.SK === REQUEST_SORT) request = toRequest(item);
-    else attempts.push(ProviderAttempt.parse(item));
-  }
-  return { request, attempts: inPlanOrder(attempts) };
-};
 
 /** The outcome of a claim: the claimed attempts, or why none was claimed and no call may be made. */
 export type Claim =
@@ -252,19 +229,15 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
  * since this was read, or somebody suspects it already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: 'SET suspectedAt = :now',
-        ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
-        ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: 'SET suspectedAt = :now',
+      ConditionExpression: 'aliveAt = :aliveAt AND attribute_not_exists(suspectedAt)',
+      ExpressionAttributeValues: { ':now': toInstant(now), ':aliveAt': attempt.aliveAt },
+    }),
+  );
 };
 
 /**
@@ -276,27 +249,22 @@ export const noteRefusal = async (
   refusedAt: Instant | undefined,
 ): Promise<ProviderAttempt> => {
   const { refusedAt: before, ...rest } = attempt;
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
-        ConditionExpression: `outcome.kind = :accepted AND ${
-          before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
-        }`,
-        ExpressionAttributeValues: {
-          ':accepted': 'accepted',
-          ...(refusedAt !== undefined && { ':now': refusedAt }),
-          ...(before !== undefined && { ':before': before }),
-        },
-      }),
-    );
-    return { ...rest, ...(refusedAt !== undefined && { refusedAt }) };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return attempt;
-  }
+  const isNoted = await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: refusedAt === undefined ? 'REMOVE refusedAt' : 'SET refusedAt = :now',
+      ConditionExpression: `outcome.kind = :accepted AND ${
+        before === undefined ? 'attribute_not_exists(refusedAt)' : 'refusedAt = :before'
+      }`,
+      ExpressionAttributeValues: {
+        ':accepted': 'accepted',
+        ...(refusedAt !== undefined && { ':now': refusedAt }),
+        ...(before !== undefined && { ':before': before }),
+      },
+    }),
+  );
+  return isNoted ? { ...rest, ...(refusedAt !== undefined && { refusedAt }) } : attempt;
 };
 
 /**
@@ -309,19 +277,15 @@ export const recordCancellation = async (
   now: Date,
 ): Promise<void> => {
   const reason = answer.kind === 'not-cancelled' ? { reason: answer.reason } : {};
-  try {
-    await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: 'SET cancellation = :cancellation',
-        ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
-        ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
+      UpdateExpression: 'SET cancellation = :cancellation',
+      ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(cancellation)',
+      ExpressionAttributeValues: { ':cancellation': { at: toInstant(now), ...reason } },
+    }),
+  );
 };
 
 /**
@@ -354,7 +318,7 @@ export const recordOutcome = async (
         ReturnValues: 'ALL_NEW',
       }),
     );
-    const { provider = 'unknown' } = attempt;
+    const { provider } = attempt;
     if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
     return ProviderAttempt.parse(Attributes);
   } catch (error) {

@@ -28,7 +28,7 @@ export const ProviderWait = z.object({
 export type ProviderWait = z.infer<typeof ProviderWait>;
 
 /** Parses an item. Throws when it is malformed. */
-export const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
+const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
 
 /** Access pattern 54: a request's wait, strongly consistent; undefined before the first event. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {

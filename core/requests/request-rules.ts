@@ -40,13 +40,10 @@ const common = {
   unitPriceThousandths: z.number(),
   debitThousandths: z.number(),
   createdAt: z.string(),
-  /**
-   * How long the record is kept after it failed or its files expired: the setting of its creation. Absent in
-   * requests from before it was recorded, which keep to the setting of their end.
-   */
-  retentionDays: z.optional(z.number()),
+  /** How long the record is kept after it failed or its files expired: the setting of its creation. */
+  retentionDays: z.number(),
   status: z.enum(STORED_STATUSES),
-  /** When its first provider call was claimed; absent in older requests. */
+  /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
   /** The gate of which it had a permit then; absent without a limit of running calls. */
   gate: z.optional(z.string()),
@@ -101,7 +98,7 @@ export const VideoRequest = storedObject({
   lastFrame: z.optional(z.string()),
   referenceImages: z.array(z.string()),
   referenceVideos: z.array(z.string()),
-  /** The keys of their copies, in their order; absent without reference videos, and in older requests. */
+  /** The keys of their copies, in their order; absent without reference videos. */
   clips: z.optional(z.array(z.string())),
   referenceAudios: z.array(z.string()),
 });

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
@@ -8,7 +7,7 @@ import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
 import { type DueList, dueListing, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
+import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
 import { OLDEST_IMAGE, partOfPosition, REQUEST_LISTS } from './request-list-rules.ts';
@@ -71,7 +70,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
   const due = lookAt === undefined ? {} : dueListing('LOOK', request.requestId, lookAt);
-  await updateUnlessRefused(
+  await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(request.requestId),
@@ -87,7 +86,7 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
   const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
-  return updateUnlessRefused(
+  return writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
@@ -104,7 +103,7 @@ export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolea
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  updateUnlessRefused(
+  writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
@@ -120,7 +119,7 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
-  updateUnlessRefused(
+  writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
@@ -130,16 +129,6 @@ export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOut
       ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
     }),
   );
-
-const updateUnlessRefused = async (command: UpdateCommand): Promise<boolean> => {
-  try {
-    await writeItem(command);
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-};
 
 /** That no output has a file, as far as a request knows. */
 const NOTHING_STORED = ' AND attribute_not_exists(outputs) AND attribute_not_exists(storedSoFar)';
@@ -185,7 +174,7 @@ const expiryPartition = (requestId: string): string => dueListing('EXPIRE', requ
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
-  updateUnlessRefused(
+  writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
@@ -204,7 +193,7 @@ export const postponeExpiry = (
   dueAt: Instant,
   failures: number,
 ): Promise<boolean> =>
-  updateUnlessRefused(
+  writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),
@@ -237,7 +226,7 @@ export const closeWork = ({
         ExpressionAttributeNames: { '#GSI1PK': 'GSI1PK' },
         ExpressionAttributeValues: { ':looked': looked },
       };
-  return updateUnlessRefused(
+  return writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: requestKey(requestId),

@@ -1,4 +1,8 @@
-import { type CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
 import {
   type DeleteCommand,
   type PutCommand,
@@ -75,6 +79,19 @@ export const writeItem = async (
     },
     CALLER_PATIENCE,
   );
+
+/** As `writeItem`; false, instead of an error, when the write's condition refuses it. */
+export const writeUnlessRefused = async (
+  command: PutCommand | UpdateCommand | DeleteCommand,
+): Promise<boolean> => {
+  try {
+    await writeItem(command);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+};
 
 /**
  * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other

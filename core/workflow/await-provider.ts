@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { findRequestAndAttempts } from '../provider-calls/provider-attempts.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
 import { wakeExecution } from './task-tokens.ts';

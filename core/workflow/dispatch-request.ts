@@ -1,12 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { withClipUrls } from '../files/clip-urls.ts';
-import {
-  findRequestAndAttempts,
-  originOf,
-  type ProviderAttempt,
-} from '../provider-calls/provider-attempts.ts';
+import { originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';

@@ -48,7 +48,7 @@ export const endRequest = async (
   const finishedAt = toInstant(now);
   const refund = refundOf(request, state);
   const retainedFrom = state.status === 'succeeded' ? state.expiresAt : finishedAt;
-  const ttl = removalTime(retainedFrom, request.retentionDays ?? requiredNumberEnv('RETENTION_DAYS'));
+  const ttl = removalTime(retainedFrom, request.retentionDays);
   const isToBeClosed =
     request.webhookUrl !== undefined ||
     (state.status === 'failed' && (mayHaveFiles || clipsOf(request).length > 0)) ||

@@ -5,7 +5,8 @@ import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
-import { findRequestAndAttempts, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import {
   clipsOf,
   isTerminal,
@@ -97,7 +98,7 @@ const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>
   for (const attempt of attempts) {
     const direction = usageDifference(request, attempt);
     if (direction === undefined) continue;
-    const { provider = 'unknown', call, outcome } = attempt;
+    const { provider, call, outcome } = attempt;
     countMetric(METRIC.providerUsageDiffers, { provider, direction });
     const { requestId } = request;
     const billedSeconds = request.kind === 'video' ? request.billedSeconds : undefined;

@@ -54,13 +54,13 @@ export const DEADLINE_FAILURE: Failure = {
 };
 
 /** The failure of a request whose turn at its provider did not come in time. */
-export const QUEUE_FAILURE: Failure = {
+const QUEUE_FAILURE: Failure = {
   code: 'provider_timeout',
   message: 'The upstream provider had no capacity in time.',
 };
 
 /** The failure of a call that the provider was too busy for until the request's deadline. */
-export const PROVIDER_BUSY: Failure = {
+const PROVIDER_BUSY: Failure = {
   code: 'provider_error',
   message: 'The upstream provider did not take the request.',
 };

@@ -3,11 +3,10 @@ import { awaitProvider } from '../../core/workflow/await-provider.ts';
 import { providerRouteOf } from '../../providers/registry.ts';
 import { TaskInput, workflowTask } from '../workflow-task.ts';
 
-/** The token, and when its state was entered; executions begun with an older definition do not tell. */
 const AwaitInput = z.extend(TaskInput, {
   taskToken: z.string(),
-  enteredAt: z._default(z.string(), ''),
-  retries: z._default(z.number(), 0),
+  enteredAt: z.string(),
+  retries: z.number(),
 });
 
 /** Begins the wait for the provider. A callback, a read or the reconciler ends it with the task token. */

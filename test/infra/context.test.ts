@@ -22,7 +22,7 @@ const read = (overrides: Record<string, unknown>): StackContext => {
 /** Every context key but the routes: its text on the command line, and the function, variable and value it becomes. */
 const OVERRIDES = [
   ['outputTtlSeconds', '60', 'workflow/settle-request', 'OUTPUT_TTL_SECONDS', '60'],
-  ['retentionDays', '0.5', 'workflow/settle-request', 'RETENTION_DAYS', '0.5'],
+  ['retentionDays', '0.5', 'api/create-generation', 'RETENTION_DAYS', '0.5'],
   ['pauseSeconds', '30', 'workflow/fail-request', 'PAUSE_SECONDS', '30'],
   ['imageDeadlineSeconds', '20', 'workflow/query-provider', 'IMAGE_DEADLINE_SECONDS', '20'],
   ['videoDeadlineSeconds', '30', 'workflow/query-provider', 'VIDEO_DEADLINE_SECONDS', '30'],
@@ -138,7 +138,6 @@ describe('the context', () => {
     ['workflow/settle-request', 'OUTPUT_TTL_SECONDS', '82800'],
     ['api/create-generation', 'RETENTION_DAYS', '90'],
     ['api/create-video', 'RETENTION_DAYS', '90'],
-    ['workflow/settle-request', 'RETENTION_DAYS', '90'],
     ['workflow/fail-request', 'PAUSE_SECONDS', '180'],
     ['api/create-generation', 'USER_AGENT', 'generation-service/0.1.0'],
     ['media/measure-clips', 'USER_AGENT', 'generation-service/0.1.0'],
@@ -282,7 +281,6 @@ describe('the outputs of the stack', () => {
     ['WebhookDeliveryStateMachineArn', 'WebhookWorkflowMachineStateMachine'],
     ['ModelArkBaseUrl', 'https://ark.ap-southeast.bytepluses.com/api/v3'],
     ['ModelStudioBaseUrl', 'https://dashscope-intl.aliyuncs.com'],
-    ['RetentionDays', '90'],
     ['ImageDeadlineSeconds', '600'],
     ['VideoDeadlineSeconds', '3600'],
     ['WebhookRetrySeconds', '5,300,1800,7200,18000,36000,50400,72000,86400'],

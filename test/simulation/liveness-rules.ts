@@ -34,7 +34,7 @@ const deadlineOf = ({ life, evidence, deadlineSeconds, queueSeconds }: Ending): 
 };
 
 /** Why a request need not get everything that was planned for it. Each looks at that request alone. */
-export const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
+const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'an operator failed it or stopped its execution': ({ life, evidence }) =>
     evidence.interventions.has(life.requestId),
   'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
@@ -45,7 +45,7 @@ const refusedSince = ({ made }: CreationCall, { evidence }: Ending): number | un
   made && evidence.refusedTasks.get(made.id);
 
 /** Why what a provider took one call for need not be delivered. */
-export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
+const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) => boolean> = {
   'its answer was lost on its way': ({ end }) => end === 'lost',
   'its maker died before it had written the answer down': ({ maker }, { evidence, life }) =>
     maker?.dead === true && (evidence.interrupted.get(life.requestId) ?? 0) > 0,
@@ -64,7 +64,7 @@ export const CALL_EXCUSES: Record<string, (call: CreationCall, ending: Ending) =
 const isTurnedAway = ({ status, end }: CreationCall): boolean => status === 429 || end === 'unreached';
 
 /** Why a planned call need never have been taken by its provider, besides being excused above. */
-export const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
+const UNTAKEN_EXCUSES: Record<string, (calls: readonly CreationCall[], ending: Ending) => boolean> = {
   'its provider was busy or out of reach until the deadline': (calls, ending) => {
     const last = calls.at(-1);
     return last !== undefined && isTurnedAway(last) && ending.endedAt >= deadlineOf(ending) - MARGIN_MS;

@@ -1,12 +1,13 @@
 import type { Answer } from './api.ts';
+import { LONGEST_INDEX_DELAY_MS } from './aws/table.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
-/** How long an index may not show what is there: its usual delay, and the longest of its outages. */
-const UNLISTED_MS = 21_000;
+/** How long an index may not show what is there: its longest delay, and the longest lag that is planned for one, with a second to spare. */
+const UNLISTED_MS = LONGEST_INDEX_DELAY_MS + 21_000;
 
 interface UserChange {
   accountId: string;

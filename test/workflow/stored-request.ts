@@ -2,14 +2,7 @@ import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
 import { listedState, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
-import {
-  accountKey,
-  endUserKey,
-  ledgerPartition,
-  pauseKey,
-  providerWaitKey,
-  requestKey,
-} from '../../core/table/keys.ts';
+import { accountKey, endUserKey, ledgerPartition, pauseKey, requestKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { handler as failRequestHandler } from '../../functions/workflow/fail-request.ts';
 import { handler as settleRequestHandler } from '../../functions/workflow/settle-request.ts';
@@ -21,7 +14,6 @@ import {
   EMAIL,
   REQUEST_ID,
 } from '../unit/builders/entities.ts';
-import type { Item } from '../unit/fakes/expressions.ts';
 import { MemoryBucket } from '../unit/fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../unit/fakes/memory-executions.ts';
 import { MemorySecrets } from '../unit/fakes/memory-secrets.ts';
@@ -59,9 +51,6 @@ export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
 /** Changes the request as another process would. */
 export const changeRequest = (requestId: string, attributes: object): void =>
   memory.patch(requestKey(requestId), attributes);
-
-/** The request's stored wait. */
-export const storedWait = (requestId: string): Item | undefined => memory.get(providerWaitKey(requestId));
 
 /** The request's status, and the one that its index entries tell. */
 export const statuses = (): unknown => {

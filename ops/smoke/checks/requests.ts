@@ -6,7 +6,7 @@ import { expectRefusal } from './refusals.ts';
 
 /** A kind of request: where it is created and read. */
 export type Kind = 'image' | 'video';
-export const PATH_OF = { image: '/v1/generations', video: '/v1/videos' } as const;
+const PATH_OF = { image: '/v1/generations', video: '/v1/videos' } as const;
 
 const Item = z.object({ url: z.optional(z.string()), size: z.optional(z.string()) });
 const Record = z.object({

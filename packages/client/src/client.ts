@@ -84,9 +84,10 @@ const IDS_PER_CALL = 200;
 /** A deletion of an end-user is called again at most this often; each call removes thousands of requests. */
 const MAX_DELETION_CALLS = 1_000;
 
-const segment = encodeURIComponent;
-const recordPath = (requestId: string): string =>
-  `/v1/${requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations'}/${segment(requestId)}`;
+const recordPath = (requestId: string): Call['path'] => [
+  requestId.startsWith(VIDEO_PREFIX) ? 'videos' : 'generations',
+  requestId,
+];
 
 /**
  * The generation service. Methods throw subclasses of `GenerationServiceError`: `ApiError` for a refusal, else
@@ -101,15 +102,19 @@ export class GenerationClient {
 
   /** Accepts a request for images and debits it once, however often it has to be sent. */
   createImage(body: NewGeneration, options?: CreateOptions): Promise<QueuedImages> {
-    return this.#create('/v1/generations', body, options);
+    return this.#create(['generations'], body, options);
   }
 
   /** Accepts a request for a video and debits it once, however often it has to be sent. */
   createVideo(body: NewVideo, options?: CreateOptions): Promise<QueuedVideo> {
-    return this.#create('/v1/videos', body, options);
+    return this.#create(['videos'], body, options);
   }
 
-  #create<T>(path: string, body: unknown, { idempotencyKey: given, signal }: CreateOptions = {}): Promise<T> {
+  #create<T>(
+    path: Call['path'],
+    body: unknown,
+    { idempotencyKey: given, signal }: CreateOptions = {},
+  ): Promise<T> {
     // An empty key too: a creation without one may not be repeated.
     const idempotencyKey = given || crypto.randomUUID();
     return this.#http.call({ method: 'POST', path, body, idempotencyKey, signal });
@@ -117,15 +122,15 @@ export class GenerationClient {
 
   /** The record of a request for images. */
   getImage(requestId: string, options?: CallOptions): Promise<GenerationRecord> {
-    return this.#read(`/v1/generations/${segment(requestId)}`, options);
+    return this.#read(['generations', requestId], options);
   }
 
   /** The record of a request for a video. */
   getVideo(requestId: string, options?: CallOptions): Promise<VideoRecord> {
-    return this.#read(`/v1/videos/${segment(requestId)}`, options);
+    return this.#read(['videos', requestId], options);
   }
 
-  #read<T>(path: string, { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
+  #read<T>(path: Call['path'], { signal }: CallOptions = {}, query?: Call['query']): Promise<T> {
     return this.#http.call({ method: 'GET', path, query, signal });
   }
 
@@ -151,18 +156,16 @@ export class GenerationClient {
       timeoutSeconds = isVideo ? VIDEO_TIMEOUT_SECONDS : IMAGES_TIMEOUT_SECONDS,
     } = options;
     const giveUpAt = Date.now() + timeoutSeconds * 1000;
+    const pause = () => sleep(Math.min(jittered(intervalSeconds * 1000), giveUpAt - Date.now()), signal);
     // A record that is given says as much as a read would: the first read is due after a pause.
-    if (given !== undefined && !FINISHED.includes(given))
-      await sleep(jittered(intervalSeconds * 1000), signal);
+    if (given !== undefined && !FINISHED.includes(given)) await pause();
     for (let status: string | undefined; ; ) {
       const record = await this.#read<GenerationRecord | VideoRecord>(recordPath(requestId), { signal });
       if (record.status !== status) onStatus?.(record);
       status = record.status;
       if (FINISHED.includes(status)) return record as FinishedImages | FinishedVideo;
-      const pause = jittered(intervalSeconds * 1000);
-      if (Date.now() + pause > giveUpAt)
-        throw new TimeoutError(`The request ${requestId} is still ${status}.`);
-      await sleep(pause, signal);
+      if (Date.now() >= giveUpAt) throw new TimeoutError(`The request ${requestId} is still ${status}.`);
+      await pause();
     }
   }
 
@@ -210,21 +213,21 @@ export class GenerationClient {
 
   /** Requests for images, newest first. */
   listImages(options?: ImageListOptions): PageList<GenerationRecord> {
-    return this.#list('/v1/generations', options, ({ requestId }) => requestId);
+    return this.#list(['generations'], options, ({ requestId }) => requestId);
   }
 
   /** End-users, newest first. */
   listEndUsers(options?: EndUserListOptions): PageList<EndUser> {
-    return this.#list('/v1/end-users', options, ({ email }) => email);
+    return this.#list(['end-users'], options, ({ email }) => email);
   }
 
   /** Changes of the balance, newest first. */
   listBalanceHistory(options?: PageOptions): PageList<BalanceHistoryEntry> {
-    return this.#list('/v1/balance/history', options, ({ id }) => id);
+    return this.#list(['balance', 'history'], options, ({ id }) => id);
   }
 
   #list<Item>(
-    path: string,
+    path: Call['path'],
     { signal, page: first = 1, ...filter }: PageOptions = {},
     idOf: (item: Item) => string,
   ): PageList<Item> {
@@ -237,8 +240,7 @@ export class GenerationClient {
    * it is taken for deleted, with a count of 0.
    */
   deleteRequest(requestId: string, options?: CallOptions): Promise<DeletedRequest> {
-    const path = `/v1/generations/${segment(requestId)}`;
-    return this.#remove(path, { requestId, deleted: true, removedObjects: 0 }, options);
+    return this.#remove(['generations', requestId], { requestId, deleted: true, removedObjects: 0 }, options);
   }
 
   /** Deletes any number of requests, 200 a call. The counts are lower when an answer was lost and a call repeated. */
@@ -250,7 +252,7 @@ export class GenerationClient {
     for (let at = 0; at < distinct.length; at += IDS_PER_CALL) {
       const one = await this.#http.call<BulkDeletion>({
         method: 'POST',
-        path: '/v1/generations/bulk-delete',
+        path: ['generations', 'bulk-delete'],
         body: { requestIds: distinct.slice(at, at + IDS_PER_CALL) },
         signal,
       });
@@ -273,8 +275,7 @@ export class GenerationClient {
   }
 
   #setBlocked(email: string, verb: string, { signal }: CallOptions = {}): Promise<EndUserBlock> {
-    const path = `/v1/end-users/${segment(email)}/${verb}`;
-    return this.#http.call({ method: 'POST', path, signal });
+    return this.#http.call({ method: 'POST', path: ['end-users', email, verb], signal });
   }
 
   /**
@@ -282,15 +283,18 @@ export class GenerationClient {
    * one that ended with 503, or whose answer was lost, tells none.
    */
   deleteEndUser(email: string, options?: CallOptions): Promise<DeletedEndUser> {
-    const path = `/v1/end-users/${segment(email)}`;
-    return this.#remove(path, { email, deleted: true, removedRequests: 0, removedObjects: 0 }, options);
+    return this.#remove(
+      ['end-users', email],
+      { email, deleted: true, removedRequests: 0, removedObjects: 0 },
+      options,
+    );
   }
 
   /**
    * A deletion, called until it is complete; `gone` is what it answers when an earlier call may have done it and nothing is
    * there any more.
    */
-  async #remove<T>(path: string, gone: T, { signal }: CallOptions = {}): Promise<T> {
+  async #remove<T>(path: Call['path'], gone: T, { signal }: CallOptions = {}): Promise<T> {
     let mayBeDone = false;
     for (let calls = 1; ; calls += 1) {
       try {
@@ -308,11 +312,11 @@ export class GenerationClient {
 
   /** The balance. */
   getBalance(options?: CallOptions): Promise<Balance> {
-    return this.#read('/v1/balance', options);
+    return this.#read(['balance'], options);
   }
 
   /** The models that can be used now, with their limits. Read them once per process. */
   async listModels(options?: CallOptions): Promise<readonly Model[]> {
-    return (await this.#read<Models>('/v1/models', options)).data;
+    return (await this.#read<Models>(['models'], options)).data;
   }
 }

@@ -32,7 +32,8 @@ export interface CallOptions {
 /** One call of the API. All may be repeated: a creation has a key, and the others change nothing the second time. */
 export interface Call extends CallOptions {
   method: 'GET' | 'POST' | 'DELETE';
-  path: string;
+  /** The parts after `/v1`. None may be empty or a dot: the call would be another one. */
+  path: readonly string[];
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   body?: unknown;
   idempotencyKey?: string;
@@ -40,6 +41,8 @@ export interface Call extends CallOptions {
 
 const FIRST_PAUSE_SECONDS = 0.5;
 const LONGEST_PAUSE_SECONDS = 8;
+/** A longer timer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** An answer of 429 without `Retry-After` comes from something before the service. */
 const PAUSE_WHEN_BUSY_SECONDS = 1;
 
@@ -64,32 +67,51 @@ const pauseAfter = (
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)) * Math.random();
 };
 
+const segment = (text: string): string => {
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`Not an id: "${text}"`);
+  return encodeURIComponent(text);
+};
+
 /** Calls the API, and repeats a call where that is safe. */
 export class Http {
   readonly options: Required<ClientOptions>;
 
-  constructor(options: ClientOptions) {
-    this.options = {
-      fetch: globalThis.fetch,
-      maxRetries: 4,
-      attemptSeconds: 35,
-      maxRetryAfterSeconds: 60,
-      ...options,
-      baseUrl: options.baseUrl.replace(/\/+$/, ''),
-    };
+  constructor({
+    fetch = globalThis.fetch,
+    maxRetries = 4,
+    attemptSeconds = 35,
+    maxRetryAfterSeconds = 60,
+    ...given
+  }: ClientOptions) {
+    const baseUrl = given.baseUrl.replace(/\/+$/, '');
+    this.options = { ...given, baseUrl, fetch, maxRetries, attemptSeconds, maxRetryAfterSeconds };
   }
 
   /**
    * The body of the answer. Repeats the call, with the same body and key, where the service may not have seen it or
    * asks for it; `lostOne` is called when the answer to an attempt was lost. Throws `ApiError`, `ConnectionError`,
-   * `TimeoutError`, `AbortedError`.
+   * `TimeoutError`, `AbortedError`, and `TypeError` for a path or a key that cannot be sent.
    */
   async call<T>(call: Call, lostOne?: () => void): Promise<T> {
     const { method, signal, idempotencyKey } = call;
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const url = new URL([this.options.baseUrl, 'v1', ...call.path.map(segment)].join('/'));
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) url.searchParams.append(name, String(value));
+    const body = JSON.stringify(call.body);
+    const sent = {
+      method,
+      headers: new Headers({
+        Authorization: `Bearer ${this.options.apiKey}`,
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
+      }),
+      body,
+      // The key goes to the base URL and nowhere else.
+      redirect: 'manual' as const,
+    };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await this.#attempt(call, body)) as T;
+        return (await this.#attempt(call, url.href, sent)) as T;
       } catch (thrown) {
         // Also when the attempt failed for another reason at that moment.
         if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
@@ -105,19 +127,25 @@ export class Http {
     }
   }
 
-  async #attempt(call: Call, body: string | undefined): Promise<unknown> {
-    const { signal, idempotencyKey } = call;
+  async #attempt({ signal, idempotencyKey }: Call, url: string, sent: RequestInit): Promise<unknown> {
+    const { fetch, attemptSeconds } = this.options;
     const limit = new AbortController();
     const abort = () => limit.abort();
     if (signal?.aborted) throw abortedBy(signal, idempotencyKey);
     signal?.addEventListener('abort', abort, { once: true });
     let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      limit.abort();
-    }, this.options.attemptSeconds * 1000);
+    const timer = setTimeout(
+      () => {
+        isLate = true;
+        limit.abort();
+      },
+      Math.min(attemptSeconds * 1000, LONGEST_TIMER_MS),
+    );
     try {
-      return await this.#exchange(call, body, limit.signal);
+      const response = await fetch(url, { ...sent, signal: limit.signal });
+      const text = await response.text();
+      if (response.ok) return JSON.parse(text);
+      throw apiErrorOf(refusalOf(response, text, idempotencyKey));
     } catch (error) {
       // `call` tells an abort from the rest.
       if (error instanceof ApiError) throw error;
@@ -129,30 +157,6 @@ export class Http {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
-  }
-
-  async #exchange(call: Call, body: string | undefined, signal: AbortSignal): Promise<unknown> {
-    const { method, path, query = {}, idempotencyKey } = call;
-    const { baseUrl, apiKey, fetch } = this.options;
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) search.append(name, String(value));
-    }
-    const response = await fetch(`${baseUrl}${path}${call.query ? `?${search}` : ''}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${apiKey}`,
-        ...(body && { 'Content-Type': 'application/json' }),
-        ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
-      },
-      ...(body && { body }),
-      // The key goes to the base URL and nowhere else.
-      redirect: 'manual',
-      signal,
-    });
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text);
-    throw apiErrorOf(refusalOf(response, text, idempotencyKey));
   }
 }
 

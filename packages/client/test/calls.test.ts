@@ -31,6 +31,44 @@ describe('a call', () => {
     expect(keysSeen()[1]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('is sent by the defaults where an option is undefined', async () => {
+    const options = { fetch: undefined, maxRetries: undefined, attemptSeconds: undefined };
+    server.answer(refuse(500, 'internal_error'), json(200, {}));
+
+    await aClient(options as object).getBalance();
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('has no limit where an attempt may take longer than any timer', async () => {
+    server.answer(json(200, {}));
+
+    await aClient({ attemptSeconds: Number.POSITIVE_INFINITY }).getBalance();
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('with a key that no header can carry is not sent, and no ConnectionError', async () => {
+    server.answer(accepted);
+
+    await expect(aClient().createImage(BODY, { idempotencyKey: '日本' })).rejects.toMatchObject({
+      name: 'TypeError',
+    });
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test.each(['', '.', '..'])('for the request "%s" is not sent: it would be another call', async (id) => {
+    const client = aClient();
+    for (const call of [
+      () => client.getImage(id),
+      () => client.getVideo(id),
+      () => client.deleteRequest(id),
+      () => client.waitFor({ requestId: id }),
+      () => client.blockEndUser(id),
+      () => client.deleteEndUser(id),
+    ])
+      await expect(call()).rejects.toThrow(TypeError);
+    expect(server.seen).toHaveLength(0);
+  });
+
   test('follows no redirect: the API key goes nowhere else', async () => {
     server.answer(json(302, {}, { location: 'https://example.com/' }));
 

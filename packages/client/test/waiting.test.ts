@@ -58,13 +58,21 @@ describe('waitFor', () => {
     expect(timers.pauses).toHaveLength(2);
   });
 
-  test('ends with a TimeoutError, and leaves the request alone', async () => {
+  test('ends with a TimeoutError once its time is over, after a last read, and leaves the request alone', async () => {
+    const startedAt = performance.now();
     server.answer(record('processing'));
 
-    await expect(client.waitFor({ requestId: 'img_1' }, { timeoutSeconds: 1 })).rejects.toBeInstanceOf(
-      TimeoutError,
-    );
+    await expect(client.waitFor(IMAGES, { timeoutSeconds: 0.2 })).rejects.toBeInstanceOf(TimeoutError);
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
     expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('finds in its last read what has ended meanwhile', async () => {
+    server.answer(record('processing'), record('succeeded'));
+
+    const { status } = await client.waitFor({ requestId: 'img_1' }, { timeoutSeconds: 0.2 });
+
+    expect(status).toBe('succeeded');
   });
 
   test('reads videos where videos are', async () => {

@@ -13,7 +13,7 @@ import { MemorySecrets } from '../../unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../../unit/fakes/memory-table.ts';
 
 /** The largest answer to any request, in bytes. */
-export const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 

@@ -37,7 +37,8 @@ export type Witness = (key: string, before: Item | undefined, after: Item | unde
 export const TRANSACTION_MS = 8;
 /** How far an index is behind, and how far now and then: DynamoDB says "a fraction of a second" under normal conditions. */
 const INDEX_DELAY_MS = [1, 300] as const;
-const LONG_INDEX_DELAY_MS = [1_000, 15_000] as const;
+export const LONGEST_INDEX_DELAY_MS = 15_000;
+const LONG_INDEX_DELAY_MS = [1_000, LONGEST_INDEX_DELAY_MS] as const;
 const LONG_INDEX_DELAY_SHARE = 0.04;
 /** How many items fit into one answer of a query; small, so that pages of more than one are met. */
 const ITEMS_PER_QUERY = 100;

@@ -47,8 +47,6 @@ export const NEWS_FAULTS = ['news-lost', 'news-twice'] as const;
 
 export const FAULTS = [...CALL_FAULTS, ...INVOCATION_FAULTS, ...NEWS_FAULTS] as const;
 export type CallFault = (typeof CALL_FAULTS)[number];
-export type InvocationFault = (typeof INVOCATION_FAULTS)[number];
-export type NewsFault = (typeof NEWS_FAULTS)[number];
 export type Fault = (typeof FAULTS)[number];
 
 /** A fault, and how many chances for one pass before it comes to the first that it fits. */

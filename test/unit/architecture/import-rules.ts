@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module';
 import type { Import } from './source-graph.ts';
 
 /** The folders of `core/`, each importing only from itself and those above it; '' is `core/` itself. */
-export const CORE_ORDER = [
+const CORE_ORDER = [
   '',
   'table',
   'lists',
@@ -23,7 +23,7 @@ export const CORE_ORDER = [
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */
-export const CORE_STRANGERS = [['creation', 'webhooks']];
+const CORE_STRANGERS = [['creation', 'webhooks']];
 
 const coreFolderOf = (path: string): string | undefined => {
   const [top, folder, file] = path.split('/');
@@ -62,7 +62,7 @@ interface Layer {
 const TABLE_ACCESS = /^core\/table\/(?!pages\.ts$)/;
 
 /** Every layer by the beginning of its paths, with what it may import besides packages. */
-export const LAYERS: Record<string, Layer> = {
+const LAYERS: Record<string, Layer> = {
   'core/': { may: ['core/'] },
   'providers/': {
     may: ['providers/', 'core/'],
@@ -73,8 +73,11 @@ export const LAYERS: Record<string, Layer> = {
   'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
   'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
-  // It runs in a browser: the rules it shares with the service, and the client that anybody has.
-  'console/': { may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/'] },
+  // It runs in a browser: the rules it shares with the service, the client that anybody has, and the shape of what operators read.
+  'console/': {
+    may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/', 'ops/story-span.ts'],
+    typesOnly: /^ops\//,
+  },
   // A local run makes its first account by the operators' commands.
   'local/': { may: ['local/', 'packages/', 'ops/'] },
 };

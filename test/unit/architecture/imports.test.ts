@@ -141,6 +141,7 @@ describe('a broken rule is reported', () => {
     ['local/x.ts', "import '../core/x.ts';"],
     ['console/x.tsx', "import { a } from '../core/table/a.ts';"],
     ['console/x.tsx', "import { a } from '../ops/a.ts';"],
+    ['console/x.tsx', "import { a } from '../ops/story-span.ts';"],
   ])('when %s has %s', (path, source) => {
     expect(outOfLayer(fixture({ [path]: source }))).toHaveLength(1);
   });
@@ -149,6 +150,7 @@ describe('a broken rule is reported', () => {
     ['ops/x.ts', "import '../core/table/pages.ts';"],
     ['lib/x.ts', "import '../core/table/keys.ts';"],
     ['providers/x.ts', "import type { A } from '../core/workflow/a.ts';"],
+    ['console/x.tsx', "import type { A } from '../ops/story-span.ts';"],
     ['local/x.ts', "import '../packages/sandbox/src/a.ts'; import 'commander';"],
   ])('but not when %s has %s', (path, source) => {
     expect(outOfLayer(fixture({ [path]: source }))).toEqual([]);

@@ -42,7 +42,7 @@ export const anAccount = (overrides: Partial<Account> = {}): Account => ({
 });
 
 /** The end-user's own id: that of the request that created them. */
-export const END_USER_ID = 'img_01JCA3FXM00000000000000001';
+const END_USER_ID = 'img_01JCA3FXM00000000000000001';
 
 /** An end-user with two requests, last active a day before `NOW`. */
 export const anEndUser = (overrides: Partial<EndUser> = {}): EndUser => ({
@@ -77,6 +77,7 @@ export const anImageRequest = (overrides: Partial<ImageRequest> = {}): ImageRequ
     unitPriceThousandths,
     debitThousandths: unitPriceThousandths * images,
     createdAt: NOW.toISOString(),
+    retentionDays: 90,
     status: 'queued',
     ...overrides,
   };
@@ -105,6 +106,7 @@ export const aVideoRequest = (overrides: Partial<VideoRequest> = {}): VideoReque
     unitPriceThousandths,
     debitThousandths: unitPriceThousandths * billedSeconds,
     createdAt: NOW.toISOString(),
+    retentionDays: 90,
     status: 'queued',
     ...overrides,
   };
@@ -138,6 +140,9 @@ export const anAttempt = (overrides: Partial<ProviderAttempt> = {}): ProviderAtt
   requestId: REQUEST_ID,
   call: 0,
   attempt: 0,
+  provider: 'modelstudio',
+  upstreamModel: 'qwen-image',
+  baseUrl: 'https://modelstudio.example.com',
   startedAt: NOW.toISOString(),
   aliveAt: NOW.toISOString(),
   ...overrides,

@@ -20,6 +20,9 @@ export interface LedgerHistory {
   fates: Map<string, RequestFate>;
 }
 
+/** Of every debit for a generation. */
+export const RETENTION_DAYS = 90;
+
 /** A valid chain of entries for these changes, one a second. */
 export const chained = (changes: readonly Change[]): LedgerEntry[] => {
   let balance = 0;
@@ -35,6 +38,7 @@ export const chained = (changes: readonly Change[]): LedgerEntry[] => {
       balanceAfterThousandths: balance,
       reference,
       createdAt: atSeconds(index).toISOString(),
+      ...(reason === 'generation' && { retentionDays: RETENTION_DAYS }),
     };
   });
 };

@@ -17,7 +17,7 @@ const urls = (count: number): string =>
 /** What a model says that is no bound. */
 const NO_BOUNDS = ['id', 'type', 'endpoint', 'billing', 'defaultSize', 'defaultResolution', 'defaultRatio'];
 /** Bounds of the length of reference videos, which takes the videos to judge. */
-export const MEASURED_BOUNDS = ['referenceVideoMaxSeconds', 'maxCombinedSeconds'];
+const MEASURED_BOUNDS = ['referenceVideoMaxSeconds', 'maxCombinedSeconds'];
 
 type Breaking = [bound: string, field: string, values: Record<string, string>];
 

@@ -17,6 +17,7 @@ import { handler as settleRequest } from '../../../functions/workflow/settle-req
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
 import { handler as verifyLedgers } from '../../../functions/workflow/verify-ledgers.ts';
 import { aLambdaContext, anApiEvent, read } from '../builders/api-events.ts';
+import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, REQUEST_ID } from '../builders/entities.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -55,6 +56,7 @@ describe('a task of a workflow that is not done 1 s before its time limit', () =
   };
   const input = {
     ...{ requestId: REQUEST_ID, taskToken: 'token-1', delivery: 'delivery-1' },
+    ...{ enteredAt: NOW.toISOString(), retries: 0 },
     ...{ requestIds: [REQUEST_ID], cursor: { pages: 0 } },
     ...{
       full: false,

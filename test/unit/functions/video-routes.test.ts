@@ -15,7 +15,7 @@ import { anImageRequest, aStoredVideo, REQUEST_ID, VIDEO_ID } from '../builders/
 import { withEnvironment } from '../builders/environment.ts';
 import { aSigningKey } from '../builders/signing-key.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { WaitingRequest } from '../builders/waiting-request.ts';
+import { accepted, WaitingRequest } from '../builders/waiting-request.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemorySecrets } from '../fakes/memory-secrets.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -44,6 +44,9 @@ beforeEach(() => {
 });
 afterAll(() => upstream.close());
 
+/** A video whose task is at the stand-in of its provider. */
+const given = (overrides: Partial<VideoRequest> = {}) =>
+  request.given(overrides).withAttempt({ ...accepted(), baseUrl: upstream.url });
 type Handler = typeof getVideo;
 const call = async (handler: Handler, event: Parameters<typeof anApiEvent>[0] = {}, caller = {}) => {
   const { headers } = await aCaller(memory, caller);
@@ -67,7 +70,7 @@ describe('GET /v1/videos/{requestId}', () => {
   });
 
   test('returns the record with a signed URL and queries no provider', async () => {
-    request.given(succeeded(100));
+    given(succeeded(100));
 
     const { status, body } = await get();
 
@@ -87,14 +90,14 @@ describe('GET /v1/videos/{requestId}', () => {
     [-86_399, 200, 'expired'],
     [-86_400, 404, undefined],
   ])('answers %p s before its expiry with %p %p', async (seconds, status, expected) => {
-    request.given(succeeded(seconds));
+    given(succeeded(seconds));
     const answer = await get();
 
     expect([answer.status, answer.body.status]).toEqual([status, expected]);
   });
 
   test('queries the provider of an unfinished one, once in 10 s, and wakes the execution', async () => {
-    request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
+    given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     executions.wait('token-1');
 
     expect((await get()).body.status).toBe('processing');
@@ -112,14 +115,14 @@ describe('GET /v1/videos/{requestId}', () => {
   });
 
   test('succeeds even if the provider is out of reach', async () => {
-    request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
+    given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     upstream.respond = (_, response) => response.socket?.destroy();
 
     expect(await get()).toMatchObject({ status: 200, body: { status: 'processing' } });
   });
 
   test('of a queued one queries no provider and writes nothing', async () => {
-    request.given({ status: 'queued' });
+    given({ status: 'queued' });
 
     expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/videos/${VIDEO_ID}`);
     expect(upstream.requests).toEqual([]);
@@ -140,7 +143,7 @@ describe('GET /v1/videos/{requestId}', () => {
   });
 
   test('answers 404 to another account’s id and queries no provider', async () => {
-    request.given({ accountId: 'acc_01JD4KXQ8M0000000000000009' });
+    given({ accountId: 'acc_01JD4KXQ8M0000000000000009' });
 
     expect((await get()).status).toBe(404);
     expect(upstream.requests).toEqual([]);
@@ -148,7 +151,7 @@ describe('GET /v1/videos/{requestId}', () => {
   });
 
   test('refuses a caller without key or scope, and an unknown query parameter', async () => {
-    request.given();
+    given();
     const pathParameters = { requestId: VIDEO_ID };
 
     expect((await call(getVideo, { pathParameters, headers: {} })).status).toBe(401);
@@ -158,7 +161,7 @@ describe('GET /v1/videos/{requestId}', () => {
   });
 
   test('is the only read of a video', async () => {
-    request.given();
+    given();
 
     expect((await call(getGeneration, { pathParameters: { requestId: VIDEO_ID } })).status).toBe(404);
   });
@@ -174,7 +177,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     });
 
   test('answers 200 without a key and queries the provider, whatever the body', async () => {
-    request.given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
+    given().waiting({ taskToken: 'token-1', waitingSince: now.toISOString() });
     executions.wait('token-1');
 
     for (const [index, body] of [undefined, '{', { id: 'cgt-1', status: 'succeeded' }].entries()) {
@@ -193,7 +196,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
     { provider: 'nobody' },
     { provider: 'modelark' },
   ])('answers 404 to a forged one: %j', async (forged) => {
-    request.given();
+    given();
 
     expect(await receive(forged)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
     expect(upstream.requests).toEqual([]);
@@ -201,7 +204,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
   });
 
   test('answers 503 while the provider cannot be queried, so that it calls again', async () => {
-    request.given();
+    given();
     upstream.answer(500, { code: 'InternalError' });
 
     expect(await receive()).toMatchObject({
@@ -212,7 +215,7 @@ describe('POST /callbacks/{provider}/{requestId}/{token}', () => {
   });
 
   test('answers 200 to a late one', async () => {
-    request.given({ status: 'failed' });
+    given({ status: 'failed' });
 
     expect((await receive()).status).toBe(200);
     expect(upstream.requests).toEqual([]);

@@ -19,6 +19,7 @@ import { handler as queryProvider } from '../../../functions/workflow/query-prov
 import { handler as settleRequest } from '../../../functions/workflow/settle-request.ts';
 import { handler as storeOutputs } from '../../../functions/workflow/store-outputs.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
+import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,
   anAccount,
@@ -58,7 +59,7 @@ beforeEach(() => {
   );
 });
 const request = () => memory.get(requestKey(REQUEST_ID));
-const input = { requestId: REQUEST_ID, taskToken: 'token-1' };
+const input = { requestId: REQUEST_ID, taskToken: 'token-1', enteredAt: NOW.toISOString(), retries: 0 };
 
 describe('a task of the workflow', () => {
   const tasks = {
@@ -72,7 +73,7 @@ describe('a task of the workflow', () => {
 
   test.each(Object.entries(tasks))('%s refuses input without a request id', async (_, task) => {
     await expect(task({}, aLambdaContext())).rejects.toThrow();
-    await expect(task({ requestId: 7, taskToken: 'token-1' }, aLambdaContext())).rejects.toThrow();
+    await expect(task({ ...input, requestId: 7 }, aLambdaContext())).rejects.toThrow();
     expect(memory.calls()).toEqual({});
   });
 
@@ -152,7 +153,7 @@ describe('a task of the workflow', () => {
   });
 
   test('awaitProvider requires a task token', async () => {
-    await expect(awaitProvider({ requestId: REQUEST_ID }, aLambdaContext())).rejects.toThrow();
+    await expect(awaitProvider({ ...input, taskToken: undefined }, aLambdaContext())).rejects.toThrow();
     expect(memory.calls()).toEqual({});
   });
 

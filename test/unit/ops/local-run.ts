@@ -13,7 +13,6 @@ const OUTPUTS = {
   ExpiryStateMachineArn: arn('expiry'),
   WebhookDeliveryStateMachineArn: arn('webhook-delivery'),
   VerifyLedgersStateMachineArn: arn('verify-ledgers'),
-  RetentionDays: '90',
   ImageDeadlineSeconds: '600',
   VideoDeadlineSeconds: '3600',
   WebhookRetrySeconds: '5,300',

@@ -210,13 +210,4 @@ describe('the spans of a request', () => {
       ...['removal', 100, 102, 'files removed', 'succeeded'],
     ]);
   });
-
-  test('a stack that does not name its deadlines has no deadline span', () => {
-    const timings = { deadlineSeconds: undefined, webhookRetrySeconds: undefined };
-
-    expect(told({ attempts: [anAttempt()], timings }).map(([kind]) => kind)).toEqual([
-      'queued',
-      'provider-call',
-    ]);
-  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StorySpan } from '../../../ops/request-spans.ts';
+import type { StorySpan } from '../../../ops/story-span.ts';
 import { timeAxis } from '../../../ops/time-axis.ts';
 import { formatSeconds, formatTimeline } from '../../../ops/timeline.ts';
 import { atSeconds } from '../builders/clocks.ts';

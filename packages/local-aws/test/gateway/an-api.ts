@@ -63,7 +63,7 @@ export const send = (
   });
 
 /** A front door for `api`. One fake stands in for its functions and records their events. */
-export const openDoor = async (
+const openDoor = async (
   api: ApiSpec,
   answer: (event: APIGatewayProxyEvent) => InvocationResult | Promise<InvocationResult>,
   options: Partial<GatewayOptions> = {},

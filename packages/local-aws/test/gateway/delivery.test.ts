@@ -1,78 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { getSignedUrl } from '@aws-sdk/cloudfront-signer';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { createDelivery, hasOwnBehavior, type StoredObject } from '../../src/delivery.ts';
-import { type FrontDoor, startFrontDoor } from '../../src/gateway/front-door.ts';
+import { describe, expect, test } from '@jest/globals';
+import { createDelivery } from '../../src/delivery.ts';
+import { startFrontDoor } from '../../src/gateway/front-door.ts';
+import { anObject, CONTENT, doors, ETAG, EXPIRES_AT, openDelivery, PATH, rsa, sign } from './a-delivery.ts';
 import { send } from './an-api.ts';
-
-const keyPair = (type: 'ec' | 'rsa') => {
-  const { publicKey, privateKey } =
-    type === 'ec'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return {
-    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  };
-};
-const elliptic = keyPair('ec');
-const rsa = keyPair('rsa');
-
-const KEY = 'outputs/acc 1/img_1_0+ä.png';
-const PATH = '/files/outputs/acc%201/img_1_0%2B%C3%A4.png';
-const CONTENT = Buffer.from('0123456789');
-const EXPIRES_AT = new Date('2026-11-21T09:00:00.000Z');
-const ETAG = '"0a1b"';
-
-/** In two chunks, so that ranges lie within and across chunks. */
-const anObject = (): StoredObject => ({
-  body: Readable.from([CONTENT.subarray(0, 4), CONTENT.subarray(4)]),
-  contentType: 'image/png',
-  contentLength: CONTENT.length,
-  etag: ETAG,
-});
-
-const doors: FrontDoor[] = [];
-afterEach(async () => {
-  await Promise.all(doors.splice(0).map((door) => door.close()));
-});
-
-const openDelivery = async ({
-  now = new Date(EXPIRES_AT.getTime() - 1),
-  originPath = '',
-  responseHeaders = {} as Record<string, string>,
-  trustedKeys = new Map([
-    ['KEC', elliptic.publicKey],
-    ['KRSA', rsa.publicKey],
-  ]) as Map<string, string> | undefined,
-  readObject = async (bucket: string, key: string): Promise<StoredObject | undefined> =>
-    bucket === 'outputs' && key === KEY ? anObject() : undefined,
-} = {}) => {
-  const door = await startFrontDoor(0);
-  doors.push(door);
-  const handle = createDelivery({
-    distribution: { bucketName: 'outputs', originPath, responseHeaders, ...(trustedKeys && { trustedKeys }) },
-    deliveryBaseUrl: `${door.baseUrl}/files`,
-    readObject,
-    now: () => now,
-  });
-  door.open({
-    api: async (_request, response) => void response.writeHead(418).end(),
-    files: { prefix: '/files/', handle },
-  });
-  return door.baseUrl;
-};
-
-const sign = (baseUrl: string, path = PATH, overrides: Partial<Parameters<typeof getSignedUrl>[0]> = {}) =>
-  getSignedUrl({
-    url: baseUrl + path,
-    keyPairId: 'KEC',
-    privateKey: elliptic.privateKey,
-    dateLessThan: EXPIRES_AT.toISOString(),
-    algorithm: 'SHA256',
-    ...overrides,
-  } as Parameters<typeof getSignedUrl>[0]).slice(baseUrl.length);
 
 test('a file has the headers stored with it, and every answer those of the distribution', async () => {
   const headers = { 'content-disposition': 'inline; filename="img_1_0.png"' };
@@ -200,68 +131,6 @@ describe('a signed URL', () => {
   });
 });
 
-describe('a path with a behaviour of its own', () => {
-  const openPages = async () => {
-    const door = await startFrontDoor(0);
-    doors.push(door);
-    const distribution = {
-      bucketName: 'outputs',
-      originPath: '',
-      trustedKeys: new Map([['KEC', elliptic.publicKey]]),
-      paths: [
-        {
-          pathPattern: '/docs/*.j?',
-          bucketName: 'pages',
-          originPath: '',
-          responseHeaders: { 'Content-Security-Policy': "default-src 'self'" },
-        },
-        { pathPattern: '/docs', bucketName: 'pages', originPath: 'site' },
-      ],
-    };
-    const handle = createDelivery({
-      distribution,
-      deliveryBaseUrl: `${door.baseUrl}/files`,
-      readObject: async (bucket, key) =>
-        ['pages docs/a.js', 'pages site/docs', 'outputs docs/b.txt'].includes(`${bucket} ${key}`)
-          ? anObject()
-          : undefined,
-    });
-    door.open({
-      api: async (_request, response) => void response.writeHead(418).end(),
-      files: { prefix: '/files/', alsoAt: hasOwnBehavior(distribution), handle },
-    });
-    return door.baseUrl;
-  };
-
-  test.each([
-    ['/docs', 200],
-    ['/docs?x=1', 200],
-    ['/docs/a.js', 200],
-    ['/docs/c.js', 403],
-    ['/files/docs', 200],
-    ['/files/docs/a.js', 200],
-    // Another path needs a signature, and outside the prefix it is the API's.
-    ['/files/docs/b.txt', 403],
-    ['/docs/b.txt', 418],
-    ['/docs/a.json', 418],
-    ['/docsx', 418],
-    ['/', 418],
-  ])(
-    'is served to everyone, by the first pattern that matches, also at the address of the API: %s',
-    async (path, status) => {
-      expect((await send(await openPages(), path)).statusCode).toBe(status);
-    },
-  );
-
-  test('has the headers of its own policy', async () => {
-    const baseUrl = await openPages();
-    const policyOf = async (path: string) => (await send(baseUrl, path)).headers['content-security-policy'];
-
-    expect(await policyOf('/docs/a.js')).toBe("default-src 'self'");
-    expect(await policyOf('/docs')).toBeUndefined();
-  });
-});
-
 describe('the file route', () => {
   test('answers 403 for a file that is absent', async () => {
     const baseUrl = await openDelivery();
@@ -346,65 +215,4 @@ describe('the file route', () => {
   test('leaves all other paths to the API', async () => {
     expect((await send(await openDelivery(), '/files')).statusCode).toBe(418);
   });
-});
-
-describe('a compressed path', () => {
-  const TEXT = 'a line of a page\n'.repeat(100);
-  const openPage = async (contentType = 'text/html; charset=utf-8', text = TEXT) => {
-    const door = await startFrontDoor(0);
-    doors.push(door);
-    const distribution = { bucketName: 'pages', originPath: '', compresses: true };
-    const readObject = async () => ({
-      ...anObject(),
-      body: Readable.from([Buffer.from(text)]),
-      contentType,
-      contentLength: text.length,
-    });
-    const handle = createDelivery({ distribution, deliveryBaseUrl: `${door.baseUrl}/files`, readObject });
-    door.open({
-      api: async (_request, response) => void response.writeHead(418).end(),
-      files: { prefix: '/files/', handle },
-    });
-    return `${door.baseUrl}/files/page`;
-  };
-
-  test('is sent as gzip to a client that takes it', async () => {
-    const answer = await fetch(await openPage(), { headers: { 'accept-encoding': 'gzip, br' } });
-
-    expect(answer.headers.get('content-encoding')).toBe('gzip');
-    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
-    expect(answer.headers.get('etag')).toBe(`W/${ETAG}`);
-    expect(await answer.text()).toBe(TEXT);
-  });
-
-  test.each([
-    ['to one that does not', { 'accept-encoding': 'identity' }, 'text/html', TEXT],
-    ['a range', { range: 'bytes=0-9' }, 'text/html', TEXT],
-    ['an image', {}, 'image/png', TEXT],
-    ['what is shorter than 1,000 bytes', {}, 'text/html', 'short'],
-  ])('is sent as it is: %s', async (_title, headers: Record<string, string>, contentType, text) => {
-    const answer = await fetch(await openPage(contentType, text), {
-      headers: { 'accept-encoding': 'gzip', ...headers },
-    });
-
-    expect(answer.headers.get('content-encoding')).toBeNull();
-    expect(await answer.text()).toBe(headers.range ? text.slice(0, 10) : text);
-  });
-});
-
-test('paths of the program’s own are its own, before those of the API', async () => {
-  const door = await startFrontDoor(0);
-  doors.push(door);
-  const answerWith =
-    (status: number) => async (_request: unknown, response: { writeHead(status: number): { end(): void } }) =>
-      void response.writeHead(status).end();
-  door.open({ api: answerWith(418), own: { prefix: '/own/', handle: answerWith(200) } });
-
-  const statuses = await Promise.all(
-    ['/own/a', '/own/', '/own', '/owner', '/'].map(
-      async (path) => (await send(door.baseUrl, path)).statusCode,
-    ),
-  );
-
-  expect(statuses).toEqual([200, 200, 418, 418, 418]);
 });

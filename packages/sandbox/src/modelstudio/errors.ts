@@ -40,7 +40,7 @@ export const modelNotFound = (model: string) =>
   );
 
 /** 400: moderation rejected the input or the output. */
-export const dataInspectionFailed = () =>
+const dataInspectionFailed = () =>
   new UpstreamError(400, 'DataInspectionFailed', 'Input or output data may contain inappropriate content.');
 
 /** 429: more calls than the account may make of this model, or calls and tasks than may run at once; retryable. */

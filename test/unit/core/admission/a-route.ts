@@ -17,7 +17,7 @@ export const withLimits = <T>(limits: object, run: () => T | Promise<T>): Promis
   withEnvironment({ MODEL_ROUTES: JSON.stringify({ [MODEL]: { ...UPSTREAM, ...limits } }) }, run);
 
 /** The only gate of a route with these limits. */
-export const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
+const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
   gatesOf('modelark/seedream', limits)[0] as Gate;
 
 /** Requests of accounts at one gate, whose executions wait under tokens. */

@@ -1,72 +1,22 @@
 import '../../builders/environment.ts';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { deleteRequest, deleteRequests } from '../../../../core/deletion/delete-requests.ts';
-import { logger } from '../../../../core/observability.ts';
-import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import {
-  deletedRequestKey,
-  dueListing,
-  outputObjectKey,
-  providerAttemptKey,
-  providerWaitKey,
-  requestKey,
-} from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
+import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
+import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
+import { deletedRequestKey, dueListing, outputObjectKey, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { ACCOUNT_ID, anImageRequest, aStoredOutput, REQUEST_ID } from '../../builders/entities.ts';
 import {
-  ACCOUNT_ID,
-  anAttempt,
-  anImageRequest,
-  aStoredOutput,
-  putRequest,
-  REQUEST_ID,
-} from '../../builders/entities.ts';
-import { tableError } from '../../builders/table-errors.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-const bucket = new MemoryBucket();
-const warn = jest.spyOn(logger, 'warn');
-const error = jest.spyOn(logger, 'error');
-jest.spyOn(Math, 'random').mockReturnValue(0);
-beforeEach(() => {
-  memory.reset();
-  bucket.reset();
-  warn.mockReset();
-  error.mockReset();
-});
-
-/** A succeeded request with two files and one output that was not stored. */
-const aSucceeded = (overrides: Partial<ImageRequest> = {}): ImageRequest =>
-  anImageRequest({
-    status: 'succeeded',
-    outputs: [aStoredOutput(0), { index: 1 }, aStoredOutput(2)],
-    expiresAt: atSeconds(10).toISOString(),
-    ttl: NOW.getTime() / 1000 + 100,
-    ...overrides,
-  });
-/** Puts a request with its files, three provider calls and its wait. */
-const given = (request: ImageRequest = aSucceeded()): void => {
-  putRequest(memory, request);
-  for (const { objectKey } of request.outputs ?? []) if (objectKey) bucket.put(objectKey);
-  for (const call of [0, 1, 2]) {
-    memory.put(
-      providerAttemptKey(request.requestId, call, 0),
-      anAttempt({ call, requestId: request.requestId }),
-    );
-  }
-  memory.put(providerWaitKey(request.requestId), { requestId: request.requestId });
-};
-const remove = (now = NOW, accountId = ACCOUNT_ID) => deleteRequest(accountId, REQUEST_ID, now);
-const everything = () => memory.partition(`REQUEST#${REQUEST_ID}`);
-const NOTHING_DONE = { attempts: 3, files: 2 };
-const left = () => ({
-  attempts: everything().filter(({ SK }) => String(SK).startsWith('ATTEMPT#')).length,
-  files: bucket.objects.size,
-});
+  aSucceeded,
+  bucket,
+  everything,
+  given,
+  left,
+  memory,
+  NOTHING_DONE,
+  remove,
+  warn,
+} from './a-deletion.ts';
 
 describe('deleting a request', () => {
   test('removes its files, its record and everything stored with it, and counts the files', async () => {
@@ -246,111 +196,5 @@ describe('deleting a request', () => {
     expect(warn.mock.calls).toEqual([
       ['files could not be removed', { first: failed, count: 2, error: new Error('no bucket') }],
     ]);
-  });
-});
-
-describe('deleting many requests', () => {
-  const idOf = (index: number): string => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`;
-  const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => idOf(index));
-
-  test('returns the outcome of each, in order', async () => {
-    given(aSucceeded({ requestId: idOf(2) }));
-    given(aSucceeded({ requestId: idOf(0), status: 'queued' }));
-
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, [idOf(2), idOf(1), idOf(0)], NOW);
-
-    expect([...deletions]).toEqual([
-      [idOf(2), { outcome: 'deleted', removedObjects: 2 }],
-      [idOf(1), { outcome: 'not_found' }],
-      [idOf(0), { outcome: 'conflict' }],
-    ]);
-    expect(complete).toBe(true);
-  });
-
-  test('without ids does nothing', async () => {
-    expect(await deleteRequests(ACCOUNT_ID, [], NOW)).toEqual({ deletions: new Map(), complete: true });
-    expect(memory.calls()).toEqual({});
-  });
-
-  test('works on at most sixteen at once', async () => {
-    let [underWay, most] = [0, 0];
-    bucket.client.on(DeleteObjectsCommand).callsFake(async () => {
-      most = Math.max(most, ++underWay);
-      await new Promise(setImmediate);
-      underWay--;
-      return {};
-    });
-    for (const requestId of ids(50)) given(aSucceeded({ requestId }));
-
-    const { deletions } = await deleteRequests(ACCOUNT_ID, ids(50), NOW);
-
-    expect(deletions.size).toBe(50);
-    expect(most).toBe(16);
-  });
-
-  test('takes no more once keepGoing returns false, and finishes what it took', async () => {
-    for (const requestId of ids(40)) given(aSucceeded({ requestId, outputs: [] }));
-    let calls = 0;
-
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(40), NOW, () => ++calls <= 20);
-
-    expect(complete).toBe(false);
-    expect([...deletions.keys()]).toEqual(ids(20));
-    expect([...deletions.values()].every(({ outcome }) => outcome === 'deleted')).toBe(true);
-    expect(ids(40).filter((id) => memory.get(requestKey(id)))).toEqual(ids(40).slice(20));
-  });
-
-  const failOn = (requestId: string, fail: (attempt: number) => void) => {
-    let attempts = 0;
-    memory.beforeTransaction = () => {
-      const [item] = memory.transactions.at(-1)?.TransactItems ?? [];
-      if (item?.Delete?.Key?.PK === requestKey(requestId).PK) fail(++attempts);
-    };
-  };
-
-  test('gives up one that fails ten times, reports it as failed and does the others', async () => {
-    for (const requestId of ids(3)) given(aSucceeded({ requestId }));
-    let attempts = 0;
-    failOn(idOf(1), (attempt) => {
-      attempts = attempt;
-      throw tableError('TimeoutError');
-    });
-
-    const { deletions, complete } = await deleteRequests(ACCOUNT_ID, ids(3), NOW);
-
-    expect([...deletions.values()].map(({ outcome }) => outcome)).toEqual(['deleted', 'failed', 'deleted']);
-    expect(complete).toBe(false);
-    expect(attempts).toBe(10);
-    expect(error.mock.calls).toEqual([
-      ['a request could not be deleted', { requestId: idOf(1), error: tableError('TimeoutError') }],
-    ]);
-  });
-
-  test('does not repeat one that failed once keepGoing returns false', async () => {
-    given();
-    let attempts = 0;
-    failOn(REQUEST_ID, (attempt) => {
-      attempts = attempt;
-      throw tableError('TimeoutError');
-    });
-
-    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW, () => attempts < 2);
-
-    expect(deletions.get(REQUEST_ID)).toEqual({ outcome: 'failed' });
-    expect(attempts).toBe(2);
-  });
-
-  test('counts one that committed although neither its answer nor the look-up came', async () => {
-    given();
-    memory.afterTransaction = () => {
-      memory.client.on(GetCommand).rejectsOnce(tableError('TimeoutError')).callsFake(readAgain);
-      throw tableError('TimeoutError');
-    };
-    const readAgain = ({ Key }: { Key: { PK: string; SK: string } }) => ({ Item: memory.get(Key) });
-
-    const { deletions } = await deleteRequests(ACCOUNT_ID, [REQUEST_ID], NOW);
-
-    expect(deletions.get(REQUEST_ID)).toEqual({ outcome: 'deleted', removedObjects: 2 });
-    expect(left()).toEqual({ attempts: 0, files: 0 });
   });
 });

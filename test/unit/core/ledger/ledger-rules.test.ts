@@ -8,22 +8,27 @@ import {
   type LedgerProblem,
   type LedgerProblemKind,
   newLedgerTally,
-  type RequestJudging,
   requestProblems,
 } from '../../../../core/ledger/ledger-rules.ts';
-import { addSeconds } from '../../../../core/time.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
 import { LEDGER_CORRUPTIONS } from '../../builders/ledger-corruptions.ts';
-import { accountAfter, aHistory, chained, type LedgerHistory } from '../../builders/ledger-histories.ts';
+import {
+  accountAfter,
+  aHistory,
+  chained,
+  type LedgerHistory,
+  RETENTION_DAYS,
+} from '../../builders/ledger-histories.ts';
 
 /** No request of a history is so old that it may have been swept. */
-const NONE_SWEPT = { now: NOW.toISOString(), retentionDays: 90 };
-const ALL_SWEPT = { now: addSeconds(NOW.toISOString(), 1e6), retentionDays: 1 };
+const NONE_SWEPT = NOW.toISOString();
+const ALL_SWEPT = addSeconds(NONE_SWEPT, RETENTION_DAYS * SECONDS_PER_DAY + 1e6);
 
 const problemsOf = (
   { account, entries, fates }: LedgerHistory,
-  judging: RequestJudging = NONE_SWEPT,
+  judgedAt: Instant = NONE_SWEPT,
 ): LedgerProblem[] => {
   const tally = newLedgerTally(ACCOUNT_ID);
   for (const entry of entries) addEntry(tally, entry);
@@ -33,7 +38,7 @@ const problemsOf = (
     ...accountProblems(tally, account),
     ...[...named].flatMap((id) => {
       const fate = fates.get(id) ?? { state: 'absent' };
-      return requestProblems(ACCOUNT_ID, id, tally.requests.get(id), fate, judging);
+      return requestProblems(ACCOUNT_ID, id, tally.requests.get(id), fate, judgedAt);
     }),
   ];
 };

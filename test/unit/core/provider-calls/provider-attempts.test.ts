@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   type AttemptOutcome,
   claimAttempts,
-  findRequestAndAttempts,
   keepAttemptAlive,
   listAttempts,
   recordOutcome,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
+import { findRequestAndAttempts } from '../../../../core/provider-calls/request-and-attempts.ts';
 import {
   providerAttemptKey,
   providerWaitKey,

@@ -67,7 +67,10 @@ describe('the task of a request that failed', () => {
     expect(request.attempt()).toMatchObject({ ...accepted(), cancellation: { at: at(30) } });
     expect(request.record()).toMatchObject({ status: 'failed', error: LATE, finishedAt: at(30) });
     expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
-    expect(info.mock.calls).toContainEqual(['provider task cancelled', { taskId: 'task-1' }]);
+    expect(info.mock.calls).toContainEqual([
+      'provider task cancelled',
+      { provider: 'modelstudio', taskId: 'task-1' },
+    ]);
   });
 
   test('is cancelled where it was created, whatever the model’s route is today', async () => {
@@ -110,7 +113,10 @@ describe('the task of a request that failed', () => {
 
     expect(provider.cancel).toHaveBeenCalledTimes(1);
     expect(request.attempt()).toMatchObject({ cancellation: { at: at(30), reason } });
-    expect(warned.mock.calls).toContainEqual(['provider task not cancelled', { taskId: 'task-1', reason }]);
+    expect(warned.mock.calls).toContainEqual([
+      'provider task not cancelled',
+      { provider: 'modelstudio', taskId: 'task-1', reason },
+    ]);
     expect(placeOf(VIDEO_ID)).toEqual(NOT_LISTED);
   });
 

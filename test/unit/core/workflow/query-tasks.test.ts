@@ -106,17 +106,18 @@ describe('querying the tasks of a request', () => {
 
   test('queries each task where it was created, whatever the model’s route is today', async () => {
     const origin = { provider: 'modelstudio', upstreamModel: 'old', baseUrl: 'https://old.example' } as const;
+    const newOrigin = { ...origin, upstreamModel: 'new', baseUrl: 'https://new.example' } as const;
     request.withAttempt({ call: 0, ...accepted('task-1'), ...origin });
-    request.withAttempt({ call: 1, ...accepted('task-2') });
+    request.withAttempt({ call: 1, ...accepted('task-2'), ...newOrigin });
     const [old, today] = [answering(aDone('a')), answering({ kind: 'waiting' })];
     const routes = jest.fn<ProviderRouteOf>(async (_, made) => ({
-      provider: made ? old : today,
+      provider: made?.upstreamModel === 'old' ? old : today,
       upstreamModel: 'any',
     }));
 
     await queryTasks(aVideoRequest(), routes, new StoppedClock(atSeconds(20)), 1000);
 
-    expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, undefined]);
+    expect(routes.mock.calls.map(([, made]) => made)).toEqual([origin, newOrigin]);
     expect(old.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-1']);
     expect(today.query.mock.calls.map(([taskId]) => taskId)).toEqual(['task-2']);
   });

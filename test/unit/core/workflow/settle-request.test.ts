@@ -202,9 +202,9 @@ describe('settling a request', () => {
   });
 
   test('expires the files the configured time after finishedAt, on a running clock', async () => {
-    given({ outputs: outputs(1, 0) });
+    given({ outputs: outputs(1, 0), retentionDays: 2 });
 
-    await withEnvironment({ OUTPUT_TTL_SECONDS: '10', RETENTION_DAYS: '2' }, () =>
+    await withEnvironment({ OUTPUT_TTL_SECONDS: '10' }, () =>
       settleRequest(REQUEST_ID, tickingClock(7, atSeconds(0.5))),
     );
 

@@ -67,10 +67,10 @@ export const pageSize = (body: Json): number => {
 const invalidToken = () => new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");
 
 /** The `nextToken` of a page that ends at `place`. */
-export const makeNextToken = (place: string): string => Buffer.from(place).toString('base64url');
+const makeNextToken = (place: string): string => Buffer.from(place).toString('base64url');
 
 /** The place that `makeNextToken` was given; undefined on a first page. */
-export const readNextToken = (body: Json): string | undefined => {
+const readNextToken = (body: Json): string | undefined => {
   const token = optionalText(body, 'nextToken');
   return token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
 };

@@ -1,0 +1,233 @@
+import { PUBLIC_PAGES } from '../../core/files/pages.ts';
+import { EVERYTHING_CONFIGURED } from './service-template.ts';
+
+const TABLE = 'DataStoreTable.Arn';
+const GUARDRAIL = `arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:guardrail/${EVERYTHING_CONFIGURED.guardrailId}`;
+const index = (name: string): string => `${TABLE}/index/${name}`;
+/** The table's items with these partition keys. */
+const itemsOf = (...prefixes: string[]): string => `${TABLE} of ${prefixes.join(', ')}`;
+const BUCKET = 'DataStoreOutputs.Arn';
+export const OUTPUTS = `${BUCKET}/outputs/*`;
+export const CLIPS = `${BUCKET}/clips/*`;
+const FILES = `${CLIPS} ${OUTPUTS}`;
+const PROVIDER_KEYS = 'ProviderSecretsModelArk ProviderSecretsModelStudio';
+const CALLBACK_SECRET = 'ProviderSecretsCallbacks';
+const SIGNING_KEY = 'DeliverySigningKey';
+const GENERATION = 'GenerationWorkflowMachineStateMachine';
+const EXPIRY = 'ExpiryWorkflowMachineStateMachine';
+const WEBHOOKS = 'WebhookWorkflowMachineStateMachine';
+const VERIFICATION = 'LedgerVerificationWorkflowMachineStateMachine';
+const executionsOf = (machine: string): string =>
+  `arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:${machine}.Name:*`;
+const GENERATIONS_RUN = executionsOf(GENERATION);
+export const ALL_RUN = [EXPIRY, GENERATION, VERIFICATION, WEBHOOKS].map(executionsOf).join(' ');
+/** Those of the items of its Map, which Step Functions alone starts. */
+export const BATCHES_RUN = executionsOf(VERIFICATION).replace('.Name:', '.Name/VerifyBatch:');
+
+const onTable = (...operations: string[]): string =>
+  operations.map((operation) => `dynamodb:${operation}`).join(' ');
+/** Partitions of the table, as `core/table/keys.ts` builds their keys. */
+const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
+  'ACCOUNT#*',
+  'USERS#*',
+  'IDEMPOTENCY#*',
+  'KEY#*',
+  'LEDGER#*',
+  'REQUEST#*',
+  'CATALOG#*',
+];
+/** The listing index's partitions of a kind, and those of an index of requests. */
+const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
+const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')} of acc_*`;
+
+const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
+const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
+/** What a list holds of requests and end-users is counted once, and void when it changes. */
+const KEEPS_COUNTS = { [itemsOf('COUNTS#*')]: onTable('BatchWriteItem', 'Query') };
+const NOTES_CHANGE = { [itemsOf('COUNTS#*')]: onTable('UpdateItem') };
+const CREATE = {
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+  [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
+  [GENERATION]: 'states:StartExecution',
+  [GUARDRAIL]: 'bedrock:ApplyGuardrail',
+};
+const REMOVE_FILES = { [FILES]: 's3:DeleteObject', [BUCKET]: 's3:ListBucket' };
+const PAGES = PUBLIC_PAGES.map(({ key }) => `${BUCKET}/${key}`)
+  .toSorted()
+  .join(' ');
+const DELETES = onTable('BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem');
+const READS_TO_DELETE = { [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query') };
+const DELETE = {
+  ...READS_TO_DELETE,
+  ...COUNTS_CALL,
+  [itemsOf(REQUESTS, LEDGERS)]: DELETES,
+  ...NOTES_CHANGE,
+  ...REMOVE_FILES,
+};
+const BLOCK = {
+  ...READS_ACCOUNT,
+  [itemsOf(KEYS, END_USERS)]: onTable('UpdateItem'),
+  ...NOTES_CHANGE,
+};
+/** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
+const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
+const END = {
+  [itemsOf(REQUESTS, ACCOUNTS)]: onTable('GetItem', 'Query'),
+  [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
+};
+/** The function that parses what strangers' servers send for a creation. */
+const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
+const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
+/** Gives a permit of a provider's route back, and lets the next request in. */
+const ADMIT = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'Query', 'UpdateItem') };
+const LET_IN = { ...ADMIT, [GENERATION]: 'states:SendTaskSuccess' };
+
+/** What each function may do besides writing logs: actions by resource. */
+export const PERMISSIONS: Record<string, Record<string, string>> = {
+  'api/create-generation': {
+    ...CREATE,
+    [itemsOf(KEYS, 'IN_FLIGHT#filter#*')]: onTable('UpdateItem'),
+  },
+  'api/create-video': {
+    ...CREATE,
+    [itemsOf(KEYS, 'IN_FLIGHT#filter#*', 'IN_FLIGHT#clips#*')]: onTable('UpdateItem'),
+    [MEASURE_CLIPS]: 'lambda:InvokeFunction',
+  },
+  'api/list-generations': {
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    ...KEEPS_COUNTS,
+    [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
+  'api/delete-generation': DELETE,
+  'api/bulk-delete-generations': DELETE,
+  'api/list-end-users': {
+    [itemsOf(ACCOUNTS, END_USERS)]: onTable('BatchGetItem', 'GetItem'),
+    ...COUNTS_CALL,
+    ...KEEPS_COUNTS,
+    [listOf('END_USERS#*')]: onTable('Query'),
+  },
+  'api/delete-end-user': {
+    [itemsOf(ACCOUNTS, END_USERS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query'),
+    [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
+    ...COUNTS_CALL,
+    ...NOTES_CHANGE,
+    ...REMOVE_FILES,
+    [requestsIn('GSI3')]: onTable('Query'),
+  },
+  'api/block-end-user': BLOCK,
+  'api/unblock-end-user': BLOCK,
+  'api/get-generation': {
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem'),
+    ...COUNTS_CALL,
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
+  'api/get-video': {
+    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
+    [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
+  },
+  'api/list-models': {
+    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
+    [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
+  },
+  'api/get-balance': { ...READS_ACCOUNT, ...COUNTS_CALL },
+  'api/list-balance-history': {
+    [itemsOf(ACCOUNTS, LEDGERS)]: onTable('GetItem', 'Query'),
+    ...COUNTS_CALL,
+  },
+  // Anyone can call it.
+  'api/receive-callback': {
+    [itemsOf(REQUESTS)]: TASK,
+    [`${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
+  },
+  'workflow/dispatch-request': {
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
+    ...LET_IN,
+  },
+  'workflow/await-capacity': {
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
+    ...LET_IN,
+    [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+  },
+  'workflow/await-provider': {
+    [itemsOf(REQUESTS)]: TASK,
+    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [GENERATION]: WAKE,
+  },
+  'workflow/query-provider': {
+    [itemsOf(REQUESTS)]: TASK,
+    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+  },
+  // It parses what providers' URLs serve.
+  'workflow/store-outputs': {
+    [itemsOf(REQUESTS)]: TASK,
+    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
+    [CLIPS]: 's3:DeleteObject',
+    ...LET_IN,
+  },
+  'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LET_IN, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
+  'workflow/expire-requests': {
+    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
+    [FILES]: 's3:DeleteObject',
+  },
+  // It parses what callers' URLs serve.
+  'media/measure-clips': { [CLIPS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject' },
+  // It calls URLs that callers chose.
+  'workflow/deliver-webhook': {
+    [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
+    [itemsOf(REQUESTS)]: onTable('PutItem'),
+    [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
+  },
+  'events/reconcile': {
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable(
+      'BatchGetItem',
+      'BatchWriteItem',
+      'DeleteItem',
+      'GetItem',
+      'PutItem',
+      'Query',
+      'UpdateItem',
+    ),
+    ...NOTES_CHANGE,
+    ...ADMIT,
+    [listOf('DUE#*')]: onTable('Query'),
+    [listOf('GATES')]: onTable('Query'),
+    [requestsIn('GSI3')]: onTable('Query'),
+    ...REMOVE_FILES,
+    [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
+    [`${EXPIRY} ${GENERATION} ${WEBHOOKS}`]: 'states:StartExecution',
+    [GENERATION]: WAKE,
+    [GENERATIONS_RUN]: 'states:DescribeExecution',
+  },
+  'events/reconcile-lost': {
+    ...END,
+    ...REMOVE_FILES,
+    ...LET_IN,
+    [WEBHOOKS]: 'states:StartExecution',
+    [GENERATIONS_RUN]: 'states:DescribeExecution',
+  },
+  'workflow/verify-ledgers': {
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
+    [requestsIn('GSI2')]: onTable('Query'),
+  },
+  'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },
+  'events/stop-executions': {
+    [`${EXPIRY} ${GENERATION} ${VERIFICATION} ${WEBHOOKS}`]: 'states:ListExecutions',
+    [ALL_RUN]: 'states:StopExecution',
+  },
+  'events/publish-pages': { [PAGES]: 's3:PutObject' },
+  'events/create-signing-key': {
+    [SIGNING_KEY]: 'secretsmanager:GetSecretValue secretsmanager:PutSecretValue',
+  },
+};

@@ -1,0 +1,142 @@
+import '../../builders/environment.ts';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, jest, test } from '@jest/globals';
+import type { ClipMeasure, Clips, MeasureClips } from '../../../../core/creation/clip-measuring.ts';
+import { CLIP_PLACES, createVideo } from '../../../../core/creation/create-video.ts';
+import { accountKey } from '../../../../core/table/keys.ts';
+import { urlsOf } from '../../builders/bodies.ts';
+import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
+import { aVideoSubmission } from '../../builders/submissions.ts';
+import { create, discard, measuring, memory, nothingWritten, theFacts } from './a-video-creation.ts';
+
+describe('copies of reference videos', () => {
+  const body = { referenceVideos: urlsOf('mp4', 2), resolution: '480p' };
+  const discarded = () => discard.mock.calls.map(([{ requestId, urls }]) => [requestId, urls.length]);
+
+  test.each<[string, Parameters<typeof measuring>, Parameters<typeof create>[2]]>([
+    ['one of them is no video', [3, 'is no video'], {}],
+    ['they are too long together', [15, 15], {}],
+    ['the balance does not cover their seconds', [3, 3], { account: { balanceThousandths: 15_000 } }],
+  ])('are removed when %s', async (_, measures, situation) => {
+    const measure = measuring(...measures);
+
+    await expect(create(body, measure, situation)).rejects.toBeDefined();
+
+    expect(discarded()).toEqual([[measure.mock.calls[0]?.[0].requestId, 2]]);
+    nothingWritten();
+  });
+
+  test('are not looked for when none was made', async () => {
+    await expect(create(body, measuring('is no video', 15.1))).rejects.toBeDefined();
+
+    expect(discard).not.toHaveBeenCalled();
+  });
+
+  test('are removed when measuring failed, which may have left some', async () => {
+    await expect(create(body, (() => Promise.reject(new Error('No answer.'))) as never)).rejects.toThrow();
+
+    expect(discarded()).toEqual([[expect.stringMatching(/^vid_/), 2]]);
+  });
+
+  test('are removed when one was measured but not copied, and nothing is written', async () => {
+    const measure = jest.fn(
+      async (): Promise<ClipMeasure[]> => [{ durationMs: 1 }, { durationMs: 1, extension: 'mp4' }],
+    );
+
+    await expect(create(body, measure)).rejects.toThrow('not copied');
+
+    expect(discarded()).toHaveLength(1);
+    nothingWritten();
+  });
+
+  test('are removed when the same key created the request meanwhile', async () => {
+    const submission = aVideoSubmission(body, { idempotencyKey: 'key-1' });
+    const twin = async (measure: MeasureClips) =>
+      createVideo(anAccount(), submission, theFacts(), measure, undefined, discard);
+    let first: string | undefined;
+    const measure = jest.fn(async (clips: Clips): Promise<ClipMeasure[]> => {
+      first = (await twin(measuring(1, 1))).request.requestId;
+      return clips.urls.map(() => ({ durationMs: 1_000, extension: 'mov' }));
+    });
+
+    const { request, replayed } = await twin(measure);
+
+    expect([request.requestId, replayed]).toEqual([first, true]);
+    const own = measure.mock.calls[0]?.[0].requestId;
+    expect(own).not.toBe(first);
+    expect(discarded()).toEqual([[own, 2]]);
+  });
+
+  test('stay when it is not known whether the request was written', async () => {
+    memory.client.on(TransactWriteCommand).rejects(Object.assign(new Error(), { name: 'TimeoutError' }));
+
+    await expect(create(body, measuring(3, 3))).rejects.toBeDefined();
+
+    expect(discard).not.toHaveBeenCalled();
+  });
+});
+
+describe('clips that are being measured', () => {
+  /** Measures that end when told to. */
+  const holding = () => {
+    const ends: (() => void)[] = [];
+    const measure = jest.fn(
+      ({ urls }: Clips) =>
+        new Promise<ClipMeasure[]>((resolve) =>
+          ends.push(() => resolve(urls.map(() => ({ durationMs: 1_000, extension: 'mp4' })))),
+        ),
+    );
+    return { measure, ends };
+  };
+  const clipsOn = (host: string) => ({ referenceVideos: [`https://${host}/a.mp4`, `https://${host}/b.mp4`] });
+  const attempt = (accountId: string, host: string, measure: ReturnType<typeof holding>['measure']) => {
+    const account = anAccount({ accountId });
+    memory.put(accountKey(accountId), account);
+    return createVideo(
+      account,
+      aVideoSubmission(clipsOn(host)),
+      theFacts(),
+      measure,
+      undefined,
+      discard,
+    ).catch((error) => error);
+  };
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) await new Promise(setImmediate);
+  };
+
+  test('are few of an account: a further creation is 429, and nothing of it is fetched or written', async () => {
+    const { measure, ends } = holding();
+    const first = Array.from({ length: CLIP_PLACES.account }, (_, index) =>
+      attempt(ACCOUNT_ID, `host-${index}.example.com`, measure),
+    );
+    await until(() => ends.length === CLIP_PLACES.account);
+
+    const refused = await attempt(ACCOUNT_ID, 'another.example.com', measure);
+
+    expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+    expect(measure).toHaveBeenCalledTimes(CLIP_PLACES.account);
+    expect(memory.transactions).toEqual([]);
+    for (const end of ends) end();
+    await Promise.all(first);
+    const next = attempt(ACCOUNT_ID, 'another.example.com', measure);
+    await until(() => ends.length === CLIP_PLACES.account + 1);
+    ends.at(-1)?.();
+    await next;
+  });
+
+  test('are few of a host, whoever asks, and a refused creation holds no place of its account', async () => {
+    const { measure, ends } = holding();
+    const accounts = Array.from({ length: CLIP_PLACES.host }, (_, index) => `acc_${index}`);
+    const first = accounts.map((accountId) => attempt(accountId, 'Slow.example.com', measure));
+    await until(() => ends.length === CLIP_PLACES.host);
+
+    for (let repeat = 0; repeat <= CLIP_PLACES.account; repeat++) {
+      expect(await attempt('acc_late', 'slow.example.com.', measure)).toMatchObject({ code: 'rate_limited' });
+    }
+    const elsewhere = attempt('acc_late', 'fast.example.com', measure);
+    await until(() => ends.length === CLIP_PLACES.host + 1);
+    for (const end of ends) end();
+    await Promise.all([...first, elsewhere]);
+  });
+});
