@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRIC, METRIC_NAMESPACE } from '../../core/observability.ts';
+import { METRIC, METRIC_DIMENSIONS, METRIC_NAMESPACE, STACK_DIMENSION } from '../../core/observability.ts';
 import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
 import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import {
@@ -46,6 +46,11 @@ const ALARMS: Alarm[] = [
     ofService(METRIC.unknownProviderState, '>= 1 in 1 x 300 s', `provider=${provider} `),
   ]),
 ];
+
+/** A part of the metric math of an alarm. */
+interface MathMetric {
+  MetricStat?: { Metric: Resource['Properties'] };
+}
 
 const described = ({ Properties }: Resource): Alarm => {
   const { Namespace, MetricName, Dimensions, Threshold, EvaluationPeriods, Period } = Properties;
@@ -123,6 +128,62 @@ describe('the operating guide', () => {
       expect(guide).toContain(QueryString);
       expect(LogGroupNames.length).toBeGreaterThan(20);
     }
+  });
+});
+
+describe('a metric of ours is looked up by exactly the dimensions that it is counted by', () => {
+  const expected = (metric: string): string[] => [
+    ...METRIC_DIMENSIONS[metric as keyof typeof METRIC_DIMENSIONS],
+    STACK_DIMENSION,
+  ];
+  const expectCounted = (found: [metric: string, dimensions: string[]][]) => {
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.map(([metric, dimensions]) => [metric, dimensions.toSorted()])).toEqual(
+      found.map(([metric]) => [metric, expected(metric).toSorted()]),
+    );
+  };
+
+  test('by every alarm', () => {
+    const watched = alarms().flatMap(({ Properties }) => [
+      Properties,
+      ...(Properties.Metrics ?? []).flatMap(({ MetricStat }: MathMetric) => MetricStat?.Metric ?? []),
+    ]);
+
+    expectCounted(
+      watched
+        .filter(({ Namespace }) => Namespace === METRIC_NAMESPACE)
+        .map(({ MetricName, Dimensions }) => [
+          MetricName,
+          Dimensions.map(({ Name }: { Name: string }) => Name),
+        ]),
+    );
+  });
+
+  test('by every line of the dashboard', () => {
+    const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
+    const { widgets } = JSON.parse(render(DashboardBody)) as {
+      widgets: { properties: { metrics: (string | { expression?: string })[][] } }[];
+    };
+    const lines = widgets.flatMap(({ properties }) => properties.metrics);
+    const searches = lines.flatMap(([search]) =>
+      typeof search === 'object' ? [search.expression ?? ''] : [],
+    );
+
+    expectCounted([
+      ...lines
+        .filter(([namespace]) => namespace === METRIC_NAMESPACE)
+        .map(([, metric, ...rest]): [string, string[]] => [
+          String(metric),
+          // Names and values take turns; how to draw the line comes last.
+          rest.filter((part, index) => typeof part === 'string' && index % 2 === 0).map(String),
+        ]),
+      ...searches.map((search): [string, string[]] => {
+        const [, schema = '', metric = ''] = /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" /.exec(search) ?? [];
+        const [namespace, ...dimensions] = schema.split(',');
+        expect([search, namespace]).toEqual([search, METRIC_NAMESPACE]);
+        return [metric, dimensions];
+      }),
+    ]);
   });
 });
 
