@@ -12,6 +12,11 @@ export const METRIC = {
   requestCreated: 'RequestsCreated',
   /** A request that ended. Outcome: `succeeded` or `failed`. */
   requestEnded: 'RequestsEnded',
+  /**
+   * 1 for a request that failed, 0 for one that succeeded: its average is the share that failed. A metric of its own, since an alarm can
+   * look at ten metrics at most, and `requestEnded` is one for each model and outcome.
+   */
+  requestFailed: 'RequestsFailed',
   /** Seconds from the creation of a request to its success. */
   timeToDone: 'TimeToDone',
   /** xTokens given back when a request ended. */
@@ -50,7 +55,7 @@ export const METRIC = {
   webhookGivenUp: 'WebhookGivenUp',
   /** A provider call whose reported usage is not what was billed. Direction: `more` or `less`. */
   providerUsageDiffers: 'ProviderUsageDiffers',
-  /** A provider's output that could not be stored. */
+  /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',
   /** A problem found in a ledger. */
   ledgerProblem: 'LedgerProblem',
@@ -66,6 +71,7 @@ export type MetricName = (typeof METRIC)[keyof typeof METRIC];
 export const METRIC_DIMENSIONS = {
   [METRIC.requestCreated]: ['model'],
   [METRIC.requestEnded]: ['model', 'outcome'],
+  [METRIC.requestFailed]: [],
   [METRIC.timeToDone]: ['model', 'outcome'],
   [METRIC.refunded]: [],
   [METRIC.providerCall]: ['outcome', 'provider'],

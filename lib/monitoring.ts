@@ -4,6 +4,7 @@ import {
   Alarm,
   ComparisonOperator,
   type IMetric,
+  MathExpression,
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -36,6 +37,9 @@ export interface MonitoringProps {
 const OVERDUE_SECONDS = 900;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
 const STUCK_SECONDS = 19_800;
+
+/** Of fewer ended requests in 15 min, the share that failed says little. */
+const MIN_ENDED = 20;
 
 /** The period of metrics that the reconciler reports every 5 min, or in each run if those are further apart. */
 const surveyPeriod = (everySeconds: number): Duration =>
@@ -99,6 +103,25 @@ export class Monitoring extends Construct {
       'FilesNotRemoved',
       serviceMetric(METRIC.filesNotRemoved, {}),
       'Expired files could not be removed for half an hour.',
+    );
+    const ended = serviceMetric(METRIC.requestFailed, {});
+    this.alarm(
+      'RequestsFailing',
+      new MathExpression({
+        expression: `IF(ended >= ${MIN_ENDED}, failed, 0)`,
+        usingMetrics: {
+          ended: ended.with({ statistic: 'SampleCount' }),
+          failed: ended.with({ statistic: 'Average' }),
+        },
+        period: Duration.minutes(15),
+      }),
+      'Half or more of the requests that end have failed.',
+      { atLeast: 0.5 },
+    );
+    this.alarm(
+      'OutputStorageFailed',
+      serviceMetric(METRIC.outputStorageFailed, {}),
+      'Outputs that a provider has made and charges for could not be stored.',
     );
     this.alarm(
       'ReconcileFailed',
