@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
 import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
 const number = (minimum: number, maximum: number) =>
@@ -188,7 +189,25 @@ export type StackContext = z.infer<typeof StackContext>;
 const REAL_KEYS = ['MODELARK_API_KEY', 'MODELSTUDIO_API_KEY'];
 
 /**
- * The validated context of a CDK app. Throws and names the keys when values are invalid, or when the sandbox is asked for
+ * Keys that the CDK sets, or keeps in `cdk.json`: feature flags, settings of its command line, and what it has looked up in
+ * an account.
+ */
+const KEY_OF_CDK = /[@:]|^cdk-|^acknowledged-issue-numbers$/;
+
+/** A key that nothing reads is a mistake: `-c alarmemail=…` would deploy a stack whose alarms reach nobody. */
+const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
+  const known = Object.keys(StackContext.shape);
+  return keys
+    .filter((key) => !known.includes(key) && !KEY_OF_CDK.test(key))
+    .map((key) => {
+      const nearest = nearestName(key, known);
+      const advice = nearest ? `did you mean ${nearest}?` : 'docs/operating.md has all keys';
+      return { code: 'custom', path: [key], message: `Unknown key: ${advice}`, input: key };
+    });
+};
+
+/**
+ * The validated context of a CDK app. Throws and names the keys when they are unknown, values are invalid, or the sandbox is asked for
  * where the providers' own keys are at hand: one of the two is a mistake.
  */
 export const readContext = (
@@ -199,7 +218,11 @@ export const readContext = (
     Object.keys(StackContext.shape).map((key) => [key, node.tryGetContext(key) ?? undefined]),
   );
   const result = StackContext.safeParse(given);
-  if (!result.success) throw new Error(`The context is not valid.\n${z.prettifyError(result.error)}`);
+  const unknown = unknownKeysIn(Object.keys(node.getAllContext()));
+  if (!result.success || unknown.length > 0) {
+    const error = new z.ZodError([...(result.error?.issues ?? []), ...unknown]);
+    throw new Error(`The context is not valid.\n${z.prettifyError(error)}`);
+  }
   const realKeys = REAL_KEYS.filter((name) => environment[name]);
   if (result.data.providers === 'sandbox' && realKeys.length > 0) {
     throw new Error(

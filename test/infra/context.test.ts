@@ -259,6 +259,12 @@ describe('an invalid context value fails the synthesis and names the key', () =>
   });
 });
 
+test('a misspelled key fails the synthesis and is named', async () => {
+  await expect(synthesizeService({ alarmemail: 'a@example.com' })).rejects.toThrow(
+    /Unknown key: did you mean alarmEmail\?\n.*at alarmemail/,
+  );
+});
+
 describe('the time limit of the dispatch function', () => {
   const timeoutSeconds = async (imageDeadlineSeconds: number): Promise<number> =>
     (await synthesizeService({ imageDeadlineSeconds })).functions['workflow/dispatch-request']?.properties

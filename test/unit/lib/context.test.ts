@@ -12,7 +12,7 @@ const required = {
 
 /** A node of an app with this context. */
 const aNode = (given: Record<string, unknown>): Node =>
-  ({ tryGetContext: (key: string) => given[key] ?? null }) as Node;
+  ({ tryGetContext: (key: string) => given[key] ?? null, getAllContext: () => given }) as Node;
 const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));
 
 describe('the context', () => {
@@ -168,6 +168,36 @@ describe('the context', () => {
     for (const value of values) {
       expect(() => read({ [key]: value })).toThrow(new RegExp(`The context is not valid.*at ${key}`, 's'));
     }
+  });
+
+  test.each([
+    ['alarmemail', 'did you mean alarmEmail?'],
+    ['alarm-email', 'did you mean alarmEmail?'],
+    ['retentiondys', 'did you mean retentionDays?'],
+    ['MaxRuning', 'did you mean maxRunning?'],
+    ['colour', 'docs/operating.md has all keys'],
+    ['toString', 'docs/operating.md has all keys'],
+  ])('refuses the unknown key %s: %s', (key, advice) => {
+    expect(() => read({ [key]: 'a' })).toThrow(
+      `The context is not valid.\n✖ Unknown key: ${advice}\n  → at ${key.includes('-') ? `["${key}"]` : key}`,
+    );
+  });
+
+  test.each([
+    '@aws-cdk/core:checkSecretUsage',
+    '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver',
+    'aws:cdk:enable-path-metadata',
+    'availability-zones:account=111122223333:region=eu-west-1',
+    'cdk-migrate',
+    'acknowledged-issue-numbers',
+  ])('accepts %s, which the CDK sets', (key) => {
+    expect(read({ [key]: true })).toEqual(read());
+  });
+
+  test('names an unknown key beside an invalid value', () => {
+    expect(() => read({ colour: 'red', pollIntervalSeconds: 0 })).toThrow(
+      /at pollIntervalSeconds.*at colour/s,
+    );
   });
 
   test('names all invalid keys at once', () => {
