@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { findModel } from '../core/models/catalog.ts';
 import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { nearestName } from './nearest-name.ts';
 
@@ -46,7 +47,14 @@ const certificateArn = z
 const headerUrl = z
   .url()
   .regex(/^https?:\/\/[!-'*-~]{1,200}$/, 'Expected a URL of at most 200 ASCII characters, without brackets');
-const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
+/** Paths are appended to it. */
+const baseUrl = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^\s?#@\\/][^\s?#@\\]*$/i.test(text) && URL.canParse(text),
+    'Expected an http or https URL without query, fragment and user',
+  )
+  .transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -112,6 +120,12 @@ const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
   });
 };
 
+/** Routes of models that callers cannot name. */
+const unknownModelsIn = (routes: ModelRoutes): string[] => {
+  const unknown = Object.keys(routes).filter((model) => findModel(model) === undefined);
+  return unknown.length === 0 ? [] : [`The catalog has no model ${unknown.join(', ')}`];
+};
+
 /** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
 const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
 
@@ -175,7 +189,8 @@ export const StackContext = z
     maxRunning: wholeNumber(1, 10_000).optional(),
   })
   .check((given) => {
-    for (const message of contradictoryLimitsIn(given.value.modelRoutes)) {
+    const { modelRoutes } = given.value;
+    for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     for (const [key, message] of contradictionsIn(given.value)) {

@@ -121,6 +121,41 @@ describe('the context', () => {
     expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
   });
 
+  test.each(['publicBaseUrl', 'deliveryBaseUrl', 'modelArkBaseUrl', 'modelStudioBaseUrl'])(
+    'takes an http or https URL as %s, without query, fragment and user',
+    (key) => {
+      for (const url of [
+        'ftp://x.example',
+        'javascript:alert(1)',
+        'http:x.example',
+        'http:///x.example',
+        'https://x.example?a=b',
+        'https://x.example/?',
+        'https://x.example/#part',
+        'https://me@x.example',
+        'https://me:secret@x.example/base',
+        ' https://x.example',
+        'https://x.example/a b',
+        'https://x.example\\a',
+      ]) {
+        expect(() => read({ [key]: url })).toThrow(
+          `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
+        );
+      }
+      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:80/a%20b']) {
+        expect(read({ [key]: url })).toMatchObject({ [key]: url });
+      }
+    },
+  );
+
+  test('has routes for models of the catalog only', () => {
+    const route = { provider: 'modelark', upstreamModel: 'x' };
+
+    expect(() => read({ modelRoutes: { ...ROUTES, xSD5: route, toString: route } })).toThrow(
+      /✖ The catalog has no model xSD5, toString\n {2}→ at modelRoutes/,
+    );
+  });
+
   test.each<[keyof StackContext, unknown[]]>([
     ['outputTtlSeconds', [0, 2_592_001, 1.5, 'soon', '', 'NaN']],
     ['retentionDays', [-1, 3651, 'ninety', '']],
