@@ -2,6 +2,7 @@ import type { Node } from 'constructs';
 import { z } from 'zod';
 import { findModel } from '../core/models/catalog.ts';
 import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import { isTooLong } from '../core/webhooks/webhook-rules.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
@@ -20,11 +21,15 @@ const flag = z
 const guardrailVersion = z.coerce
   .string()
   .regex(/^(DRAFT|[1-9]\d{0,7})$/, 'Expected DRAFT or the number of a version');
-/** Pauses between attempts, in seconds and in order: at most 20, each at most a day. */
+/** Pauses between attempts, in seconds and in order: at most 20, each at most a day, and done before the execution times out. */
 const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
-  .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
+  .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each')
+  .refine(
+    (text) => !isTooLong(text.split(',').map(Number)),
+    'Expected at most 13 days together, with 10 % of jitter',
+  );
 /** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
 const keyNumbers = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),

@@ -148,6 +148,12 @@ describe('the context', () => {
     },
   );
 
+  test('has no webhook schedule that outlasts its execution, jitter included', () => {
+    expect(() => read({ webhookRetrySeconds: `${'86400,'.repeat(11)}70692` })).toThrow(
+      '✖ Expected at most 13 days together, with 10 % of jitter\n  → at webhookRetrySeconds',
+    );
+  });
+
   test('has routes for models of the catalog only', () => {
     const route = { provider: 'modelark', upstreamModel: 'x' };
 
@@ -257,7 +263,8 @@ describe('the context', () => {
     ['reconcileIntervalSeconds', 1],
     ['reconcileIntervalSeconds', 3600],
     ['webhookRetrySeconds', '0'],
-    ['webhookRetrySeconds', Array(20).fill(86_400).join(',')],
+    ['webhookRetrySeconds', Array(20).fill(51_054).join(',')],
+    ['webhookRetrySeconds', `${'86400,'.repeat(11)}70691`],
     ['pollIntervalSeconds', 1],
     ['pollIntervalSeconds', 300],
     ['maxRunning', 1],
