@@ -302,7 +302,8 @@ describe('the outputs of the stack', () => {
   test.each([
     ['ModelArkSecretName', 'ProviderSecretsModelArk'],
     ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
-  ])('%s is the name of the secret that takes the key', async (name, secret) => {
+    ['CallbackSecretName', 'ProviderSecretsCallbacks'],
+  ])('%s is the name of a secret that operators set', async (name, secret) => {
     expect(JSON.stringify(await outputValue({}, name))).toContain(`{"Ref":"${secret}`);
   });
 
