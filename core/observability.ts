@@ -6,17 +6,22 @@ export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
 
-/** Every metric the service emits. Alarms and the dashboard use the same names. */
+/** Every metric the service emits. Alarms and the dashboard use the same names. `METRIC_DIMENSIONS` has their dimensions. */
 export const METRIC = {
-  /** A request that was accepted; by model. */
+  /** A request that was accepted. */
   requestCreated: 'RequestsCreated',
-  /** A request that ended; by model and outcome, `succeeded` or `failed`. */
+  /** A request that ended. Outcome: `succeeded` or `failed`. */
   requestEnded: 'RequestsEnded',
-  /** Seconds from the creation of a request to its success; by model and outcome. */
+  /**
+   * 1 for a request that failed, 0 for one that succeeded: its average is the share that failed. A metric of its own, since an alarm can
+   * look at ten metrics at most, and `requestEnded` is one for each model and outcome.
+   */
+  requestFailed: 'RequestsFailed',
+  /** Seconds from the creation of a request to its success. */
   timeToDone: 'TimeToDone',
   /** xTokens given back when a request ended. */
   refunded: 'XTokensRefunded',
-  /** A call to a provider whose outcome is known for good; by provider and outcome, as `AttemptOutcome` names it. */
+  /** A call to a provider whose outcome is known for good, as `AttemptOutcome` names it. */
   providerCall: 'ProviderCalls',
   /** Requests on the lists of work left, counted up to 16,000 a list. */
   openRequests: 'OpenRequests',
@@ -26,12 +31,14 @@ export const METRIC = {
   held: 'XTokensHeld',
   /** Seconds by which the longest due work is overdue, expired files included. */
   workOverdue: 'WorkOverdue',
-  /** Requests that wait for a provider's capacity; by route. */
+  /** Requests that wait for a provider's capacity. */
   requestsWaiting: 'RequestsWaiting',
-  /** Calls and tasks under way of a route with a limit of them; by route. */
+  /** Calls and tasks under way of a route with a limit of them. */
   callsRunning: 'CallsRunning',
-  /** Seconds since the oldest waiting request was created; by route, and of all. */
+  /** Seconds since the oldest waiting request was created. */
   oldestWaiting: 'OldestWaiting',
+  /** The same of one route with a limit. */
+  oldestWaitingOfRoute: 'OldestWaitingOfRoute',
   /** The provider refused our credential, account or model. An operator must act. */
   providerAccessRefused: 'ProviderAccessRefused',
   /** A provider call whose outcome cannot be determined. */
@@ -46,9 +53,9 @@ export const METRIC = {
   filesNotRemoved: 'FilesNotRemoved',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
-  /** A provider call whose reported usage is not what was billed; by provider and direction, `more` or `less`. */
+  /** A provider call whose reported usage is not what was billed. Direction: `more` or `less`. */
   providerUsageDiffers: 'ProviderUsageDiffers',
-  /** A provider's output that could not be stored. */
+  /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',
   /** A problem found in a ledger. */
   ledgerProblem: 'LedgerProblem',
@@ -56,6 +63,44 @@ export const METRIC = {
   ledgerVerified: 'LedgerVerified',
 } as const;
 export type MetricName = (typeof METRIC)[keyof typeof METRIC];
+
+/**
+ * The dimensions of each metric, besides `STACK_DIMENSION`. CloudWatch keeps a metric for each set of dimensions, so an alarm without one
+ * of them watches nothing.
+ */
+export const METRIC_DIMENSIONS = {
+  [METRIC.requestCreated]: ['model'],
+  [METRIC.requestEnded]: ['model', 'outcome'],
+  [METRIC.requestFailed]: [],
+  [METRIC.timeToDone]: ['model', 'outcome'],
+  [METRIC.refunded]: [],
+  [METRIC.providerCall]: ['outcome', 'provider'],
+  [METRIC.openRequests]: [],
+  [METRIC.oldestOpenRequest]: [],
+  [METRIC.held]: [],
+  [METRIC.workOverdue]: [],
+  [METRIC.requestsWaiting]: ['route'],
+  [METRIC.callsRunning]: ['route'],
+  [METRIC.oldestWaiting]: [],
+  [METRIC.oldestWaitingOfRoute]: ['route'],
+  [METRIC.providerAccessRefused]: ['provider'],
+  [METRIC.providerCallLost]: ['provider'],
+  [METRIC.unknownProviderState]: ['provider'],
+  [METRIC.executionLost]: [],
+  [METRIC.reconcileFailed]: [],
+  [METRIC.filesNotRemoved]: [],
+  [METRIC.webhookGivenUp]: [],
+  [METRIC.providerUsageDiffers]: ['direction', 'provider'],
+  [METRIC.outputStorageFailed]: [],
+  [METRIC.ledgerProblem]: [],
+  [METRIC.ledgerVerified]: [],
+} as const satisfies Record<MetricName, readonly string[]>;
+
+type DimensionName<Name extends MetricName> = (typeof METRIC_DIMENSIONS)[Name][number];
+/** The values of exactly the dimensions of a metric. */
+export type Dimensions<Name extends MetricName> = [DimensionName<Name>] extends [never]
+  ? Record<string, never>
+  : Record<DimensionName<Name>, string>;
 
 /** Powertools writes it as `service`, in logs and as a dimension. The operators' command line has no stack of its own. */
 const serviceName = process.env.STACK_NAME ?? 'operators';
@@ -77,25 +122,40 @@ const write = (
 };
 
 /** Counts one occurrence, or `count`, under the given dimensions. Written immediately. */
-export const countMetric = (name: MetricName, dimensions: Record<string, string>, count = 1): void => {
+export const countMetric = <Name extends MetricName>(
+  name: Name,
+  dimensions: Dimensions<Name>,
+  count = 1,
+): void => {
   write(name, 'Count', dimensions, count);
 };
 
 /** Metrics that are no counts, and their units. xTokens have none. */
 type Measure = Extract<
   MetricName,
-  'TimeToDone' | 'OldestOpenRequest' | 'OldestWaiting' | 'WorkOverdue' | 'XTokensRefunded' | 'XTokensHeld'
+  | 'TimeToDone'
+  | 'OldestOpenRequest'
+  | 'OldestWaiting'
+  | 'OldestWaitingOfRoute'
+  | 'WorkOverdue'
+  | 'XTokensRefunded'
+  | 'XTokensHeld'
 >;
 const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.timeToDone]: 'Seconds',
   [METRIC.oldestOpenRequest]: 'Seconds',
   [METRIC.oldestWaiting]: 'Seconds',
+  [METRIC.oldestWaitingOfRoute]: 'Seconds',
   [METRIC.workOverdue]: 'Seconds',
   [METRIC.refunded]: 'None',
   [METRIC.held]: 'None',
 };
 
 /** Records one value under the given dimensions. Written immediately. */
-export const measure = (name: Measure, dimensions: Record<string, string>, value: number): void => {
+export const measure = <Name extends Measure>(
+  name: Name,
+  dimensions: Dimensions<Name>,
+  value: number,
+): void => {
   write(name, UNIT[name], dimensions, value);
 };

@@ -1,6 +1,9 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { findModel } from '../core/models/catalog.ts';
 import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import { isTooLong } from '../core/webhooks/webhook-rules.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** Context from the command line (`-c key=value`) is text; in `cdk.json` it can have any type. */
 const number = (minimum: number, maximum: number) =>
@@ -18,11 +21,15 @@ const flag = z
 const guardrailVersion = z.coerce
   .string()
   .regex(/^(DRAFT|[1-9]\d{0,7})$/, 'Expected DRAFT or the number of a version');
-/** Pauses between attempts, in seconds and in order: at most 20, each at most a day. */
+/** Pauses between attempts, in seconds and in order: at most 20, each at most a day, and done before the execution times out. */
 const retrySeconds = z.coerce
   .string()
   .regex(/^\d{1,5}(,\d{1,5}){0,19}$/, 'Expected whole seconds, separated by commas')
-  .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each');
+  .refine((text) => text.split(',').every((pause) => Number(pause) <= 86_400), 'Expected at most 86400 each')
+  .refine(
+    (text) => !isTooLong(text.split(',').map(Number)),
+    'Expected at most 13 days together, with 10 % of jitter',
+  );
 /** Numbers of key pairs, different ones, separated by commas; CloudFront trusts at most five in a group. */
 const keyNumbers = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(',').map(Number) : value),
@@ -45,7 +52,14 @@ const certificateArn = z
 const headerUrl = z
   .url()
   .regex(/^https?:\/\/[!-'*-~]{1,200}$/, 'Expected a URL of at most 200 ASCII characters, without brackets');
-const baseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
+/** Paths are appended to it. */
+const baseUrl = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\/[^\s?#@\\/][^\s?#@\\]*$/i.test(text) && URL.canParse(text),
+    'Expected an http or https URL without query, fragment and user',
+  )
+  .transform((url) => url.replace(/\/+$/, ''));
 const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -111,6 +125,12 @@ const contradictoryLimitsIn = (routes: ModelRoutes): string[] => {
   });
 };
 
+/** Routes of models that callers cannot name. */
+const unknownModelsIn = (routes: ModelRoutes): string[] => {
+  const unknown = Object.keys(routes).filter((model) => findModel(model) === undefined);
+  return unknown.length === 0 ? [] : [`The catalog has no model ${unknown.join(', ')}`];
+};
+
 /** Functions that wait for servers of others, and so could use up the concurrency that the API needs. */
 const RESERVABLE = ['deliver-webhook', 'dispatch-request', 'measure-clips'] as const;
 
@@ -174,7 +194,8 @@ export const StackContext = z
     maxRunning: wholeNumber(1, 10_000).optional(),
   })
   .check((given) => {
-    for (const message of contradictoryLimitsIn(given.value.modelRoutes)) {
+    const { modelRoutes } = given.value;
+    for (const message of [...unknownModelsIn(modelRoutes), ...contradictoryLimitsIn(modelRoutes)]) {
       given.issues.push({ code: 'custom', path: ['modelRoutes'], message, input: given.value });
     }
     for (const [key, message] of contradictionsIn(given.value)) {
@@ -188,7 +209,25 @@ export type StackContext = z.infer<typeof StackContext>;
 const REAL_KEYS = ['MODELARK_API_KEY', 'MODELSTUDIO_API_KEY'];
 
 /**
- * The validated context of a CDK app. Throws and names the keys when values are invalid, or when the sandbox is asked for
+ * Keys that the CDK sets, or keeps in `cdk.json`: feature flags, settings of its command line, and what it has looked up in
+ * an account.
+ */
+const KEY_OF_CDK = /[@:]|^cdk-|^acknowledged-issue-numbers$/;
+
+/** A key that nothing reads is a mistake: `-c alarmemail=…` would deploy a stack whose alarms reach nobody. */
+const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
+  const known = Object.keys(StackContext.shape);
+  return keys
+    .filter((key) => !known.includes(key) && !KEY_OF_CDK.test(key))
+    .map((key) => {
+      const nearest = nearestName(key, known);
+      const advice = nearest ? `did you mean ${nearest}?` : 'docs/operating.md has all keys';
+      return { code: 'custom', path: [key], message: `Unknown key: ${advice}`, input: key };
+    });
+};
+
+/**
+ * The validated context of a CDK app. Throws and names the keys when they are unknown, values are invalid, or the sandbox is asked for
  * where the providers' own keys are at hand: one of the two is a mistake.
  */
 export const readContext = (
@@ -199,7 +238,11 @@ export const readContext = (
     Object.keys(StackContext.shape).map((key) => [key, node.tryGetContext(key) ?? undefined]),
   );
   const result = StackContext.safeParse(given);
-  if (!result.success) throw new Error(`The context is not valid.\n${z.prettifyError(result.error)}`);
+  const unknown = unknownKeysIn(Object.keys(node.getAllContext()));
+  if (!result.success || unknown.length > 0) {
+    const error = new z.ZodError([...(result.error?.issues ?? []), ...unknown]);
+    throw new Error(`The context is not valid.\n${z.prettifyError(error)}`);
+  }
   const realKeys = REAL_KEYS.filter((name) => environment[name]);
   if (result.data.providers === 'sandbox' && realKeys.length > 0) {
     throw new Error(

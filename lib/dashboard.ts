@@ -11,7 +11,14 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
+import {
+  type Dimensions,
+  METRIC,
+  METRIC_DIMENSIONS,
+  METRIC_NAMESPACE,
+  type MetricName,
+  STACK_DIMENSION,
+} from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -41,7 +48,7 @@ export class Dashboard extends Construct {
     super(scope, id);
     const { stackName, region } = Stack.of(this);
     const sum = { period: PERIOD, statistic: 'Sum' };
-    const own = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+    const own = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
       new Metric({
         namespace: METRIC_NAMESPACE,
         metricName,
@@ -52,14 +59,14 @@ export class Dashboard extends Construct {
       new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: PERIOD });
     const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
       new GraphWidget({ title, left, right, width: 12 });
-    /** One line for each value of the other dimensions, named by them. */
-    const each = (metricName: MetricName, dimensions: readonly string[], statistic: string): MathExpression =>
+    /** One line for each value of the metric's dimensions, named by them. */
+    const each = (metricName: MetricName, statistic: string): MathExpression =>
       new MathExpression({
-        expression: `SEARCH('{${[METRIC_NAMESPACE, ...dimensions, STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
+        expression: `SEARCH('{${[METRIC_NAMESPACE, ...METRIC_DIMENSIONS[metricName], STACK_DIMENSION].join(',')}} MetricName="${metricName}" ${STACK_DIMENSION}="${stackName}"', '${statistic}', ${PERIOD.toSeconds()})`,
         label: '',
         period: PERIOD,
       });
-    const latest = (metricName: MetricName): Metric => own(metricName).with({ statistic: 'Maximum' });
+    const latest = (metric: Metric): Metric => metric.with({ statistic: 'Maximum' });
     const executions = (of: (machine: StateMachine) => Metric): Metric[] =>
       Object.entries(stateMachines).map(([label, machine]) => of(machine).with({ label }));
 
@@ -79,36 +86,36 @@ export class Dashboard extends Construct {
           ]),
         ],
         [
-          graph('Creations by model', [each(METRIC.requestCreated, ['model'], 'Sum')]),
-          graph('Ended by model and outcome', [each(METRIC.requestEnded, ['model', 'outcome'], 'Sum')]),
+          graph('Creations by model', [each(METRIC.requestCreated, 'Sum')]),
+          graph('Ended by model and outcome', [each(METRIC.requestEnded, 'Sum')]),
         ],
         [
-          graph('Calls to providers by outcome', [each(METRIC.providerCall, ['outcome', 'provider'], 'Sum')]),
+          graph('Calls to providers by outcome', [each(METRIC.providerCall, 'Sum')]),
           graph('Seconds from creation to success by model, median and 99 of 100', [
-            each(METRIC.timeToDone, ['model', 'outcome'], 'p50'),
-            each(METRIC.timeToDone, ['model', 'outcome'], 'p99'),
+            each(METRIC.timeToDone, 'p50'),
+            each(METRIC.timeToDone, 'p99'),
           ]),
         ],
         [
           graph(
             'Open requests, and seconds: the oldest, and overdue work',
-            [latest(METRIC.openRequests)],
-            [latest(METRIC.oldestOpenRequest), latest(METRIC.workOverdue)],
+            [latest(own(METRIC.openRequests, {}))],
+            [latest(own(METRIC.oldestOpenRequest, {})), latest(own(METRIC.workOverdue, {}))],
           ),
           graph(
             'xTokens held for open requests, and refunded',
-            [latest(METRIC.held)],
-            [own(METRIC.refunded)],
+            [latest(own(METRIC.held, {}))],
+            [own(METRIC.refunded, {})],
           ),
         ],
         [
           graph(
             'Requests waiting, and calls running, by route',
-            [each(METRIC.requestsWaiting, ['route'], 'Maximum')],
-            [each(METRIC.callsRunning, ['route'], 'Maximum')],
+            [each(METRIC.requestsWaiting, 'Maximum')],
+            [each(METRIC.callsRunning, 'Maximum')],
           ),
           graph('Seconds since the oldest waiting request was created, by route', [
-            each(METRIC.oldestWaiting, ['route'], 'Maximum'),
+            each(METRIC.oldestWaitingOfRoute, 'Maximum'),
           ]),
         ],
         [
@@ -142,15 +149,15 @@ export class Dashboard extends Construct {
             [ofLambda('Throttles', 'Sum')],
           ),
           graph('Usage that providers report and we did not bill, or billed and they did not use', [
-            each(METRIC.providerUsageDiffers, ['direction', 'provider'], 'Sum'),
+            each(METRIC.providerUsageDiffers, 'Sum'),
           ]),
         ],
         [
           graph('Webhooks given up, executions lost, ledger problems', [
-            own(METRIC.webhookGivenUp),
-            own(METRIC.executionLost),
-            own(METRIC.reconcileFailed),
-            own(METRIC.ledgerProblem),
+            own(METRIC.webhookGivenUp, {}),
+            own(METRIC.executionLost, {}),
+            own(METRIC.reconcileFailed, {}),
+            own(METRIC.ledgerProblem, {}),
           ]),
         ],
         [

@@ -43,7 +43,12 @@ const entriesOf = <Name extends string, Value>(record: Partial<Record<Name, Valu
 /** The whole service: its capabilities, and which function may use which. */
 export class GenerationServiceStack extends Stack {
   constructor(scope: Construct, id: string, { context, bundleOf, ...props }: GenerationServiceStackProps) {
-    super(scope, id, props);
+    super(scope, id, {
+      terminationProtection: context.removalPolicy === 'keep',
+      // CloudFormation passes it on to every resource that can have tags.
+      tags: { service: context.stackName },
+      ...props,
+    });
     const settings = new Settings(context);
     const dataStore = new DataStore(this, 'DataStore', context);
     const sandbox =

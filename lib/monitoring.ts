@@ -4,6 +4,7 @@ import {
   Alarm,
   ComparisonOperator,
   type IMetric,
+  MathExpression,
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -13,7 +14,13 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { METRIC, METRIC_NAMESPACE, type MetricName, STACK_DIMENSION } from '../core/observability.ts';
+import {
+  type Dimensions,
+  METRIC,
+  METRIC_NAMESPACE,
+  type MetricName,
+  STACK_DIMENSION,
+} from '../core/observability.ts';
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { StackContext } from './context.ts';
 
@@ -30,6 +37,9 @@ export interface MonitoringProps {
 const OVERDUE_SECONDS = 900;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
 const STUCK_SECONDS = 19_800;
+
+/** Of fewer ended requests in 15 min, the share that failed says little. */
+const MIN_ENDED = 20;
 
 /** The period of metrics that the reconciler reports every 5 min, or in each run if those are further apart. */
 const surveyPeriod = (everySeconds: number): Duration =>
@@ -57,7 +67,7 @@ export class Monitoring extends Construct {
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
     /** Sum of one of the service's own metrics over 5 min. */
-    const serviceMetric = (metricName: MetricName, dimensions: Record<string, string> = {}): Metric =>
+    const serviceMetric = <Name extends MetricName>(metricName: Name, dimensions: Dimensions<Name>): Metric =>
       new Metric({
         namespace: METRIC_NAMESPACE,
         metricName,
@@ -65,10 +75,10 @@ export class Monitoring extends Construct {
         statistic: 'Sum',
         period: Duration.minutes(5),
       });
-    this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem), 'A ledger does not add up.');
+    this.alarm('LedgerProblem', serviceMetric(METRIC.ledgerProblem, {}), 'A ledger does not add up.');
     this.alarm(
       'LedgerNotVerified',
-      serviceMetric(METRIC.ledgerVerified).with({ period: Duration.days(1) }),
+      serviceMetric(METRIC.ledgerVerified, {}).with({ period: Duration.days(1) }),
       'The ledgers have not been verified for two days.',
       // A run writes 0 when it begins, so that one that fails is seen. The first run comes a day after the first deployment.
       { below: 1, periods: 2, orNoData: true },
@@ -91,30 +101,49 @@ export class Monitoring extends Construct {
     );
     this.alarm(
       'FilesNotRemoved',
-      serviceMetric(METRIC.filesNotRemoved),
+      serviceMetric(METRIC.filesNotRemoved, {}),
       'Expired files could not be removed for half an hour.',
+    );
+    const ended = serviceMetric(METRIC.requestFailed, {});
+    this.alarm(
+      'RequestsFailing',
+      new MathExpression({
+        expression: `IF(ended >= ${MIN_ENDED}, failed, 0)`,
+        usingMetrics: {
+          ended: ended.with({ statistic: 'SampleCount' }),
+          failed: ended.with({ statistic: 'Average' }),
+        },
+        period: Duration.minutes(15),
+      }),
+      'Half or more of the requests that end have failed.',
+      { atLeast: 0.5 },
+    );
+    this.alarm(
+      'OutputStorageFailed',
+      serviceMetric(METRIC.outputStorageFailed, {}),
+      'Outputs that a provider has made and charges for could not be stored.',
     );
     this.alarm(
       'ReconcileFailed',
-      serviceMetric(METRIC.reconcileFailed),
+      serviceMetric(METRIC.reconcileFailed, {}),
       'The reconciler could not handle an item.',
     );
     const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };
     this.alarm(
       'WorkOverdue',
-      serviceMetric(METRIC.workOverdue).with(surveyed),
+      serviceMetric(METRIC.workOverdue, {}).with(surveyed),
       'Work or the removal of files is overdue by 15 minutes, or the reconciler does not run.',
       { atLeast: OVERDUE_SECONDS, orNoData: true },
     );
     this.alarm(
       'RequestStuck',
-      serviceMetric(METRIC.oldestOpenRequest).with(surveyed),
+      serviceMetric(METRIC.oldestOpenRequest, {}).with(surveyed),
       'A request is open for longer than any execution runs.',
       { atLeast: STUCK_SECONDS },
     );
     this.alarm(
       'CapacityShort',
-      serviceMetric(METRIC.oldestWaiting).with(surveyed),
+      serviceMetric(METRIC.oldestWaiting, {}).with(surveyed),
       "A request has waited for its provider's capacity for half of its time in the queue.",
       { atLeast: Math.ceil(props.context.queueDeadlineSeconds / 2) },
     );
@@ -137,20 +166,19 @@ export class Monitoring extends Construct {
     );
     this.alarm(
       'WebhookGivenUp',
-      serviceMetric(METRIC.webhookGivenUp),
+      serviceMetric(METRIC.webhookGivenUp, {}),
       'Webhooks are given up: many receivers refuse them, or our own deliveries fail.',
       { atLeast: 50 },
     );
     for (const provider of PROVIDER_IDS) {
-      const ofProvider = (metric: MetricName): Metric => serviceMetric(metric, { provider });
       this.alarm(
         `${provider}-access-refused`,
-        ofProvider(METRIC.providerAccessRefused),
+        serviceMetric(METRIC.providerAccessRefused, { provider }),
         `${provider} refuses our credential, account, quota or model.`,
       );
       this.alarm(
         `${provider}-call-lost`,
-        ofProvider(METRIC.providerCallLost),
+        serviceMetric(METRIC.providerCallLost, { provider }),
         `Calls to ${provider} end with an unknown outcome.`,
         {
           atLeast: 5,
@@ -158,7 +186,7 @@ export class Monitoring extends Construct {
       );
       this.alarm(
         `${provider}-unknown-state`,
-        ofProvider(METRIC.unknownProviderState),
+        serviceMetric(METRIC.unknownProviderState, { provider }),
         `${provider} reports a task state that the adapter does not know.`,
       );
     }

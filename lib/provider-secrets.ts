@@ -21,12 +21,13 @@ export class ProviderSecrets extends Construct {
   /** Holds the key that ModelArk is called with. */
   readonly modelArk: Secret;
   readonly modelStudio: Secret;
+  /** Behind the tokens in callback URLs. */
+  readonly callbacks: Secret;
   /** Where each provider is called. */
   readonly modelArkBaseUrl: string;
   readonly modelStudioBaseUrl: string;
   /** The model routes as JSON. */
   readonly modelRoutes: string;
-  private readonly callbacks: Secret;
   private readonly environment: Environment;
 
   constructor(scope: Construct, id: string, settings: ProviderSettings, sandbox?: SandboxProviders) {

@@ -47,6 +47,7 @@ export const addOutputs = (stack: Construct, service: Capabilities): void => {
   output('ModelStudioBaseUrl', secrets.modelStudioBaseUrl);
   output('ModelArkSecretName', secrets.modelArk.secretName);
   output('ModelStudioSecretName', secrets.modelStudio.secretName);
+  output('CallbackSecretName', secrets.callbacks.secretName);
   const { variables } = settings;
   output('ImageDeadlineSeconds', variables.IMAGE_DEADLINE_SECONDS);
   output('VideoDeadlineSeconds', variables.VIDEO_DEADLINE_SECONDS);

@@ -10,8 +10,8 @@ import { addSeconds, toInstant } from '../time.ts';
 /** The pause before the second attempt to remove a request's files. It doubles from attempt to attempt. */
 const FIRST_PAUSE_SECONDS = 60;
 const MAX_PAUSE_SECONDS = 3600;
-/** Failed attempts, over half an hour, after which an operator has to look. */
-const FAILURES_UNTIL_NOTICE = 5;
+/** Failed attempts after which an operator has to look: the sixth comes 31 min after the first. */
+const FAILURES_UNTIL_NOTICE = 6;
 
 /**
  * Removes the files of requests that have expired, and marks their records. Callers see no change: a record reads

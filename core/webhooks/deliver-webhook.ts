@@ -73,7 +73,10 @@ export const deliverWebhook = async (
         random(),
       );
   if (!attempted.ran) logger.info('webhook postponed', { ...step });
-  if (step.next === 'give-up') countMetric(METRIC.webhookGivenUp, { reason: step.reason });
+  if (step.next === 'give-up') {
+    logger.warn('webhook given up', { reason: step.reason });
+    countMetric(METRIC.webhookGivenUp, {});
+  }
   return step;
 };
 

@@ -87,6 +87,15 @@ export const nextAttemptSeconds = (
   return planned === undefined ? undefined : Math.round(planned * (1 - JITTER + 2 * JITTER * random));
 };
 
+/** A delivery is given up by then, a day before its execution of `webhook-delivery` times out without counting it. */
+const MAX_DELIVERY_SECONDS = 13 * SECONDS_PER_DAY;
+
+/** Whether a delivery by this schedule may still run when it has to be given up. */
+export const isTooLong = (scheduleSeconds: readonly number[]): boolean => {
+  const longest = scheduleSeconds.map((_, index) => nextAttemptSeconds(index + 1, scheduleSeconds, 1) ?? 0);
+  return longest.reduce((sum, seconds) => sum + seconds, 0) > MAX_DELIVERY_SECONDS;
+};
+
 /** What the `webhook-delivery` state machine does next. */
 export type DeliveryStep =
   /** The attempt failed or could not be made yet: make the next one after this many whole seconds. */
@@ -129,7 +138,7 @@ const MIN_POSTPONED_IN_ALL_SECONDS = SECONDS_PER_DAY;
 /**
  * The next step when an attempt could not be made: it does not count, and is made when half as much time again has
  * passed since the delivery began, from 10 s up to 30 min, with jitter, but not before `notBefore`. A delivery that is
- * twice as old as its whole schedule, and at least a day, is given up.
+ * twice as old as its whole schedule, and at least a day, is given up, and one of 13 days in any case.
  */
 export const stepWhenPostponed = (
   { startedAt, notBefore, now }: { startedAt: Instant; notBefore: Instant | undefined; now: Date },
@@ -138,7 +147,8 @@ export const stepWhenPostponed = (
 ): DeliveryStep => {
   const ageSeconds = (now.getTime() - Date.parse(startedAt)) / 1000;
   const inAll = 2 * scheduleSeconds.reduce((sum, seconds) => sum + seconds, 0);
-  if (ageSeconds > Math.max(inAll, MIN_POSTPONED_IN_ALL_SECONDS)) return { next: 'give-up', reason: 'spent' };
+  const limit = Math.min(Math.max(inAll, MIN_POSTPONED_IN_ALL_SECONDS), MAX_DELIVERY_SECONDS);
+  if (ageSeconds > limit) return { next: 'give-up', reason: 'spent' };
   const spread = Math.min(MAX_POSTPONED_SECONDS, Math.max(MIN_POSTPONED_SECONDS, ageSeconds / 2));
   const untilAllowed = notBefore === undefined ? 0 : (Date.parse(notBefore) - now.getTime()) / 1000;
   return { next: 'wait', waitSeconds: Math.ceil(Math.max(untilAllowed, 0) + spread * (0.5 + random / 2)) };

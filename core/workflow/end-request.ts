@@ -99,6 +99,7 @@ const reportEnd = (
   now: Date,
 ): void => {
   countMetric(METRIC.requestEnded, { model, outcome: status });
+  countMetric(METRIC.requestFailed, {}, status === 'failed' ? 1 : 0);
   if (status === 'succeeded') {
     measure(METRIC.timeToDone, { model, outcome: status }, (now.getTime() - Date.parse(createdAt)) / 1000);
   }

@@ -33,8 +33,12 @@ export const reconcileRequest = async (
   }
   const status = await findWorkflowStatus(requestId, reportedEnd);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return true;
-  logger.warn('a request without an execution', { requestId, status: status ?? 'NEVER_STARTED' });
-  countMetric(METRIC.executionLost, { kind: request.kind });
+  logger.warn('a request without an execution', {
+    requestId,
+    kind: request.kind,
+    status: status ?? 'NEVER_STARTED',
+  });
+  countMetric(METRIC.executionLost, {});
   if (status === undefined) await startWorkflow(requestId);
   else await settleOrFailRequest(requestId, LOST_EXECUTION, clock);
   return false;

@@ -79,7 +79,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
       throw new OutputsPendingError(`Outputs ${[...pending].join(', ')} of ${requestId} are not stored yet.`);
     }
   } else {
-    for (const _ of pending) countMetric(METRIC.outputStorageFailed, { model: request.model });
+    for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs)) {
       reportUsage(request, latestAttempts(attempts).values());
       // The provider has made all that it will, and needs them no more.
@@ -135,6 +135,7 @@ const storeOutput = async (
       }
       logger.warn('an output could not be stored', {
         requestId: request.requestId,
+        model: request.model,
         index,
         attempt,
         isFinal,
@@ -142,7 +143,7 @@ const storeOutput = async (
         error: error as Error,
       });
       if (!isFinal) return 'pending';
-      countMetric(METRIC.outputStorageFailed, { model: request.model });
+      countMetric(METRIC.outputStorageFailed, {});
       return { index };
     }
   }

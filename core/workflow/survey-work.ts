@@ -47,7 +47,7 @@ const surveyRoutes = async (now: Date): Promise<void> => {
   for (const [route, { running, waiting, oldestAt }] of loads) {
     countMetric(METRIC.requestsWaiting, { route }, waiting);
     if (running !== undefined) countMetric(METRIC.callsRunning, { route }, running);
-    measure(METRIC.oldestWaiting, { route }, secondsSince(oldestAt, now));
+    measure(METRIC.oldestWaitingOfRoute, { route }, secondsSince(oldestAt, now));
   }
   const oldest = [...loads.values()].flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0];
   measure(METRIC.oldestWaiting, {}, secondsSince(oldest, now));

@@ -259,6 +259,12 @@ describe('an invalid context value fails the synthesis and names the key', () =>
   });
 });
 
+test('a misspelled key fails the synthesis and is named', async () => {
+  await expect(synthesizeService({ alarmemail: 'a@example.com' })).rejects.toThrow(
+    /Unknown key: did you mean alarmEmail\?\n.*at alarmemail/,
+  );
+});
+
 describe('the time limit of the dispatch function', () => {
   const timeoutSeconds = async (imageDeadlineSeconds: number): Promise<number> =>
     (await synthesizeService({ imageDeadlineSeconds })).functions['workflow/dispatch-request']?.properties
@@ -296,7 +302,8 @@ describe('the outputs of the stack', () => {
   test.each([
     ['ModelArkSecretName', 'ProviderSecretsModelArk'],
     ['ModelStudioSecretName', 'ProviderSecretsModelStudio'],
-  ])('%s is the name of the secret that takes the key', async (name, secret) => {
+    ['CallbackSecretName', 'ProviderSecretsCallbacks'],
+  ])('%s is the name of a secret that operators set', async (name, secret) => {
     expect(JSON.stringify(await outputValue({}, name))).toContain(`{"Ref":"${secret}`);
   });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRIC, METRIC_NAMESPACE } from '../../core/observability.ts';
+import { METRIC, METRIC_DIMENSIONS, METRIC_NAMESPACE, STACK_DIMENSION } from '../../core/observability.ts';
 import { PROVIDER_IDS } from '../../core/provider-calls/providers.ts';
 import { codeIn, readDocument } from '../unit/docs/documents.ts';
 import {
@@ -36,6 +36,12 @@ const ALARMS: Alarm[] = [
   executionsOf('GenerationWorkflowMachineStateMachine', 'ExecutionsTimedOut'),
   executionsOf('ExpiryWorkflowMachineStateMachine', 'ExecutionsFailed'),
   ofService(METRIC.filesNotRemoved, '>= 1 in 1 x 300 s'),
+  ofService(METRIC.outputStorageFailed, '>= 1 in 1 x 300 s'),
+  // Half of at least 20: the metric is 1 for a request that failed, 0 for one that succeeded.
+  [
+    `IF(ended >= 20, failed, 0) ended=SampleCount,failed=Average of ${METRIC_NAMESPACE}/${METRIC.requestFailed} ${OURS}`,
+    '>= 0.5 in 1 x 900 s',
+  ],
   ['AWS/ApiGateway/5XXError ApiName=GenerationService', '>= 5 in 1 x 300 s'],
   // Of the whole account, which shares its concurrency.
   ['AWS/Lambda/Throttles ', '>= 50 in 1 x 300 s'],
@@ -47,11 +53,15 @@ const ALARMS: Alarm[] = [
   ]),
 ];
 
+/** A part of the metric math of an alarm. */
+interface MathMetric {
+  Id: string;
+  Expression?: string;
+  MetricStat?: { Metric: Resource['Properties']; Stat: string; Period: number };
+}
+
 const described = ({ Properties }: Resource): Alarm => {
-  const { Namespace, MetricName, Dimensions, Threshold, EvaluationPeriods, Period } = Properties;
-  const split = (Dimensions ?? []).map(
-    ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
-  );
+  const { MetricName, Threshold, EvaluationPeriods } = Properties;
   // Missing data is never a breach: the first deployment would raise every such alarm at once.
   const sign = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' }[
     Properties.ComparisonOperator as string
@@ -60,10 +70,26 @@ const described = ({ Properties }: Resource): Alarm => {
   const noData = Properties.InsufficientDataActions ? ', or no data' : '';
   expect(Properties.InsufficientDataActions ?? Properties.AlarmActions).toEqual(Properties.AlarmActions);
   expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
-  return [
-    `${Namespace}/${MetricName} ${split.toSorted().join(' ')}`,
-    `${sign} ${Threshold} in ${EvaluationPeriods} x ${Period} s${noData}`,
-  ];
+  const { metric, period } = Properties.Metrics ? ofMath(Properties.Metrics) : ofMetric(Properties);
+  return [metric, `${sign} ${Threshold} in ${EvaluationPeriods} x ${period} s${noData}`];
+};
+
+const ofMetric = ({ Namespace, MetricName, Dimensions, Period }: Resource['Properties']) => {
+  const split = (Dimensions ?? []).map(
+    ({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${render(Value)}`,
+  );
+  return { metric: `${Namespace}/${MetricName} ${split.toSorted().join(' ')}`, period: Period };
+};
+
+/** An expression over statistics of one metric. */
+const ofMath = (metrics: MathMetric[]) => {
+  const [{ Expression } = {}] = metrics.filter((metric) => metric.Expression);
+  const parts = metrics.flatMap(({ Id, MetricStat }) => (MetricStat ? [{ Id, ...MetricStat }] : []));
+  const of = new Set(parts.map(({ Metric }) => ofMetric(Metric).metric));
+  const periods = new Set(parts.map(({ Period }) => Period));
+  expect([of.size, periods.size]).toEqual([1, 1]);
+  const statistics = parts.map(({ Id, Stat }) => `${Id}=${Stat}`).toSorted();
+  return { metric: `${Expression} ${statistics} of ${[...of]}`, period: [...periods][0] };
 };
 
 let service: ServiceTemplate;
@@ -112,6 +138,17 @@ describe('the operating guide', () => {
     expect(described.map((name) => name.replaceAll('-', '')).toSorted()).toEqual(ids.toSorted());
   });
 
+  test('counts what is billed by the piece: secrets, metrics of alarms, dashboards', () => {
+    const count = (type: string) => ofType(service.resources, type).length;
+    const watched = alarms().flatMap(({ Properties }) =>
+      ((Properties.Metrics ?? [{ MetricStat: {} }]) as MathMetric[]).filter(({ MetricStat }) => MetricStat),
+    );
+
+    expect(guide).toContain(
+      `| $0.40, $0.10, $3 each | ${count('AWS::SecretsManager::Secret')}, ${watched.length} and ${count('AWS::CloudWatch::Dashboard')}: `,
+    );
+  });
+
   test('shows the saved queries of the stack, which search the logs of every function that serves requests', () => {
     const queries = ofType(service.resources, 'AWS::Logs::QueryDefinition').map(
       ([, { Properties }]) => Properties,
@@ -123,6 +160,62 @@ describe('the operating guide', () => {
       expect(guide).toContain(QueryString);
       expect(LogGroupNames.length).toBeGreaterThan(20);
     }
+  });
+});
+
+describe('a metric of ours is looked up by exactly the dimensions that it is counted by', () => {
+  const expected = (metric: string): string[] => [
+    ...METRIC_DIMENSIONS[metric as keyof typeof METRIC_DIMENSIONS],
+    STACK_DIMENSION,
+  ];
+  const expectCounted = (found: [metric: string, dimensions: string[]][]) => {
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.map(([metric, dimensions]) => [metric, dimensions.toSorted()])).toEqual(
+      found.map(([metric]) => [metric, expected(metric).toSorted()]),
+    );
+  };
+
+  test('by every alarm', () => {
+    const watched = alarms().flatMap(({ Properties }) => [
+      Properties,
+      ...(Properties.Metrics ?? []).flatMap(({ MetricStat }: MathMetric) => MetricStat?.Metric ?? []),
+    ]);
+
+    expectCounted(
+      watched
+        .filter(({ Namespace }) => Namespace === METRIC_NAMESPACE)
+        .map(({ MetricName, Dimensions }) => [
+          MetricName,
+          Dimensions.map(({ Name }: { Name: string }) => Name),
+        ]),
+    );
+  });
+
+  test('by every line of the dashboard', () => {
+    const { DashboardBody } = onlyOne(service.resources, 'AWS::CloudWatch::Dashboard').Properties;
+    const { widgets } = JSON.parse(render(DashboardBody)) as {
+      widgets: { properties: { metrics: (string | { expression?: string })[][] } }[];
+    };
+    const lines = widgets.flatMap(({ properties }) => properties.metrics);
+    const searches = lines.flatMap(([search]) =>
+      typeof search === 'object' ? [search.expression ?? ''] : [],
+    );
+
+    expectCounted([
+      ...lines
+        .filter(([namespace]) => namespace === METRIC_NAMESPACE)
+        .map(([, metric, ...rest]): [string, string[]] => [
+          String(metric),
+          // Names and values take turns; how to draw the line comes last.
+          rest.filter((part, index) => typeof part === 'string' && index % 2 === 0).map(String),
+        ]),
+      ...searches.map((search): [string, string[]] => {
+        const [, schema = '', metric = ''] = /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" /.exec(search) ?? [];
+        const [namespace, ...dimensions] = schema.split(',');
+        expect([search, namespace]).toEqual([search, METRIC_NAMESPACE]);
+        return [metric, dimensions];
+      }),
+    ]);
   });
 });
 

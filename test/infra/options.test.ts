@@ -187,6 +187,14 @@ describe('execution logs and traces', () => {
 });
 
 describe('the removal policy', () => {
+  test('keep protects the stack against deletion, until an operator switches that off', () => {
+    expect([plain, production, development].map(({ stack }) => stack.terminationProtection)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   test('destroy takes table and files with the stack', () => {
     const { resources } = development;
 
@@ -196,4 +204,9 @@ describe('the removal policy', () => {
     expect(onlyOne(resources, 'AWS::S3::Bucket')).toMatchObject({ DeletionPolicy: 'Delete' });
     expect(ofType(resources, 'Custom::S3AutoDeleteObjects')).toHaveLength(1);
   });
+});
+
+test('the stack, and by it what it holds, has a tag to tell costs by', async () => {
+  expect(plain.stack.tags).toEqual({ service: 'GenerationService' });
+  expect((await synthesizeService({ stackName: 'Another' })).stack.tags).toEqual({ service: 'Another' });
 });

@@ -32,9 +32,11 @@ export const synthesize = (overrides: Record<string, unknown>): ServiceTemplate 
       context: { ...projectContext(), ...overrides },
       builtinCloudFormationValidation: false,
     });
-    const template = Template.fromStack(addService(app, join(folder, 'bundles')));
-    const { Resources: resources, Outputs: outputs } = template.toJSON();
-    return { resources, outputs, functions: functionsByBundle(resources, app.outdir) };
+    const service = addService(app, join(folder, 'bundles'));
+    const { Resources: resources, Outputs: outputs } = Template.fromStack(service).toJSON();
+    const { terminationProtection = false, tags } = app.synth().getStackArtifact(service.artifactId);
+    const stack = { terminationProtection, tags };
+    return { resources, outputs, stack, functions: functionsByBundle(resources, app.outdir) };
   });
 
 /** Adds the real stack to an app. Each bundle is a file with the function's name instead of code. */

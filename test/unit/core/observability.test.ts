@@ -17,7 +17,7 @@ const counted = () => written.mock.calls.map(([line]) => JSON.parse(String(line)
 
 describe('a metric', () => {
   test('is written at once, in the namespace and by the dimensions that alarms look at', () => {
-    countMetric(METRIC.outputStorageFailed, { model: 'xQI3Pro' });
+    countMetric(METRIC.requestCreated, { model: 'xQI3Pro' });
 
     expect(counted()).toMatchObject([
       {
@@ -26,19 +26,19 @@ describe('a metric', () => {
             {
               Namespace: 'GenerationService',
               Dimensions: [['service', 'model']],
-              Metrics: [{ Name: 'OutputStorageFailed', Unit: 'Count' }],
+              Metrics: [{ Name: 'RequestsCreated', Unit: 'Count' }],
             },
           ],
         },
         service: 'SecondStack',
         model: 'xQI3Pro',
-        OutputStorageFailed: 1,
+        RequestsCreated: 1,
       },
     ]);
   });
 
   test.each([
-    ['TimeToDone', 'Seconds', 12.5],
+    ['WorkOverdue', 'Seconds', 12.5],
     ['OldestOpenRequest', 'Seconds', 0],
     ['XTokensHeld', 'None', 0.004],
   ] as const)('can be a value: %s in %s', (name, unit, value) => {
@@ -47,5 +47,18 @@ describe('a metric', () => {
     expect(counted()).toMatchObject([
       { _aws: { CloudWatchMetrics: [{ Metrics: [{ Name: name, Unit: unit }] }] }, [name]: value },
     ]);
+  });
+
+  test('compiles only with exactly its dimensions', () => {
+    // @ts-expect-error: one that it does not have
+    countMetric(METRIC.webhookGivenUp, { reason: 'gone' });
+    // @ts-expect-error: one more than it has
+    countMetric(METRIC.requestCreated, { model: 'xQI3Pro', outcome: 'failed' });
+    // @ts-expect-error: one missing
+    countMetric(METRIC.requestEnded, { model: 'xQI3Pro' });
+    // @ts-expect-error: another one
+    measure(METRIC.oldestWaitingOfRoute, { model: 'xQI3Pro' }, 1);
+
+    expect(counted()).toHaveLength(4);
   });
 });

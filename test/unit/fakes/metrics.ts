@@ -8,6 +8,7 @@ type Recorded = [name: string, dimensions: Record<string, string>, value?: numbe
 const TRAFFIC = new Set<string>([
   METRIC.requestCreated,
   METRIC.requestEnded,
+  METRIC.requestFailed,
   METRIC.timeToDone,
   METRIC.refunded,
   METRIC.providerCall,

@@ -12,7 +12,7 @@ const required = {
 
 /** A node of an app with this context. */
 const aNode = (given: Record<string, unknown>): Node =>
-  ({ tryGetContext: (key: string) => given[key] ?? null }) as Node;
+  ({ tryGetContext: (key: string) => given[key] ?? null, getAllContext: () => given }) as Node;
 const read = (given: Record<string, unknown> = {}) => readContext(aNode({ ...required, ...given }));
 
 describe('the context', () => {
@@ -121,6 +121,47 @@ describe('the context', () => {
     expect(read({ publicBaseUrl }).publicBaseUrl).toBe(expected);
   });
 
+  test.each(['publicBaseUrl', 'deliveryBaseUrl', 'modelArkBaseUrl', 'modelStudioBaseUrl'])(
+    'takes an http or https URL as %s, without query, fragment and user',
+    (key) => {
+      for (const url of [
+        'ftp://x.example',
+        'javascript:alert(1)',
+        'http:x.example',
+        'http:///x.example',
+        'https://x.example?a=b',
+        'https://x.example/?',
+        'https://x.example/#part',
+        'https://me@x.example',
+        'https://me:secret@x.example/base',
+        ' https://x.example',
+        'https://x.example/a b',
+        'https://x.example\\a',
+      ]) {
+        expect(() => read({ [key]: url })).toThrow(
+          `✖ Expected an http or https URL without query, fragment and user\n  → at ${key}`,
+        );
+      }
+      for (const url of ['http://localhost:3000', 'https://x.example/base', 'http://[::1]:80/a%20b']) {
+        expect(read({ [key]: url })).toMatchObject({ [key]: url });
+      }
+    },
+  );
+
+  test('has no webhook schedule that outlasts its execution, jitter included', () => {
+    expect(() => read({ webhookRetrySeconds: `${'86400,'.repeat(11)}70692` })).toThrow(
+      '✖ Expected at most 13 days together, with 10 % of jitter\n  → at webhookRetrySeconds',
+    );
+  });
+
+  test('has routes for models of the catalog only', () => {
+    const route = { provider: 'modelark', upstreamModel: 'x' };
+
+    expect(() => read({ modelRoutes: { ...ROUTES, xSD5: route, toString: route } })).toThrow(
+      /✖ The catalog has no model xSD5, toString\n {2}→ at modelRoutes/,
+    );
+  });
+
   test.each<[keyof StackContext, unknown[]]>([
     ['outputTtlSeconds', [0, 2_592_001, 1.5, 'soon', '', 'NaN']],
     ['retentionDays', [-1, 3651, 'ninety', '']],
@@ -170,6 +211,36 @@ describe('the context', () => {
     }
   });
 
+  test.each([
+    ['alarmemail', 'did you mean alarmEmail?'],
+    ['alarm-email', 'did you mean alarmEmail?'],
+    ['retentiondys', 'did you mean retentionDays?'],
+    ['MaxRuning', 'did you mean maxRunning?'],
+    ['colour', 'docs/operating.md has all keys'],
+    ['toString', 'docs/operating.md has all keys'],
+  ])('refuses the unknown key %s: %s', (key, advice) => {
+    expect(() => read({ [key]: 'a' })).toThrow(
+      `The context is not valid.\n✖ Unknown key: ${advice}\n  → at ${key.includes('-') ? `["${key}"]` : key}`,
+    );
+  });
+
+  test.each([
+    '@aws-cdk/core:checkSecretUsage',
+    '@aws-cdk-containers/ecs-service-extensions:enableDefaultLogDriver',
+    'aws:cdk:enable-path-metadata',
+    'availability-zones:account=111122223333:region=eu-west-1',
+    'cdk-migrate',
+    'acknowledged-issue-numbers',
+  ])('accepts %s, which the CDK sets', (key) => {
+    expect(read({ [key]: true })).toEqual(read());
+  });
+
+  test('names an unknown key beside an invalid value', () => {
+    expect(() => read({ colour: 'red', pollIntervalSeconds: 0 })).toThrow(
+      /at pollIntervalSeconds.*at colour/s,
+    );
+  });
+
   test('names all invalid keys at once', () => {
     expect(() => read({ retentionDays: -1, pollIntervalSeconds: 0 })).toThrow(
       /at retentionDays.*at pollIntervalSeconds/s,
@@ -192,7 +263,8 @@ describe('the context', () => {
     ['reconcileIntervalSeconds', 1],
     ['reconcileIntervalSeconds', 3600],
     ['webhookRetrySeconds', '0'],
-    ['webhookRetrySeconds', Array(20).fill(86_400).join(',')],
+    ['webhookRetrySeconds', Array(20).fill(51_054).join(',')],
+    ['webhookRetrySeconds', `${'86400,'.repeat(11)}70691`],
     ['pollIntervalSeconds', 1],
     ['pollIntervalSeconds', 300],
     ['maxRunning', 1],

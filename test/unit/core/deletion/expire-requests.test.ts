@@ -212,14 +212,14 @@ describe('a request whose files could not be removed', () => {
     expect(record()).not.toHaveProperty('removalFailures');
   });
 
-  test('is counted for operators from the fifth failure on, half an hour after it expired', async () => {
+  test('is counted for operators from the sixth failure on, half an hour after the first', async () => {
     given();
-    keep([fileOf(REQUEST_ID)], 5);
+    keep([fileOf(REQUEST_ID)], 6);
 
-    for (const seconds of [100, 160, 280, 520]) await expire(seconds);
+    for (const minutes of [0, 1, 3, 7, 15]) await expire(100 + minutes * 60);
     expect(counted()).toEqual([]);
 
-    await expire(1000);
+    await expire(100 + 31 * 60);
     expect(counted()).toEqual([['FilesNotRemoved', {}]]);
   });
 

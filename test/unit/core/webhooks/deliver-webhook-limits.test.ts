@@ -199,6 +199,18 @@ describe('an attempt that is put off', () => {
     expect(step(60, 1, 30)).toEqual({ next: 'wait', waitSeconds: 30 });
   });
 
+  test('is given up after 13 days, before its execution times out, however long the schedule', () => {
+    const at = (days: number) =>
+      stepWhenPostponed(
+        { startedAt: NOW.toISOString(), notBefore: undefined, now: atSeconds(days * 86_400) },
+        Array(11).fill(86_400),
+        1,
+      );
+
+    expect(at(13)).toMatchObject({ next: 'wait' });
+    expect(at(13.01)).toEqual({ next: 'give-up', reason: 'spent' });
+  });
+
   test('is given up when its delivery is a day old and twice as old as its schedule', () => {
     expect(step(86_400)).toMatchObject({ next: 'wait' });
     expect(step(86_401)).toEqual({ next: 'give-up', reason: 'spent' });

@@ -26,6 +26,7 @@ import { aSigningKey } from '../../builders/signing-key.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import { metricsCounted } from '../../fakes/metrics.ts';
 import {
   answering,
   type ReceivedWebhook,
@@ -212,10 +213,12 @@ describe('an attempt', () => {
     },
   );
 
-  test('answered 410 is the last one', async () => {
+  test('answered 410 is the last one, and counts as given up', async () => {
     receiver.respond = answering(410);
+    const counted = metricsCounted();
 
     expect(await deliver()).toEqual({ next: 'give-up', reason: 'gone' });
+    expect(counted()).toEqual([['WebhookGivenUp', {}]]);
     expect(await listWebhookAttempts(REQUEST_ID)).toMatchObject([{ number: 1, status: 410 }]);
   });
 

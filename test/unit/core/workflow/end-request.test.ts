@@ -47,6 +47,7 @@ describe('the end of a request is counted', () => {
 
     expect(counted()).toEqual([
       ['RequestsEnded', succeeded],
+      ['RequestsFailed', {}, 0],
       ['TimeToDone', succeeded, 30],
     ]);
   });
@@ -66,6 +67,7 @@ describe('the end of a request is counted', () => {
 
     expect(counted()).toEqual([
       ['RequestsEnded', failed],
+      ['RequestsFailed', {}],
       ['XTokensRefunded', {}, 8],
     ]);
   });

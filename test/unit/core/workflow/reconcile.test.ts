@@ -38,7 +38,7 @@ describe('a request whose execution never started', () => {
     ]);
     expect(request.record()).toMatchObject({ status });
     expect(entries()).toEqual([]);
-    expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
+    expect(counted()).toEqual([['ExecutionLost', {}]]);
   });
 
   test('gets one from concurrent runs', async () => {
@@ -68,7 +68,7 @@ describe.each(OVER)('an unfinished request whose execution stopped (%s)', (statu
     expect(entries()).toMatchObject([{ reason: 'refund', amountThousandths: 50_000, reference: VIDEO_ID }]);
     // Its task is then cancelled.
     expect(request.record()).toMatchObject(dueListing('LOOK', VIDEO_ID, at(100)));
-    expect(counted()).toEqual([['ExecutionLost', { kind: 'video' }]]);
+    expect(counted()).toEqual([['ExecutionLost', {}]]);
   });
 
   test('loses files that were not recorded', async () => {

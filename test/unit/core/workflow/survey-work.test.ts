@@ -97,7 +97,7 @@ describe('a survey of the work', () => {
       expect.arrayContaining([
         ['RequestsWaiting', route, 2],
         ['CallsRunning', route, 2],
-        ['OldestWaiting', route, 70],
+        ['OldestWaitingOfRoute', route, 70],
         ['OldestWaiting', {}, 70],
       ]),
     );
