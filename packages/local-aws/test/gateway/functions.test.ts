@@ -268,7 +268,7 @@ describe('scaling', () => {
 
     for (let tries = 0; tries < 100 && threads.size < 2; tries += 1) {
       threads.add((await runtime.invoke('behave', { do: 'thread' })).payload);
-      await wait(2);
+      await wait(2 + tries);
     }
 
     expect(threads.size).toBe(2);
