@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+// Before the address is read: it takes the operator's token out of it.
+import './session.ts';
 
 /** A page of the console, from what follows `#` in the address. */
 export interface Route {
