@@ -22,7 +22,7 @@ const QUEUE_PATIENCE = 5;
 const LONG_PATIENCE = 10;
 /** A third of what API Gateway waits for an answer. */
 const MOST_PATIENCE_MILLISECONDS = 10_000;
-/** Of several workers, the last ends so many times later than the others. */
+/** The last worker of a function may be idle for so many times as long as others. */
 const LAST_STAYS = 6;
 
 /** The worker threads of one function. */
