@@ -75,11 +75,8 @@ export class GenerationServiceStack extends Stack {
       context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
-      bundleOf,
-      context,
-      generation,
-    });
+    const reconciler = new Reconciler(this, 'Reconciler', { bundleOf, context, generation });
+    const { reconcile, reconcileLost, rules } = reconciler;
     const { workflow: verifyLedgers, rules: ledgerRules } = new LedgerVerification(
       this,
       'LedgerVerification',
@@ -116,10 +113,7 @@ export class GenerationServiceStack extends Stack {
     const finishers = [task['settle-request'], task['fail-request'], reconcile, reconcileLost];
     const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...pollers, task['query-provider'], task['dispatch-request']];
-    const passers = [
-      ...[task['dispatch-request'], task['await-capacity'], task['store-outputs'], task['fail-request']],
-      ...[reconcile, reconcileLost],
-    ];
+    const admitters = [task['await-capacity'], task['fail-request'], reconcileLost];
 
     const users = {
       ...api,
@@ -145,7 +139,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
-    secrets.bindRoutes(passers.filter((one) => !providerCallers.includes(one)));
+    secrets.bindRoutes(admitters);
     secrets.bindProviderStatus([...creators, api['list-models']]);
     secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
     fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
@@ -156,15 +150,18 @@ export class GenerationServiceStack extends Stack {
     expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
-    generation.allowWake(pollers);
-    generation.allowLetIn(passers.filter((one) => !pollers.includes(one)));
+    generation.allowWake([...pollers, task['await-capacity']]);
+    reconciler.allowStart({
+      'await-provider': task['await-provider'],
+      'await-capacity': task['await-capacity'],
+    });
     generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = [
       ...(['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'QUEUE_DEADLINE_SECONDS'] as const),
       'POLL_INTERVAL_SECONDS',
     ] as const;
-    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
+    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
     settings.bind(timed, ...deadlines);
     settings.bind(creators, 'RETENTION_DAYS');
     settings.bind(finishers, 'PAUSE_SECONDS');

@@ -68,8 +68,8 @@ const END: ItemAccess = {
   writes: [['requests', 'accounts', 'endUsers', 'ledgers'], 'PutItem', 'UpdateItem'],
 };
 
-/** What gives a permit of a gate back lets the next request in. */
-const LET_IN = ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] as const;
+/** Takes a request that has ended out of its queue and gives its permit back. */
+const LEAVE = ['UpdateItem', 'DeleteItem'] as const;
 
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
@@ -96,17 +96,22 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
   'receive-callback': TASK,
-  'dispatch-request': { ...TASK, writes: [['requests'], 'PutItem', 'UpdateItem'], gates: LET_IN },
+  'dispatch-request': { ...TASK, writes: [['requests'], 'PutItem', 'UpdateItem'], gates: LEAVE },
   'await-capacity': {
-    reads: [['requests'], 'GetItem'],
+    reads: [['requests', 'reconcilerRun'], 'GetItem'],
     writes: [['requests'], 'UpdateItem'],
-    gates: [...LET_IN, 'PutItem'],
+    updates: ['reconcilerRun'],
+    gates: [...LEAVE, 'PutItem'],
   },
-  'await-provider': TASK,
+  'await-provider': {
+    ...TASK,
+    reads: [['requests', 'reconcilerRun'], 'GetItem', 'Query'],
+    updates: ['reconcilerRun'],
+  },
   'query-provider': TASK,
-  'store-outputs': { ...TASK, gates: LET_IN },
+  'store-outputs': { ...TASK, gates: ['UpdateItem'] },
   'settle-request': END,
-  'fail-request': { ...END, gates: LET_IN },
+  'fail-request': { ...END, gates: LEAVE },
   'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
@@ -114,7 +119,13 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
-    reads: [['requests', 'accounts', 'endUsers', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+    reads: [
+      ['requests', 'accounts', 'endUsers', 'ledgers', 'reconcilerRun'],
+      'BatchGetItem',
+      'GetItem',
+      'Query',
+    ],
+    updates: ['reconcilerRun'],
     writes: [
       ['requests', 'accounts', 'endUsers', 'ledgers'],
       'BatchWriteItem',
@@ -123,9 +134,9 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'UpdateItem',
     ],
     counts: ['UpdateItem'],
-    gates: LET_IN,
+    gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
   },
-  'reconcile-lost': { ...END, gates: LET_IN },
+  'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {
     reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
     writes: [['ledgerCheckpoints'], 'PutItem'],

@@ -123,11 +123,11 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * What a claim notes on its request: the gate whose permit it has, when to look at it next, if on the `LOOK` list, and whether the
- * calls begin its processing: those of a task do so once it is accepted.
+ * What a claim notes on its request: the gate whose permit it has, with the permit's `takenMs`; when to look at it next, if on the
+ * `LOOK` list; and whether the calls begin its processing: those of a task do so once it is accepted.
  */
 export interface ClaimNotes {
-  gate?: string | undefined;
+  permit?: { gate: string; takenMs: number } | undefined;
   lookAt?: Instant | undefined;
   beginsProcessing?: boolean;
 }
@@ -186,14 +186,14 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
-  { gate, lookAt, beginsProcessing }: ClaimNotes,
+  { permit, lookAt, beginsProcessing }: ClaimNotes,
 ): TransactItem => ({
   Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
     UpdateExpression: [
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
-      ...(gate === undefined ? [] : ['gate = :gate']),
+      ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
       ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
       ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
@@ -203,7 +203,7 @@ const dispatchedWrite = (
       ':now': now,
       ':queued': 'queued',
       ':processing': 'processing',
-      ...(gate !== undefined && { ':gate': gate }),
+      ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
       ...(lookAt !== undefined && { ':lookAt': lookAt }),
     },
   },

@@ -45,8 +45,9 @@ const common = {
   status: z.enum(STORED_STATUSES),
   /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
-  /** The gate of which it had a permit then; absent without a limit of running calls. */
+  /** The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. */
   gate: z.optional(z.string()),
+  permitMs: z.optional(z.number()),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),

@@ -5,7 +5,14 @@ import { ListChanges } from '../lists/list-changes.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, requestKey, requestListing, requestPartition } from '../table/keys.ts';
+import {
+  type DueList,
+  dueListing,
+  dueListPrefix,
+  requestKey,
+  requestListing,
+  requestPartition,
+} from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
@@ -166,9 +173,6 @@ export const endRequestWrite = (
   };
 };
 
-/** The place that a request has in the list of those whose files expire. */
-const expiryPartition = (requestId: string): string => dueListing('EXPIRE', requestId, '').GSI1PK;
-
 /**
  * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
@@ -179,8 +183,8 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
-      ConditionExpression: 'GSI1PK = :listed AND expiresAt <= :now',
-      ExpressionAttributeValues: { ':listed': expiryPartition(requestId), ':now': toInstant(now) },
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND expiresAt <= :now',
+      ExpressionAttributeValues: { ':listed': dueListPrefix('EXPIRE'), ':now': toInstant(now) },
     }),
   );
 
@@ -198,9 +202,9 @@ export const postponeExpiry = (
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
-      ConditionExpression: 'GSI1PK = :listed AND GSI1SK = :seenAt',
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt',
       ExpressionAttributeValues: {
-        ':listed': expiryPartition(requestId),
+        ':listed': dueListPrefix('EXPIRE'),
         ':seenAt': seenAt,
         ':dueAt': dueAt,
         ':failures': failures,
@@ -217,7 +221,7 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const looked = dueListing('LOOK', requestId, '').GSI1PK;
+  const looked = dueListPrefix('LOOK');
   const expires = status === 'succeeded' && expiresAt !== undefined;
   const move = expires
     ? setAll(dueListing('EXPIRE', requestId, expiresAt), { ':looked': looked })
@@ -231,7 +235,7 @@ export const closeWork = ({
       TableName: tableName(),
       Key: requestKey(requestId),
       ...move,
-      ConditionExpression: '#GSI1PK = :looked',
+      ConditionExpression: 'begins_with(#GSI1PK, :looked)',
     }),
   );
 };

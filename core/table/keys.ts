@@ -25,6 +25,7 @@ export const partitionPatterns = () => ({
   listCounts: listCountsPartition('*'),
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
+  reconcilerRun: RECONCILER_RUN_KEY.PK,
 });
 /** The name of a kind of partition. */
 export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
@@ -159,8 +160,10 @@ export const requestListing = (accountId: string, email: string) => ({
  * `expiresAt`. `LOOK`: all other work.
  */
 export type DueList = 'START' | 'LOOK' | 'EXPIRE';
-/** Number of partitions that each due list is spread over, because every request is written there. */
-export const DUE_SHARDS = 16;
+/** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
+export const DUE_SHARDS = 4;
+/** Number of partitions in earlier releases. What is listed in the others stays there until it is due. */
+export const FORMER_DUE_SHARDS = 16;
 /** Lists an item by when to look at it next. `id` chooses the partition. */
 export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
@@ -171,7 +174,9 @@ export const dueListOf = (partition = ''): DueList | undefined =>
   DUE_PARTITION.exec(partition)?.[1] as DueList;
 const DUE_PREFIX = 'DUE#';
 const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
-export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
+export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
+/** The beginning of the partitions of a due list. */
+export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
 /** A number that spreads ids evenly. */
 const hashOf = (id: string): number =>
@@ -247,10 +252,9 @@ const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
 
 /** The partition of a gate of a provider's route, with those who wait at it. */
 export const gatePartition = (gate: string): string => `GATE#${gate}`;
-/** A gate with its permits. It sorts after the accounts that wait at it and before the waiters, so that one query reads both. */
-export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: GATE_SORT });
-export const GATE_SORT = 'GATE';
-/** Lists every gate that was ever used. */
+/** A gate with its permits. */
+export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: 'GATE' });
+/** Lists every gate at which a request ever waited. */
 export const gateListing = (gate: string) => ({ GSI1PK: GATE_LISTING_PARTITION, GSI1SK: gate });
 export const GATE_LISTING_PARTITION = 'GATES';
 /** An account with requests that wait at a gate. */
@@ -269,6 +273,9 @@ export const gateWaiterKey = (
 });
 export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
 export const GATE_WAITER_PREFIX = 'WAITER#';
+
+/** The run of the reconciler that is at work. */
+export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
 /**
  * Number of copies of the models' settings, each in its own partition: every creation reads one, and a partition takes

@@ -3,16 +3,21 @@ import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isTerminal } from '../requests/request-rules.ts';
+import { addSeconds, toInstant } from '../time.ts';
 import { catchUp } from './catch-up.ts';
+import { startReconcilerIfDead } from './start-reconciler.ts';
 import { wakeExecution } from './task-tokens.ts';
 import { hasOpenTask, latestAttempts, stepWhenFinished } from './workflow-rules.ts';
 
 /** The time limit of the query that an early callback causes. */
 const QUERY_TIMEOUT_MS = 15_000;
+/** A request that is due later is found by the next scheduled run of the reconciler. */
+const SOON_SECONDS = 60;
 
 /**
  * Begins an execution's wait: keeps its task token, then checks whether the provider has already finished or
- * called back. News from before the token is found here; news from after it finds the token.
+ * called back. An event before the token is found here; a later one finds the token. A request that is due within a minute
+ * starts the reconciler, if it does not run.
  */
 export const awaitProvider = async (
   requestId: string,
@@ -35,5 +40,7 @@ export const awaitProvider = async (
   const { calledBackAt, queriedAt } = wait;
   const hasPendingCallback =
     calledBackAt !== undefined && (queriedAt === undefined || queriedAt < calledBackAt);
-  if (hasPendingCallback) await catchUp(request, wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  if (hasPendingCallback) await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  const { GSI1SK: dueAt = '' } = request;
+  if (dueAt <= addSeconds(toInstant(clock.now()), SOON_SECONDS)) await startReconcilerIfDead(clock);
 };

@@ -12,7 +12,7 @@ const QUERY_TIMEOUT_MS = 4_000;
 
 /**
  * Queries the provider when a caller reads a processing request, unless it was queried within the last 10 s.
- * An error is logged and does not fail the read: the execution queries on its own.
+ * An error is logged and does not fail the read: the control loop queries too.
  */
 export const catchUpOnRead = async (
   request: StoredRequest,
@@ -23,8 +23,9 @@ export const catchUpOnRead = async (
   const now = clock.now();
   if (request.status !== 'processing' || queriedWithin(wait, QUERY_INTERVAL_SECONDS, now)) return;
   try {
-    const claimed = await claimQuery(request.requestId, QUERY_INTERVAL_SECONDS, now);
-    if (claimed) await catchUp(request, claimed, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+    if (await claimQuery(request.requestId, QUERY_INTERVAL_SECONDS, now)) {
+      await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+    }
   } catch (error) {
     logger.error('a read could not catch up with the provider', { error: error as Error });
   }

@@ -78,7 +78,7 @@ const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<
   for (const list of UNFINISHED) {
     let position: DuePosition | undefined;
     do {
-      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, position);
+      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
       const requests = await findRequests([...new Set(items.flatMap(requestIdOf))]);
       yield requests.flatMap((request) => (request && !isTerminal(request) ? [request.requestId] : []));
       position = next;

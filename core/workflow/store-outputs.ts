@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { giveOwnPermitBack } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { possibleFilesOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
@@ -17,7 +18,6 @@ import {
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
-import { giveOwnPermitBack } from './capacity.ts';
 import { usageDifference } from './usage-rules.ts';
 import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';

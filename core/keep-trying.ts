@@ -1,4 +1,4 @@
-import { isTransient } from '../transient-errors.ts';
+import { isTransient } from './transient-errors.ts';
 
 /** Longest pause between two attempts. */
 const MAX_PAUSE_MS = 2_000;
