@@ -8,7 +8,6 @@ import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
 import { measureLedger } from './ledger/measure.ts';
-import { measurePages } from './lists/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
 import type { Part, Result } from './results.ts';
@@ -42,7 +41,6 @@ const main = async (): Promise<void> => {
     measureContention,
     measureLocalRun,
     measureCosts,
-    measurePages,
     measureLedger,
     measureHandlers,
   ];

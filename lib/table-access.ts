@@ -18,8 +18,6 @@ export interface ItemAccess {
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
-  /** Operations on the counts of lists, each a call of its own. */
-  counts?: readonly (ReadOperation | WriteOperation)[];
   /** Operations on the gates of the providers' routes, each a call of its own. */
   gates?: readonly (ReadOperation | WriteOperation)[];
 }
@@ -42,7 +40,7 @@ export type TableUser =
 
 /** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
-const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'], counts: ['UpdateItem'] };
+const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'] };
 const CREATE: ItemAccess = {
   reads: [['accounts', 'endUsers', 'idempotency', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
   writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
@@ -52,13 +50,11 @@ const DELETE: ItemAccess = {
   reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
   writes: [['requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
   updates: ['apiKeys'],
-  counts: ['UpdateItem'],
 };
-/** A list keeps counts of what it read. */
+/** A list reads an index, and the items of the page. */
 const listOf = (kind: PartitionKind): ItemAccess => ({
   ...ACCOUNT,
   reads: [['accounts', kind], 'BatchGetItem', 'GetItem'],
-  counts: ['Query', 'BatchWriteItem'],
 });
 /** What calls providers, or reads what they made, reaches nothing but requests: no account, key or ledger. */
 const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
@@ -87,7 +83,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [['accounts', 'endUsers', 'requests', 'ledgers'], 'GetItem', 'Query'],
     writes: [['endUsers', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
     updates: ['apiKeys'],
-    counts: ['UpdateItem'],
   },
   'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
   'list-end-users': listOf('endUsers'),
@@ -133,7 +128,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'PutItem',
       'UpdateItem',
     ],
-    counts: ['UpdateItem'],
     gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
   },
   'reconcile-lost': { ...END, gates: LEAVE },

@@ -1,5 +1,4 @@
 import { newDeletionId } from '../ids.ts';
-import { ListChanges } from '../lists/list-changes.ts';
 import { logger } from '../observability.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';
@@ -23,7 +22,7 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
  * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
  */
 export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
-  deletionOf(accountId, requestId, now, new ListChanges())();
+  deletionOf(accountId, requestId, now)();
 
 /**
  * The deletion of a request. It can be run again after it threw: it counts the record that an earlier run removed
@@ -33,7 +32,6 @@ const deletionOf = (
   accountId: string,
   requestId: string,
   now: Date,
-  changes: ListChanges,
   note: (deletion: Deletion) => void = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
 ): (() => Promise<Deletion>) => {
@@ -44,7 +42,7 @@ const deletionOf = (
     if (request?.accountId !== accountId || !isWanted(request)) return { outcome: 'not_found' };
     if (!isTerminal(request)) return { outcome: 'conflict' };
 
-    const deleted = await removeRequest(request, now, deletionId, changes);
+    const deleted = await removeRequest(request, now, deletionId);
     if (!deleted) return { outcome: 'not_found' };
     // A request past its retention already reads as absent.
     const isAbsent = isRemoved(request, now);
@@ -83,7 +81,6 @@ export const deleteRequests = async (
   isWanted?: (request: StoredRequest) => boolean,
 ): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
   const deletions = new Map<string, DeletionOfMany>();
-  const changes = new ListChanges();
   const queue = (async function* () {
     yield* requestIds;
   })();
@@ -101,8 +98,7 @@ export const deleteRequests = async (
       const { value: requestId, done } = await queue.next();
       if (done) return;
       record(requestId, { outcome: 'failed' });
-      const recordIt = (deletion: Deletion): void => record(requestId, deletion);
-      const run = deletionOf(accountId, requestId, now, changes, recordIt, isWanted);
+      const run = deletionOf(accountId, requestId, now, (deletion) => record(requestId, deletion), isWanted);
       const deletion = await attemptDeletion(requestId, run, keepGoing);
       record(requestId, deletion);
       if (deletion.outcome === 'failed') complete = false;

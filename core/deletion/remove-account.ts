@@ -3,7 +3,6 @@ import { listApiKeys } from '../accounts/api-keys.ts';
 import { ConflictError } from '../errors.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
 import { deleteItems } from '../table/batches.ts';
-import { listCountsPartition } from '../table/count-keys.ts';
 import {
   accountKey,
   apiKeyKey,
@@ -30,7 +29,6 @@ export const removeAccount = async (accountId: string): Promise<void> => {
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));
-  await removePartition(listCountsPartition(accountId));
 };
 
 /** Deletes page by page: what is deleted is not read again. */

@@ -2,7 +2,6 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { storedObject } from '../stored-objects.ts';
@@ -35,10 +34,6 @@ export const EndUser = storedObject({
   removalId: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
-
-/** The list of an account's end-users. Changes in it are noted for the whole: few are blocked or removed. */
-export const END_USER_LIST = 'END_USERS';
-export const WHOLE_LIST = 'ALL';
 
 /** Identifies an end-user: an email address within an account. */
 export interface EndUserId {
@@ -89,7 +84,6 @@ const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
 ): Promise<EndUser> => {
-  await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
   try {
     const { Attributes } = await writeItem(
       new UpdateCommand({

@@ -1,21 +1,13 @@
 import { DeleteCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { newRemovalId } from '../ids.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { setAll } from '../table/expressions.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, transact, writeItem } from '../table/transactions.ts';
 import { addSeconds, toInstant } from '../time.ts';
-import {
-  END_USER_LIST,
-  type EndUserId,
-  endUserNotFound,
-  getEndUser,
-  toEndUser,
-  WHOLE_LIST,
-} from './end-users.ts';
+import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
 
 /**
  * The removal of an end-user with everything of theirs. It outlives the end-user until nothing that an index
@@ -106,7 +98,6 @@ export const removeClaimedEndUser = async (
   const removedAt = toInstant(now);
   const due = dueListing('LOOK', removalId, addSeconds(removedAt, INDEX_SECONDS));
   let removedBy = by;
-  await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
   await transact(async (refusals) => {
     if (refusedBy(refusals, 0) || refusedBy(refusals, 1)) {
       removedBy = (await findRemoval(removal))?.removedBy ?? RECONCILER;

@@ -1,23 +1,14 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
-import { ListChanges } from '../lists/list-changes.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import {
-  type DueList,
-  dueListing,
-  dueListPrefix,
-  requestKey,
-  requestListing,
-  requestPartition,
-} from '../table/keys.ts';
+import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { OLDEST_IMAGE, partOfPosition, REQUEST_LISTS } from './request-list-rules.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
@@ -241,8 +232,7 @@ export const closeWork = ({
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove. Counts of the lists
- * that it is in are void from before.
+ * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
@@ -255,16 +245,12 @@ export const removeRequest = async (
   }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
-  changes = new ListChanges(),
 ): Promise<DeletedRequest | undefined> => {
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
   const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;
-  const position = requestPartition(requestId);
-  if (position.startsWith(OLDEST_IMAGE))
-    await changes.note(accountId, REQUEST_LISTS, partOfPosition(position));
   try {
     await transact((refusals) => {
       isRefused = refusedBy(refusals, 0);

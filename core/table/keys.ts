@@ -1,5 +1,4 @@
 import type { Instant } from '../time.ts';
-import { listCountsPartition } from './count-keys.ts';
 
 /**
  * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
@@ -22,7 +21,6 @@ export const partitionPatterns = () => ({
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
-  listCounts: listCountsPartition('*'),
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
   reconcilerRun: RECONCILER_RUN_KEY.PK,

@@ -5,7 +5,6 @@ import type { Import } from './source-graph.ts';
 const CORE_ORDER = [
   '',
   'table',
-  'lists',
   'accounts',
   'models',
   'requests',

@@ -6,7 +6,6 @@ import { removeAccount } from '../../../../core/deletion/remove-account.ts';
 import { ConflictError } from '../../../../core/errors.ts';
 import { changeBalance } from '../../../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
-import { listChangeKey } from '../../../../core/table/count-keys.ts';
 import {
   accountKey,
   apiKeyKey,
@@ -32,7 +31,6 @@ const given = async () => {
   }
   putEndUser(memory, anEndUser({ accountId, email: 'ada@example.com' }));
   memory.put(deletedRequestKey(accountId, aRequestId(NOW)), { deletedAt: NOW.toISOString() });
-  memory.put(listChangeKey(accountId, 'REQUESTS', '01JD4'), { changedAt: NOW.toISOString() });
   return { accountId, keyId: apiKey.keyId };
 };
 
@@ -46,7 +44,6 @@ describe('removing an account', () => {
     const gone = [
       ...[accountKey(accountId), apiKeyKey(keyId), endUserKey(accountId, 'ada@example.com')],
       ...[ledgerEntryKey(accountId, 1), ledgerEntryKey(accountId, 2)],
-      listChangeKey(accountId, 'REQUESTS', '01JD4'),
     ];
     for (const key of gone) expect(memory.get(key)).toBeUndefined();
     expect(memory.get(accountKey(other.accountId))).toBeDefined();

@@ -2,10 +2,8 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
-import { REQUEST_LISTS } from '../../../../core/requests/request-list-rules.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
 import { closeWork, markExpired, postponeExpiry, removeRequest } from '../../../../core/requests/requests.ts';
-import { listChangeKey } from '../../../../core/table/count-keys.ts';
 import {
   DUE_SHARDS,
   type DueList,
@@ -45,16 +43,6 @@ describe('removing a request', () => {
     files,
   };
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
-
-  test('voids the counts of the lists that it is in first, by a write of its own', async () => {
-    given({ status: 'failed' });
-    memory.client.on(TransactWriteCommand).rejects(new Error('the process died'));
-
-    await expect(remove()).rejects.toThrow('the process died');
-    expect(memory.get(listChangeKey(ACCOUNT_ID, REQUEST_LISTS, '01JD4'))).toMatchObject({
-      changedAt: expect.stringMatching(/Z$/),
-    });
-  });
 
   test.each(['succeeded', 'failed'] as const)(
     'that %s is one transaction, which leaves a mark beside the ledger entries, with the files that are left',
