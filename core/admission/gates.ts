@@ -123,9 +123,8 @@ const tryToTake = (gate: Gate, entrant: Entrant, nowMs: number, isIdle: boolean)
 };
 
 /**
- * Access pattern 84: takes a permit for the waiting request that is next and notes it on the waiter, on the condition
- * that there is room and that the request still waits under its token. Returns the gate afterwards; undefined, with nothing written,
- * when a condition fails.
+ * Access pattern 84: takes a permit for the next waiting request and notes it on the waiter. Refused without room, and
+ * when the request no longer waits under its token. Returns the gate afterwards; undefined, with nothing written, when refused.
  */
 export const takePermitFor = async (
   gate: Gate,

@@ -2,7 +2,7 @@ import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { toInstant } from '../time.ts';
 import type { OpenTask } from './look.ts';
 
-/** Most items that a run keeps: what does not fit stays due. */
+/** Most items that a run keeps. The others stay due. */
 const MAX_ITEMS = 500;
 
 /** A due item that a run keeps, and when to look at it next, in epoch milliseconds. */
