@@ -96,7 +96,7 @@ describe('Invoke', () => {
       new InvokeCommand({ FunctionName: 'double', InvocationType: 'Event', Payload: '{"number":21}' }),
     );
 
-    expect([StatusCode, FunctionError, Payload.length]).toEqual([202, undefined, 0]);
+    expect([StatusCode, FunctionError, Payload?.length ?? 0]).toEqual([202, undefined, 0]);
     expect(queued).toEqual([{ number: 21 }]);
   });
 
