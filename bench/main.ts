@@ -5,13 +5,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
-import { measureCosts } from './costs/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
 import { measureLedger } from './ledger/measure.ts';
 import { measurePages } from './lists/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
 import type { Part, Result } from './results.ts';
+import { measureApart } from './simulated/apart.ts';
 
 const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
 const [START, END] = ['<!-- bench -->', '<!-- /bench -->'];
@@ -36,12 +36,12 @@ const reportOf = (parts: readonly Part[]): string =>
 
 const main = async (): Promise<void> => {
   const parts: Part[] = [];
-  // The costs put stand-ins behind the AWS clients of this process: what calls a local run comes before.
   const measures = [
     measureBundles,
     measureContention,
     measureLocalRun,
-    measureCosts,
+    () => measureApart('costs'),
+    () => measureApart('waiting'),
     measurePages,
     measureLedger,
     measureHandlers,

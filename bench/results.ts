@@ -19,7 +19,8 @@ export interface Part {
   results: Result[];
 }
 
-interface Expected {
+/** What a figure is held to. */
+export interface Expected {
   budget?: number;
   baseline?: number;
   /** Whether the budget is the least rather than the most. */
