@@ -14,6 +14,5 @@ test('a request of each default route costs what docs/performance.md says', asyn
     'video, polled, 180 s: transitions of the generation',
     'image, polled, 18 s: dollars per 1,000',
     'image, polled, 18 s: transitions of the generation',
-    'image, synchronous, 15 s: dollars per 1,000',
   ]);
 });
