@@ -23,6 +23,9 @@ export interface Bill {
   'S3, Secrets Manager': number;
 }
 
+/** The sum of a bill. */
+export const totalOf = (bill: Bill): number => Object.values(bill).reduce((sum, dollars) => sum + dollars, 0);
+
 /** How a bill is counted: calls of the API, and each function's memory in gigabytes. */
 export interface Billing {
   apiCalls: number;

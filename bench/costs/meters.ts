@@ -102,13 +102,16 @@ const usageOf = (name: string): Usage => {
   return usage;
 };
 
-const currentName = (): string => invocations.getStore()?.functionName ?? 'nobody';
+/** Under which name the running function's work is metered, unless it is on an item of a request. */
+const currentName = (): string => {
+  const { functionName = 'nobody' } = invocations.getStore() ?? {};
+  return functionName === RECONCILER ? LOOP : functionName;
+};
 
 /** Who pays for a call about an item, or a query of an index without one. */
-const payerOf = (key?: Item): Usage => {
+const payerOf = (key: Item): Usage => {
   const name = currentName();
-  const isOwnWork = name === RECONCILER && !String(key?.PK).startsWith('REQUEST#');
-  return usageOf(isOwnWork ? LOOP : name);
+  return usageOf(name === LOOP && String(key.PK).startsWith('REQUEST#') ? RECONCILER : name);
 };
 
 /** The keys that a command writes, and whether in a transaction. */

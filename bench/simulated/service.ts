@@ -11,6 +11,7 @@ const SCHEDULE_MS = 60_000;
 const STEP_MS = 50;
 const LIMITS = { requestsPerSecond: 1_000, burst: 1_000 };
 const BALANCE_THOUSANDTHS = 1_000_000_000_000;
+const EMAIL = 'ada@example.com';
 const RECEIVER = 'https://hooks.caller.example/takes';
 
 /** The functions of a deployment, changed by a measurement that wraps their handlers. */
@@ -21,8 +22,8 @@ export interface SimulatedService {
   world: World;
   provider: RecordingProvider;
   deployed: Deployed;
-  /** Creates a request of a model. Its id, once accepted; throws when it is refused. */
-  create: (model: string, prompt: string) => Promise<string>;
+  /** Creates a request of a model, by default for the one end-user. Its id, once accepted; throws when it is refused. */
+  create: (model: string, prompt: string, email?: string) => Promise<string>;
   /** Calls the API as the account. */
   call: (call: Omit<ApiCall, 'apiKey'>) => Promise<{ status: number; body: Record<string, unknown> }>;
   /** Whether the schedule invokes the reconciler. */
@@ -109,9 +110,9 @@ export const openService = async (
   const call: SimulatedService['call'] = (sent) => callApi(world, { ...sent, apiKey });
   const service: SimulatedService = {
     ...{ world, provider, deployed, call, until, isScheduled: true },
-    create: async (model, prompt) => {
+    create: async (model, prompt, endUserEmail = EMAIL) => {
       const { route, more } = creationOf(model);
-      const body = { model, prompt, endUserEmail: 'ada@example.com', webhookUrl: RECEIVER, ...more };
+      const body = { model, prompt, endUserEmail, webhookUrl: RECEIVER, ...more };
       const { status, body: answer } = await call({ route, body });
       if (status !== 202) throw new Error(`${route} answered ${status}: ${JSON.stringify(answer)}`);
       return String(answer.requestId);
