@@ -1,6 +1,8 @@
 import './environment.ts';
 import { beforeEach, jest } from '@jest/globals';
-import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
+import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
+import { type Looked, lookAt, queryOpenTask } from '../../../core/reconciler/look.ts';
+import { listDue } from '../../../core/requests/due-items.ts';
 import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import {
   accountKey,
@@ -11,7 +13,6 @@ import {
   requestKey,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
-import { reconcileDue } from '../../../core/workflow/reconcile-due.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -28,9 +29,8 @@ import {
   putRequest,
   VIDEO_ID,
 } from './entities.ts';
-import { leadingTo } from './providers.ts';
 import { aRequestId } from './request-ids.ts';
-import { accepted, answering, WaitingRequest } from './waiting-request.ts';
+import { accepted, WaitingRequest } from './waiting-request.ts';
 
 /** The set-up of the reconciler's tests. Importing it resets all of it before each test. */
 export const memory = new MemoryTable(table);
@@ -74,14 +74,24 @@ export const listed = (list: 'START' | 'LOOK', seconds: number, requestId = VIDE
   dueListing(list, requestId, at(seconds));
 
 const always = () => true;
-/** Runs the reconciler with a provider that gives this answer to every query; returns the provider. */
-export const reconcileAt = (
+/** Looks once at all that is due at this second, longest due first. Tasks are queried and cancelled at once. */
+export const lookAtDue = async (
   seconds: number,
-  answer: ProviderAnswer = { kind: 'waiting' },
+  providerRouteOf: ProviderRouteOf,
   keepGoing = always,
-) => {
-  const provider = answering(answer);
-  return reconcileDue(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
+): Promise<Looked[]> => {
+  const options = { clock: clockAt(seconds), providerRouteOf, keepGoing };
+  const looks: Looked[] = [];
+  for (const list of ['START', 'LOOK'] as const) {
+    for (const due of (await listDue(list, at(seconds), 1000)).items) {
+      const looked = await lookAt(due, options);
+      if (looked.kind === 'provider') looks.push(await looked.act());
+      else if (looked.kind === 'task')
+        looks.push(await queryOpenTask(looked.task, options, (query) => query()));
+      else looks.push(looked);
+    }
+  }
+  return looks;
 };
 
 /** Puts a queued request created at this second; returns its id. */
