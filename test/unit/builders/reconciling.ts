@@ -1,8 +1,5 @@
 import './environment.ts';
 import { beforeEach, jest } from '@jest/globals';
-import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
-import { type Looked, lookAt, queryOpenTask } from '../../../core/reconciler/look.ts';
-import { listDue } from '../../../core/requests/due-items.ts';
 import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import {
   accountKey,
@@ -72,27 +69,6 @@ export const placeOf = (requestId: string) => {
 };
 export const listed = (list: 'START' | 'LOOK', seconds: number, requestId = VIDEO_ID) =>
   dueListing(list, requestId, at(seconds));
-
-const always = () => true;
-/** Looks once at all that is due at this second, longest due first. Tasks are queried and cancelled at once. */
-export const lookAtDue = async (
-  seconds: number,
-  providerRouteOf: ProviderRouteOf,
-  keepGoing = always,
-): Promise<Looked[]> => {
-  const options = { clock: clockAt(seconds), providerRouteOf, keepGoing };
-  const looks: Looked[] = [];
-  for (const list of ['START', 'LOOK'] as const) {
-    for (const due of (await listDue(list, at(seconds), 1000)).items) {
-      const looked = await lookAt(due, options);
-      if (looked.kind === 'provider') looks.push(await looked.act());
-      else if (looked.kind === 'task')
-        looks.push(await queryOpenTask(looked.task, options, (query) => query()));
-      else looks.push(looked);
-    }
-  }
-  return looks;
-};
 
 /** Puts a queued request created at this second; returns its id. */
 export const given = (seconds: number): string => {

@@ -1,8 +1,12 @@
+import './environment.ts';
 import { jest } from '@jest/globals';
 import { systemClock } from '../../../core/clock.ts';
 import type { ProviderRouteOf } from '../../../core/provider-calls/providers.ts';
+import { type Looked, lookAt, queryOpenTask } from '../../../core/reconciler/look.ts';
 import { type RunOptions, runReconciler } from '../../../core/reconciler/loop.ts';
-import { NOW } from './clocks.ts';
+import { listDue } from '../../../core/requests/due-items.ts';
+import { toInstant } from '../../../core/time.ts';
+import { atSeconds, NOW, StoppedClock } from './clocks.ts';
 
 /** Fakes the date and the timers that a run of the reconciler waits with, from `NOW` on. */
 export const fakeTime = (): void => {
@@ -53,3 +57,25 @@ export const beginRun = async (
 
 /** A run of the reconciler, from its start to its end. */
 export const run = (...args: Parameters<typeof beginRun>): Promise<number> => passing(beginRun(...args));
+
+const always = () => true;
+/** Looks once at all that is due at this second, longest due first. Tasks are queried and cancelled at once. */
+export const lookAtDue = async (
+  seconds: number,
+  providerRouteOf: ProviderRouteOf,
+  keepGoing = always,
+): Promise<Looked[]> => {
+  const clock = new StoppedClock(atSeconds(seconds));
+  const options = { clock, providerRouteOf, keepGoing };
+  const looks: Looked[] = [];
+  for (const list of ['START', 'LOOK'] as const) {
+    for (const due of (await listDue(list, toInstant(clock.now()), 1000)).items) {
+      const looked = await lookAt(due, options);
+      if (looked.kind === 'provider') looks.push(await looked.act());
+      else if (looked.kind === 'task')
+        looks.push(await queryOpenTask(looked.task, options, (query) => query()));
+      else looks.push(looked);
+    }
+  }
+  return looks;
+};

@@ -33,11 +33,11 @@ import {
   executions,
   given,
   listed,
-  lookAtDue,
   memory,
   placeOf,
   request,
 } from '../../builders/reconciling.ts';
+import { lookAtDue } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
 
 const WAITING: ProviderAnswer = { kind: 'waiting' };
