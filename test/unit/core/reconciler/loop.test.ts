@@ -165,17 +165,26 @@ describe('a run', () => {
     expect(alive).toEqual([10_000, 30_000, 50_000]);
   });
 
-  test('goes on every few seconds when nothing is open where the schedule’s interval is below a minute', async () => {
-    const reads: number[] = [];
-    const first = { ':partition': duePartition('LOOK', 0) };
-    memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
-      reads.push(elapsed());
-      return { Items: [] };
-    });
+  test.each([
+    [60, [0]],
+    [57, [0]],
+    [20, [0, 20, 40]],
+    [10, [0, 10, 20, 30, 40, 50]],
+  ])(
+    'with a schedule of every %p s looks for work at these seconds when nothing is open: %j',
+    async (everySeconds, seconds) => {
+      const reads: number[] = [];
+      const first = { ':partition': duePartition('LOOK', 0) };
+      memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async () => {
+        reads.push(elapsed());
+        await wait(4);
+        return { Items: [] };
+      });
 
-    await run(idle, { everySeconds: 20 });
-    expect(reads).toEqual([0, 20, 40]);
-  });
+      await run(idle, { everySeconds });
+      expect(reads).toEqual(seconds);
+    },
+  );
 });
 
 describe('two runs', () => {
