@@ -57,12 +57,13 @@ export class DueWork {
     this.left.set(idOf(due), placeOf(due));
   }
 
-  /** Lists every kept item for its next look, unless it has moved since. */
+  /** Lists every kept item for its next look, unless it is due then already, or has moved since. */
   async writeBack(): Promise<void> {
     await Promise.all(
-      [...this.kept.values()].map(({ due, nextMs }) =>
-        reschedule(due, due.list, toInstant(new Date(nextMs))),
-      ),
+      [...this.kept.values()].map(async ({ due, nextMs }) => {
+        const dueAt = toInstant(new Date(nextMs));
+        if (dueAt !== due.place.GSI1SK) await reschedule(due, due.list, dueAt);
+      }),
     );
   }
 }

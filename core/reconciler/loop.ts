@@ -54,8 +54,8 @@ export interface RunOptions {
  */
 export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
 
-/** The run is over before a call's turn came. */
-const RUN_IS_OVER = new Error('The run of the reconciler is over.');
+/** The run ended before a call's turn came. */
+const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
 
 /** A gate that requests wait at; `gate` is undefined when it is not configured any more. */
 interface QueuedAt {
@@ -67,7 +67,8 @@ interface QueuedAt {
 class Run {
   private readonly options: Required<RunOptions>;
   private readonly runId = randomUUID();
-  private readonly endMs: number;
+  /** No call begins from then on. */
+  private endMs: number;
   private readonly work = new DueWork();
   private readonly looks: Pace;
   private readonly paces = new Map<string, Pace>();
@@ -78,7 +79,6 @@ class Run {
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
   private isAtWork = false;
-  private isOver = false;
 
   constructor(options: RunOptions) {
     this.options = { clock: systemClock, pause: sleep, runMs: RUN_MS, ...options };
@@ -99,7 +99,7 @@ class Run {
       const intervalMs: number | 'end' = await this.guarded({}, () => this.makeTick(), this.tickMs());
       pauseMs = intervalMs === 'end' ? undefined : Math.max(0, startedMs + intervalMs - this.nowMs());
     }
-    this.isOver = true;
+    if (pauseMs === undefined) this.endMs = this.nowMs();
     if (this.underWay.size > 0) {
       await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
     }
@@ -194,8 +194,11 @@ class Run {
 
   private async look(kept: Kept): Promise<void> {
     kept.isBeingLookedAt = true;
+    const asBefore = { kind: 'open', nextMs: kept.nextMs, task: kept.task } as const;
     const again = { kind: 'open', nextMs: this.nowMs() + LOOK_AGAIN_SECONDS * 1000 } as const;
-    const looked: Looked = await this.guarded(kept.due.work, () => this.lookAt(kept), again);
+    const lookInTime = (): Promise<Looked> =>
+      this.lookAt(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
+    const looked: Looked = await this.guarded(kept.due.work, lookInTime, again);
     kept.isBeingLookedAt = false;
     if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, task: looked.task });
     else this.work.leave(kept);
@@ -203,14 +206,14 @@ class Run {
 
   private async lookAt({ due, task, nextMs }: Kept): Promise<Looked> {
     const { clock, providerRouteOf } = this.options;
-    const options = { clock, providerRouteOf, keepGoing: () => !this.isOver && this.nowMs() < this.endMs };
-    const atPaceOf =
-      (providerId: string) =>
+    const keepGoing = (): boolean => this.nowMs() < this.endMs;
+    const options = { clock, providerRouteOf, keepGoing };
+    const at =
+      (pace: Pace) =>
       <T>(call: () => Promise<T>): Promise<T> =>
-        this.paceOf(providerId).during(() => (this.isOver ? Promise.reject(RUN_IS_OVER) : call()), nextMs);
-    const looked: Looked = task
-      ? { kind: 'task', task }
-      : await this.looks.during(() => lookAt(due, options), nextMs);
+        pace.during(() => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)), nextMs);
+    const atPaceOf = (providerId: string) => at(this.paceOf(providerId));
+    const looked: Looked = task ? { kind: 'task', task } : await at(this.looks)(() => lookAt(due, options));
     if (looked.kind === 'provider') return atPaceOf(looked.id)(looked.act);
     if (looked.kind !== 'task') return looked;
     return queryOpenTask(looked.task, options, atPaceOf(looked.task.provider.id));
@@ -233,10 +236,8 @@ class Run {
     try {
       return await work();
     } catch (error) {
-      if (error !== RUN_IS_OVER) {
-        logger.error('the reconciler failed at something', { ...what, error: error as Error });
-        countMetric(METRIC.reconcileFailed, {});
-      }
+      logger.error('the reconciler failed at something', { ...what, error: error as Error });
+      countMetric(METRIC.reconcileFailed, {});
       return otherwise as T;
     }
   }

@@ -19,6 +19,7 @@ const CORE_ORDER = [
   'workflow',
   'creation',
   'webhooks',
+  'reconciler',
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */

@@ -6,7 +6,6 @@ import { ServiceError } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { endUserKey, endUserPartition, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -18,6 +17,7 @@ import {
 } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
+import { lookAtDue } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -35,7 +35,7 @@ const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const remove = (seconds = 0) => deleteEndUser(id, new StoppedClock(atSeconds(seconds)));
 const reconcileAt = (seconds: number, keepGoing = () => true) =>
-  reconcileDue(leadingTo(answering({ kind: 'waiting' })), keepGoing, new StoppedClock(atSeconds(seconds)));
+  lookAtDue(seconds, leadingTo(answering({ kind: 'waiting' })), keepGoing);
 /** Puts a failed request of the end-user; returns its id. */
 const given = (overrides: Partial<ImageRequest> = {}, createdAt = NOW): string => {
   const requestId = aRequestId(createdAt);

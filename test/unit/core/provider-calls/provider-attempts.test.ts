@@ -82,15 +82,20 @@ describe('claiming attempts', () => {
     });
   });
 
-  test('notes the first claim on the request, and the gate of the last', async () => {
-    const later = (attempt: number, gate?: string) =>
-      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, { gate });
-    await later(0);
-    await later(1, 'up#0');
+  test('notes the first claim on the request, and the permit of the last', async () => {
+    const later = (attempt: number, takenMs: number) => {
+      const permit = { gate: 'up#0', takenMs };
+      return claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, {
+        permit,
+      });
+    };
+    await later(0, 10);
+    await later(1, 20);
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       dispatchedAt: NOW.toISOString(),
       gate: 'up#0',
+      permitMs: 20,
     });
   });
 

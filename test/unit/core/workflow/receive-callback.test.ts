@@ -57,14 +57,13 @@ describe('a callback', () => {
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
   });
 
-  test('for an unfinished task is a heartbeat', async () => {
+  test('for an unfinished task wakes nothing', async () => {
     executions.wait('token-1');
     request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
 
     await receive(answering(WAITING));
 
-    expect(executions.heartbeats).toEqual(['token-1']);
-    expect(executions.woken).toEqual([]);
+    expect(executions.client.calls()).toEqual([]);
   });
 
   test('queries even when the last query was just before', async () => {
