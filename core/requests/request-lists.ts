@@ -139,7 +139,7 @@ const imageList = (
   const settledUntil = OLDEST_IMAGE + encodeTime(now.getTime() - VISIBLE_AFTER_SECONDS * 1_000, 10);
   return {
     accountId,
-    // An address outlives its end-user in no key.
+    // A count may outlive its end-user, so its key does not hold the address.
     name: email === undefined ? 'ALL' : createHash('sha256').update(email).digest('hex'),
     index: { ...(email === undefined ? byAccount : byEndUser), sort: PRIMARY_KEY.partition },
     partition: email === undefined ? listing.GSI2PK : listing.GSI3PK,
