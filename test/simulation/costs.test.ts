@@ -18,7 +18,7 @@ test('a request takes the write units and transitions of docs/performance.md', a
     ['image: write units, creation to removal, without its reads', 28],
     ['image: transitions', 4],
     ['video by callback: write units of the creation', 12],
-    ['video by callback: write units, creation to removal, without its reads', 35],
+    ['video by callback: write units, creation to removal, without its reads', 37],
     ['video by callback: transitions', 6],
   ]);
   expect(results.filter(({ ok }) => !ok)).toEqual([]);

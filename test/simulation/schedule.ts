@@ -43,8 +43,8 @@ const isWaiting = ({ SK, GSI1PK, removedAt }: Item): boolean =>
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
- * while nothing is open or everything left waits for its time: a day without work shall not cost 1,440 runs.
+ * that was lost. While nothing needs it, it runs less and less often. It stops while nothing is open or everything left
+ * waits for its time, so that a day without work does not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;

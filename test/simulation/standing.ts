@@ -251,7 +251,7 @@ export class Standing {
     }
   }
 
-  /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest and every pass was made. */
+  /** The requests that completed removals left behind after their last pass, and the removals that never ended. */
   restProblems(): string[] {
     const passing = this.world
       .items(END_USER_REMOVAL_PREFIX)
