@@ -110,7 +110,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
-    writes: [['requests'], 'PutItem'],
+    writes: [['requests'], 'ConditionCheckItem', 'PutItem'],
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {

@@ -19,7 +19,9 @@ import {
   writeItem,
   writeUnlessRefused,
 } from '../table/transactions.ts';
-import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
+import { openWaitWrite } from './provider-waits.ts';
 import {
   type CallOrigin,
   type CancelAnswer,
@@ -88,9 +90,6 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
   baseUrl,
 });
 
-/** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
-export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
-
 /**
  * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
@@ -134,7 +133,7 @@ export interface ClaimNotes {
 
 /**
  * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
- * was dispatched. It is the last thing before the calls, so no provider is called for a
+ * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
@@ -156,6 +155,7 @@ export const claimAttempts = async (
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
     dispatchedWrite(requestId, startedAt, noted),
+    ...(noted.beginsProcessing ? [] : [openWaitWrite(requestId, startedAt)]),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {

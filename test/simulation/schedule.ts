@@ -25,7 +25,7 @@ const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
 const SLOWER_EACH_RUN = 0.5;
 
-/** How long files that are overdue keep it running every minute: later they are a problem anyhow. */
+/** How long overdue files and passes keep it running every minute: later they are a problem anyhow. */
 const NEEDED_MS = 3_600_000;
 
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
@@ -36,13 +36,15 @@ const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
 };
 
-/** Whether all that is left of a request are its files. */
-const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | undefined) === 'EXPIRE';
+/** Whether an item only waits for its time: a request for the expiry of its files, the removal of an end-user for its next pass. */
+const isWaiting = ({ SK, GSI1PK, removedAt }: Item): boolean =>
+  dueListOf(GSI1PK as string | undefined) === 'EXPIRE' ||
+  (String(SK).startsWith(END_USER_REMOVAL_PREFIX) && removedAt !== undefined);
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
- * while nothing is open or all that is left are files that expire later: a day without work shall not cost 1,440 runs.
+ * that was lost. While nothing needs it, it runs less and less often. It stops while nothing is open or everything left
+ * waits for its time, so that a day without work does not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;
@@ -93,27 +95,24 @@ export class Schedule {
     });
   }
 
-  /** In how many minutes there may be something to do: when the next file expires, if nothing else is left. */
+  /** In how many minutes there may be something to do: when the next file expires or pass is due, if nothing else is left. */
   private minutesToRest(): number {
-    const { world } = this;
     if (this.hasWork()) return 1;
-    const due = world
-      .items('REQUEST')
-      .filter(isExpiring)
-      .map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
+    const due = this.waiting().map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
     if (due.length === 0) return 1;
-    return Math.max(1, Math.ceil((Math.min(...due) - world.scheduler.now) / INTERVAL_MS));
+    return Math.max(1, Math.ceil((Math.min(...due) - this.world.scheduler.now) / INTERVAL_MS));
   }
 
-  /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
+  /** Whether a request has no execution, or one that waits for news there are, or an item is due that waited for its time. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
     if (this.admission.isDue(scheduler.now)) return true;
+    const isOverdue = this.waiting().some(({ GSI1SK }) => {
+      const overdueMs = scheduler.now - Date.parse(String(GSI1SK));
+      return overdueMs >= 0 && overdueMs < NEEDED_MS;
+    });
+    if (isOverdue) return true;
     return this.world.items('REQUEST').some((record) => {
-      if (isExpiring(record)) {
-        const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
-        return overdueMs >= 0 && overdueMs < NEEDED_MS;
-      }
       if (isTerminal(record)) return false;
       const requestId = String(record.requestId);
       const execution = stepFunctions.executionOf(requestId);
@@ -134,18 +133,26 @@ export class Schedule {
   }
 
   private isOpen(): boolean {
-    return this.hasWork() || this.world.items('REQUEST').some(isExpiring);
+    return this.hasWork() || this.waiting().length > 0;
   }
 
-  /** Whether anything is open but files that expire later. */
+  private waiting(): Item[] {
+    return ['REQUEST', END_USER_REMOVAL_PREFIX].flatMap((prefix) =>
+      this.world.items(prefix).filter(isWaiting),
+    );
+  }
+
+  /** Whether anything is open that does not wait for its time. */
   private hasWork(): boolean {
     const { world } = this;
     return (
       this.admission.isOpen() ||
       world
         .items('REQUEST')
-        .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isExpiring(record))) ||
-      LISTED_WORK.some((prefix) => world.items(prefix).some(({ GSI1PK }) => GSI1PK !== undefined))
+        .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isWaiting(record))) ||
+      LISTED_WORK.some((prefix) =>
+        world.items(prefix).some((item) => item.GSI1PK !== undefined && !isWaiting(item)),
+      )
     );
   }
 

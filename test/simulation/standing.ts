@@ -1,3 +1,4 @@
+import { END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
 import type { Answer } from './api.ts';
 import { LONGEST_INDEX_DELAY_MS } from './aws/table.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
@@ -8,6 +9,9 @@ import type { World } from './world.ts';
 const LET_IN_MS = 5_000;
 /** How long an index may not show what is there: its longest delay, and the longest lag that is planned for one, with a second to spare. */
 const UNLISTED_MS = LONGEST_INDEX_DELAY_MS + 21_000;
+
+/** How long the passes over a removal may take: the last is due after a day. */
+const LAST_PASS_MS = 26 * 3_600_000;
 
 interface UserChange {
   accountId: string;
@@ -247,18 +251,28 @@ export class Standing {
     }
   }
 
-  /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest. */
+  /** The requests that completed removals left behind after their last pass, and the removals that never ended. */
   restProblems(): string[] {
-    const survivors = this.removals.flatMap((removal) =>
-      this.livesOf(removal)
-        .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
-        .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
-    );
+    const passing = this.world
+      .items(END_USER_REMOVAL_PREFIX)
+      .filter(({ removedAt }) => removedAt !== undefined);
+    const survivors = this.removals
+      .filter(
+        ({ accountId, email }) => !passing.some((one) => one.accountId === accountId && one.email === email),
+      )
+      .flatMap((removal) =>
+        this.livesOf(removal)
+          .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
+          .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
+      );
+    const endless = passing
+      .filter(({ removedAt }) => Date.parse(String(removedAt)) < this.world.scheduler.now - LAST_PASS_MS)
+      .map(({ email }) => `[open removal] the removal of ${email} is never closed`);
     const halves = this.world
       .items('END_USER#')
       .filter(({ deletingAt }) => deletingAt !== undefined)
       .map(({ email }) => `[half removed] the removal of ${email} began and never went on`);
-    return [...new Set([...survivors, ...halves])];
+    return [...new Set([...survivors, ...endless, ...halves])];
   }
 
   private livesOf({ accountId, email }: { accountId: string; email: string }): Life[] {

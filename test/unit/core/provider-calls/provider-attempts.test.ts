@@ -9,7 +9,7 @@ import {
   recordOutcome,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
-import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
@@ -73,6 +73,9 @@ describe('claiming attempts', () => {
               },
             },
           },
+          expect.objectContaining({
+            Update: expect.objectContaining({ Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'WAIT' } }),
+          }),
         ],
       },
     ]);
@@ -110,6 +113,17 @@ describe('claiming attempts', () => {
     expect(status()).toBe('processing');
   });
 
+  test('opens the wait of its request, unless its provider answers synchronously', async () => {
+    const open = (attempt: number, beginsProcessing: boolean) =>
+      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, NOW, `${attempt}`, { beginsProcessing });
+    const wait = () => memory.get(providerWaitKey(REQUEST_ID));
+
+    await open(0, true);
+    expect(wait()).toBeUndefined();
+    await open(1, false);
+    expect(wait()).toMatchObject({ requestId: REQUEST_ID, ttl: NOW.getTime() / 1000 + 100 * 86_400 });
+  });
+
   test.each<[string, () => void]>([
     ['succeeded', () => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded' })],
     ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
@@ -119,6 +133,7 @@ describe('claiming attempts', () => {
 
     expect(await claim(FIRST)).toEqual({ kind: 'ended' });
     expect(stored()).toBeUndefined();
+    expect(memory.get(providerWaitKey(REQUEST_ID))).toBeUndefined();
   });
 
   test('is refused as a whole when another run has claimed one of them', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { queryProvider } from '../../../../core/workflow/query-provider.ts';
 import { TASK_REFUSED } from '../../../../core/workflow/workflow-rules.ts';
@@ -13,8 +13,10 @@ import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-const given = (request: Partial<ImageRequest>) =>
+const given = (request: Partial<ImageRequest>) => {
   memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
+  memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
+};
 const givenAttempt = (attempt: Partial<ProviderAttempt>) => {
   const whole = anAttempt(attempt);
   memory.put(providerAttemptKey(REQUEST_ID, whole.call, whole.attempt), whole);
