@@ -133,7 +133,7 @@ describe('a deletion that comes between two calls of', () => {
     memory.patch(providerAttemptKey(REQUEST_ID, 0, 0), accepted());
     deletingBefore(number);
 
-    await catchUp(request, { requestId: REQUEST_ID }, provider, clock, 1_000).catch(jest.fn());
+    await catchUp(request, provider, clock, 1_000).catch(jest.fn());
 
     expect(everything()).toEqual([]);
   });
