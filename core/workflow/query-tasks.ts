@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { SECRET_MAX_AGE_SECONDS } from '../provider-calls/credentials.ts';
 import {
   listAttempts,
   noteRefusal,
@@ -11,6 +10,7 @@ import {
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { firstCallAt, latestAttempts, TASK_REFUSED } from './workflow-rules.ts';
 
