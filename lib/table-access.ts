@@ -16,6 +16,8 @@ export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
   /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+  /** Partitions that are only queried. */
+  queries?: readonly PartitionKind[];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
   /** Operations on the counts of lists, each a call of its own. */
@@ -44,7 +46,8 @@ export type TableUser =
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
 const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'], counts: ['UpdateItem'] };
 const CREATE: ItemAccess = {
-  reads: [['accounts', 'endUsers', 'idempotency', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
+  reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: ['modelSettings'],
   writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
   updates: ['apiKeys', 'inFlightFilter'],
 };
@@ -89,7 +92,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     updates: ['apiKeys'],
     counts: ['UpdateItem'],
   },
-  'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
+  'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,

@@ -34,7 +34,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG#*',
+  'CATALOG#0',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -46,7 +46,8 @@ const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
 const KEEPS_COUNTS = { [itemsOf('COUNTS#*')]: onTable('BatchWriteItem', 'Query') };
 const NOTES_CHANGE = { [itemsOf('COUNTS#*')]: onTable('UpdateItem') };
 const CREATE = {
-  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
@@ -131,7 +132,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...READS_ACCOUNT,
+    [itemsOf(CATALOG)]: onTable('Query'),
     ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
