@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
+import { inParallel } from '../in-parallel.ts';
 import { type DueItem, type DuePosition, END_OF_TIME, listDue } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, getRequest } from '../requests/requests.ts';
@@ -57,16 +58,14 @@ export const failUnfinishedRequests = async (
     const problems: FailedRequests['problems'] = [];
     const failedBefore = failed;
     for await (const requestIds of unfinishedPages(isTime)) {
-      const failInTurn = async (): Promise<void> => {
-        for (let id = requestIds.pop(); id !== undefined && isTime(); id = requestIds.pop()) {
-          try {
-            if (isEndedByOperator(await failByOperator(id))) failed++;
-          } catch (reason) {
-            problems.push({ requestId: id, reason: reason as Error });
-          }
+      await inParallel(requestIds, PARALLEL, async (requestId) => {
+        if (!isTime()) return;
+        try {
+          if (isEndedByOperator(await failByOperator(requestId))) failed++;
+        } catch (reason) {
+          problems.push({ requestId, reason: reason as Error });
         }
-      };
-      await Promise.all(Array.from({ length: PARALLEL }, failInTurn));
+      });
       said(failed);
     }
     if (failed === failedBefore || !isTime()) return { failed, problems };
