@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { storedObject } from '../stored-objects.ts';
+
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
@@ -29,7 +29,7 @@ export type Scope = (typeof SCOPES)[number];
  * of the burst), `intervalMs` the cost of one request, and `spareMs` how far in the past `allowAt` is after
  * one request on a full bucket.
  */
-export const ApiKey = storedObject({
+export const ApiKey = z.object({
   keyId: z.string(),
   accountId: z.string(),
   digest: z.string(),

@@ -5,7 +5,7 @@ import { NotFoundError } from '../errors.ts';
 import { noteListChange } from '../lists/counted-ranges.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { storedObject } from '../stored-objects.ts';
+
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeItem } from '../table/transactions.ts';
@@ -16,7 +16,7 @@ import type { EndUserAnswer } from './end-user-answers.ts';
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
  * while the end-user and their requests are being removed; they cannot create then.
  */
-export const EndUser = storedObject({
+export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**

@@ -1,13 +1,13 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
-import { storedObject } from '../stored-objects.ts';
+
 import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { Rate } from './rates.ts';
 
 /** What the operator set for a model. A model without settings has no item. */
-export const ModelSettings = storedObject({
+export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),
   rate: z.optional(Rate),

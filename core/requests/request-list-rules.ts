@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
-import { storedObject } from '../stored-objects.ts';
+
 import { requestPartition } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import { isRemoved, listedState, listedStateOf, type RecordStatus, statusAt } from './request-rules.ts';
 
 /** A request in an index. */
-export const IndexEntry = storedObject({
+export const IndexEntry = z.object({
   PK: z.string(),
   expiresAt: z.optional(z.string()),
   ttl: z.optional(z.number()),

@@ -2,14 +2,14 @@ import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
-import { storedObject } from '../stored-objects.ts';
+
 import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
 
 /**
  * One output of a request. Without an `objectKey` its file could not be stored. Sizes and duration are those
  * of the stored file.
  */
-export const StoredOutput = storedObject({
+export const StoredOutput = z.object({
   index: z.number(),
   objectKey: z.optional(z.string()),
   contentType: z.optional(z.string()),
@@ -72,7 +72,7 @@ const common = {
  * A request for images as stored. `size` is a preset or `<width>x<height>`; `images` is the most it can
  * deliver.
  */
-export const ImageRequest = storedObject({
+export const ImageRequest = z.object({
   kind: z.literal('image'),
   ...common,
   size: z.string(),
@@ -87,7 +87,7 @@ export type ImageRequest = z.infer<typeof ImageRequest>;
  * A request for one video as stored. `image` is its first frame; `billedSeconds` is its duration plus that of
  * the reference videos, rounded up.
  */
-export const VideoRequest = storedObject({
+export const VideoRequest = z.object({
   kind: z.literal('video'),
   ...common,
   resolution: z.string(),
