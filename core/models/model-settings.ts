@@ -1,7 +1,6 @@
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { cachedFor } from '../cached-for.ts';
-
 import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { Rate } from './rates.ts';

@@ -1,9 +1,9 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
 
@@ -56,17 +56,11 @@ export const keepTaskToken = async (
   now: Date,
 ): Promise<ProviderWait> => {
   const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  try {
-    return await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
-      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder',
-      values: {},
-    });
-  } catch (error) {
-    const stored =
-      error instanceof ConditionalCheckFailedException ? await findProviderWait(requestId) : undefined;
-    if (!stored) throw error;
-    return stored;
-  }
+  const guard = { condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder', values: {} };
+  const attributes = { taskToken, tokenOrder, waitingSince: toInstant(now) };
+  const wait = (await note(requestId, attributes, now, guard)) ?? (await findProviderWait(requestId));
+  if (!wait) throw new Error(`The wait of ${requestId} has been removed.`);
+  return wait;
 };
 
 /**
@@ -82,7 +76,7 @@ export const claimCallbackQuery = async (
 ): Promise<ProviderWait | undefined> => {
   const calledBackAt = toInstant(now);
   const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
-  const first = await noteIf(requestId, forNow, now, {
+  const first = await note(requestId, forNow, now, {
     condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
     values: { ':before': addSeconds(calledBackAt, -seconds) },
   });
@@ -91,7 +85,7 @@ export const claimCallbackQuery = async (
   const last = stored?.callbackQueryAt;
   if (last === undefined || (stored?.callbackQueryIsPlanned && last > calledBackAt)) return undefined;
   const planned = { calledBackAt, callbackQueryAt: addSeconds(last, seconds), callbackQueryIsPlanned: true };
-  return noteIf(requestId, planned, now, {
+  return note(requestId, planned, now, {
     condition: 'callbackQueryAt = :last',
     values: { ':last': last },
   });
@@ -106,7 +100,7 @@ export const beginCallbackQuery = (
   plannedAt: Instant,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  noteIf(requestId, { callbackQueryIsPlanned: false }, now, {
+  note(requestId, { callbackQueryIsPlanned: false }, now, {
     condition: 'callbackQueryAt = :planned',
     values: { ':planned': plannedAt },
   });
@@ -125,12 +119,13 @@ export const noteQuery = async (
 ): Promise<ProviderWait | undefined> => {
   const queriedAt = toInstant(now);
   const guard = { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
-  return noteIf(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
+  return note(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
 };
 
 /** Access pattern 81: holds off queries until an instant, because the provider asked for it. */
-export const holdOffQueries = (requestId: string, notBefore: Instant, now: Date): Promise<ProviderWait> =>
-  note(requestId, { notBefore }, now);
+export const holdOffQueries = async (requestId: string, notBefore: Instant, now: Date): Promise<void> => {
+  await note(requestId, { notBefore }, now);
+};
 
 /** Whether `claimQuery` would be refused: the provider was queried within the last `seconds`, or asked to be queried later. */
 export const queriedWithin = (
@@ -148,7 +143,7 @@ export const claimQuery = (
   seconds: number,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  noteIf(requestId, { queriedAt: toInstant(now) }, now, {
+  note(requestId, { queriedAt: toInstant(now) }, now, {
     condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND ${NOT_HELD_OFF}`,
     values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
   });
@@ -159,33 +154,19 @@ interface Guard {
   values: Record<string, string>;
 }
 
-/** As `note`; undefined when the guard refuses. */
-const noteIf = async (
-  requestId: string,
-  attributes: Record<string, Instant | boolean>,
-  now: Date,
-  guard: Guard | undefined,
-): Promise<ProviderWait | undefined> => {
-  try {
-    return await note(requestId, attributes, now, guard);
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
-};
-
+/** Sets attributes. Returns the whole item; undefined when the guard refuses. */
 const note = async (
   requestId: string,
   attributes: Record<string, Instant | string | boolean>,
   now: Date,
   guard?: Guard,
-): Promise<ProviderWait> => {
+): Promise<ProviderWait | undefined> => {
   const all = {
     requestId,
     ...attributes,
     [TTL_ATTRIBUTE]: toEpochSeconds(toInstant(now)) + ATTEMPT_RETENTION_SECONDS,
   };
-  const { Attributes } = await table.send(
+  const { done, item } = await writeOnCondition(
     new UpdateCommand({
       TableName: tableName(),
       Key: providerWaitKey(requestId),
@@ -194,5 +175,5 @@ const note = async (
       ReturnValues: 'ALL_NEW',
     }),
   );
-  return toProviderWait(Attributes ?? {});
+  return done ? toProviderWait(item) : undefined;
 };

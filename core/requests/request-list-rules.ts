@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
-
 import { requestPartition } from '../table/keys.ts';
 import type { Instant } from '../time.ts';
 import { isRemoved, listedState, listedStateOf, type RecordStatus, statusAt } from './request-rules.ts';

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
-
 import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
 
 /**

@@ -188,6 +188,7 @@ describe('the outcome of a call', () => {
           ':now': atSeconds(3).toISOString(),
         },
         ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     ]);
   });
@@ -238,7 +239,7 @@ describe('the outcome of a call', () => {
   test('is not recorded for an attempt that was not claimed', async () => {
     memory.reset();
 
-    await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('The conditional request failed');
+    await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('does not exist');
     expect(stored()).toBeUndefined();
   });
 });
