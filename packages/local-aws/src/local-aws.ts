@@ -211,7 +211,8 @@ export const startLocalAws = async (
       }),
     );
     const bus = parts.createEventBus({
-      ...{ rules: stack.rules, invoke },
+      rules: stack.rules,
+      invoke,
       startExecution: ({ principal, stateMachineArn }, input) =>
         endpoint.startExecution(principal, stateMachineArn, input),
     });
