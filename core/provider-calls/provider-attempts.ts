@@ -224,6 +224,9 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
   );
 };
 
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
+
 /**
  * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
  * since this was read, or somebody suspects it already.

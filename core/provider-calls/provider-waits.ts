@@ -44,6 +44,10 @@ export interface StateEntry {
   retries: number;
 }
 
+/** Text that sorts as the states were entered and retried. */
+export const tokenOrderOf = ({ enteredAt, retries }: StateEntry): string =>
+  `${enteredAt}#${String(retries).padStart(4, '0')}`;
+
 /**
  * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
  * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
@@ -52,12 +56,11 @@ export interface StateEntry {
 export const keepTaskToken = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
+  entry: StateEntry,
   now: Date,
 ): Promise<ProviderWait> => {
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
   const guard = { condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder', values: {} };
-  const attributes = { taskToken, tokenOrder, waitingSince: toInstant(now) };
+  const attributes = { taskToken, tokenOrder: tokenOrderOf(entry), waitingSince: toInstant(now) };
   const wait = (await note(requestId, attributes, now, guard)) ?? (await findProviderWait(requestId));
   if (!wait) throw new Error(`The wait of ${requestId} has been removed.`);
   return wait;

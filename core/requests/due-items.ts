@@ -33,6 +33,9 @@ export interface DueItem {
   place: { GSI1PK: string; GSI1SK: Instant };
 }
 
+/** The id of an item's request, as a list of none or one: for `flatMap`. */
+export const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
+
 const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI1SK: z.string() });
 
 const workOf = ({ PK, SK }: ItemKey): DueWork => {

@@ -2,7 +2,7 @@ import { waitAtGate } from '../admission/admission.ts';
 import { findGate } from '../admission/route-gates.ts';
 import { removeWaiter } from '../admission/waiters.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { StateEntry } from '../provider-calls/provider-waits.ts';
+import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, lookAtQueued } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
@@ -19,7 +19,7 @@ const LOOK_AFTER_SECONDS = 60;
 export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
+  entry: StateEntry,
   { gate: gateName, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
@@ -32,8 +32,15 @@ export const awaitCapacity = async (
     return;
   }
   const { accountId, createdAt } = request;
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  const waiter = { requestId, accountId, createdAt, taskToken, tokenOrder, weight, starts };
+  const waiter = {
+    requestId,
+    accountId,
+    createdAt,
+    taskToken,
+    tokenOrder: tokenOrderOf(entry),
+    weight,
+    starts,
+  };
   const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
   await waitAtGate(gate, waiter, letIntoDispatch, clock, () => lookAtQueued(requestId, lookAt));

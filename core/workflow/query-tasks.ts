@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import {
+  isOpenTask,
   listAttempts,
   noteRefusal,
   originOf,
@@ -56,7 +57,7 @@ export const queryTasks = async (
   const all = await listAttempts(requestId);
   const latest = [...latestAttempts(all).values()];
   const from = firstCallAt(all);
-  if (latest.some(isOpen)) {
+  if (latest.some(isOpenTask)) {
     const now = clock.now();
     const isLast = from !== undefined && deadlineFrom !== undefined && toInstant(now) >= deadlineFrom(from);
     if (!(await noteQuery(requestId, now, isLast))) {
@@ -78,8 +79,6 @@ export const queryTasks = async (
     notBefore,
   };
 };
-
-const isOpen = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 interface TaskQuery {
   request: StoredRequest;
