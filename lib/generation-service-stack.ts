@@ -58,7 +58,9 @@ export class GenerationServiceStack extends Stack {
     const { bucket } = dataStore;
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket, httpApi });
     new PublicPages(this, 'PublicPages', {
-      ...{ bundleOf, bucket, baseUrl: httpApi.baseUrl },
+      bundleOf,
+      bucket,
+      baseUrl: httpApi.baseUrl,
       hasConsole: context.console,
     });
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
@@ -104,8 +106,10 @@ export class GenerationServiceStack extends Stack {
 
     const { functions: api } = endpoints;
     const task = {
-      ...{ ...generation.tasks, ...expiry.tasks },
-      ...{ ...webhookDelivery.tasks, ...verifyLedgers.tasks },
+      ...generation.tasks,
+      ...expiry.tasks,
+      ...webhookDelivery.tasks,
+      ...verifyLedgers.tasks,
     };
     const creators = [api['create-generation'], api['create-video']];
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];

@@ -16,6 +16,8 @@ export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
   /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+  /** Partitions that are only queried. */
+  queries?: readonly PartitionKind[];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
   /** Operations on the gates of the providers' routes, each a call of its own. */
@@ -42,7 +44,8 @@ export type TableUser =
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
 const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'] };
 const CREATE: ItemAccess = {
-  reads: [['accounts', 'endUsers', 'idempotency', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
+  reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: ['modelSettings'],
   writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
   updates: ['apiKeys', 'inFlightFilter'],
 };
@@ -73,7 +76,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-video': { ...CREATE, updates: ['apiKeys', 'inFlightFilter', 'inFlightClips'] },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
-    reads: [['accounts', 'requests'], 'GetItem', 'Query'],
+    reads: [['accounts', 'requests', 'reconcilerRun'], 'GetItem', 'Query'],
     updates: ['apiKeys', 'requests'],
   },
   'list-generations': listOf('requests'),
@@ -84,7 +87,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     writes: [['endUsers', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
     updates: ['apiKeys'],
   },
-  'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
+  'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,

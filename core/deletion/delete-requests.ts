@@ -1,4 +1,5 @@
 import { newDeletionId } from '../ids.ts';
+import { inParallel } from '../in-parallel.ts';
 import { logger } from '../observability.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';
@@ -81,30 +82,28 @@ export const deleteRequests = async (
   isWanted?: (request: StoredRequest) => boolean,
 ): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
   const deletions = new Map<string, DeletionOfMany>();
-  const queue = (async function* () {
-    yield* requestIds;
-  })();
   let complete = true;
   const record = (requestId: string, deletion: DeletionOfMany): void => {
     deletions.set(requestId, deletion);
     note(requestId, deletion);
   };
-  const worker = async (): Promise<void> => {
-    for (;;) {
+  const whileWanted = async function* (): AsyncGenerator<string> {
+    for await (const requestId of requestIds) {
       if (!keepGoing()) {
         complete = false;
         return;
       }
-      const { value: requestId, done } = await queue.next();
-      if (done) return;
-      record(requestId, { outcome: 'failed' });
-      const run = deletionOf(accountId, requestId, now, (deletion) => record(requestId, deletion), isWanted);
-      const deletion = await attemptDeletion(requestId, run, keepGoing);
-      record(requestId, deletion);
-      if (deletion.outcome === 'failed') complete = false;
+      yield requestId;
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENT_DELETIONS }, worker));
+  await inParallel(whileWanted(), CONCURRENT_DELETIONS, async (requestId) => {
+    record(requestId, { outcome: 'failed' });
+    const recordIt = (deletion: Deletion): void => record(requestId, deletion);
+    const run = deletionOf(accountId, requestId, now, recordIt, isWanted);
+    const deletion = await attemptDeletion(requestId, run, keepGoing);
+    record(requestId, deletion);
+    if (deletion.outcome === 'failed') complete = false;
+  });
   return { deletions, complete };
 };
 

@@ -1,13 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { storedObject } from '../stored-objects.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -15,7 +13,7 @@ import type { EndUserAnswer } from './end-user-answers.ts';
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
  * while the end-user and their requests are being removed; they cannot create then.
  */
-export const EndUser = storedObject({
+export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**
@@ -84,21 +82,17 @@ const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
 ): Promise<EndUser> => {
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: endUserKey(accountId, email),
-        ...update,
-        ConditionExpression: 'attribute_exists(PK)',
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toEndUser(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw endUserNotFound();
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: endUserKey(accountId, email),
+      ...update,
+      ConditionExpression: 'attribute_exists(PK)',
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw endUserNotFound();
+  return toEndUser(item);
 };
 
 /** What a creation counts with its end-user. */

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
@@ -17,6 +16,7 @@ import {
   type TransactItem,
   transact,
   writeItem,
+  writeOnCondition,
   writeUnlessRefused,
 } from '../table/transactions.ts';
 import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
@@ -224,6 +224,9 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
   );
 };
 
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
+
 /**
  * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
  * since this was read, or somebody suspects it already.
@@ -300,33 +303,26 @@ export const recordOutcome = async (
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
-        ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
-          ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
-        }`,
-        ExpressionAttributeValues: {
-          ':outcome': answer,
-          ':accepted': 'accepted',
-          ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
-          ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
-        },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    const { provider } = attempt;
-    if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
-    return ProviderAttempt.parse(Attributes);
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const stored = (await listAttempts(attempt.requestId)).find(
-      ({ call, attempt: number }) => call === attempt.call && number === attempt.attempt,
-    );
-    if (!stored) throw error;
-    return stored;
-  }
+  const { requestId, provider } = attempt;
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(requestId, attempt.call, attempt.attempt),
+      UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
+      ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
+        ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
+      }`,
+      ExpressionAttributeValues: {
+        ':outcome': answer,
+        ':accepted': 'accepted',
+        ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
+        ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
+      },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
+  if (!item) throw new Error(`An attempt of a call of ${requestId} does not exist.`);
+  return ProviderAttempt.parse(item);
 };

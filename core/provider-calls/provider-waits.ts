@@ -1,10 +1,9 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
 import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
 
@@ -57,6 +56,10 @@ export interface StateEntry {
   retries: number;
 }
 
+/** Text that sorts as the states were entered and retried. */
+export const tokenOrderOf = ({ enteredAt, retries }: StateEntry): string =>
+  `${enteredAt}#${String(retries).padStart(4, '0')}`;
+
 /**
  * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
  * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
@@ -65,14 +68,12 @@ export interface StateEntry {
 export const keepTaskToken = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
+  entry: StateEntry,
   now: Date,
 ): Promise<ProviderWait> => {
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  const kept = await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
-    condition: '(attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder)',
-    values: {},
-  });
+  const guard = { condition: '(attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder)', values: {} };
+  const attributes = { taskToken, tokenOrder: tokenOrderOf(entry), waitingSince: toInstant(now) };
+  const kept = await note(requestId, attributes, now, guard);
   return kept ?? (await findProviderWait(requestId)) ?? { requestId };
 };
 
@@ -177,21 +178,16 @@ const note = async (
   now: Date,
   guard?: Guard,
 ): Promise<ProviderWait | undefined> => {
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerWaitKey(requestId),
-        ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
-        ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toProviderWait(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerWaitKey(requestId),
+      ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
+      ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  return done ? toProviderWait(item) : undefined;
 };
 
 /** The end of an item's retention. */

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
@@ -17,7 +16,7 @@ import {
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeItem } from '../table/transactions.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
 /** What a due item is about: a request, the deletion of one, or the removal of an end-user. */
@@ -34,6 +33,9 @@ export interface DueItem {
   /** Its place in the index. A write that depends on the item being there names it. */
   place: { GSI1PK: string; GSI1SK: Instant };
 }
+
+/** The id of an item's request, as a list of none or one: for `flatMap`. */
+export const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
 
 const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI1SK: z.string() });
 
@@ -110,19 +112,14 @@ export const reschedule = async (
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
   const next = dueListing(list, work.kind === 'removal' ? work.removalId : work.requestId, dueAt);
-  try {
-    const { Attributes = {} } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
-        ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return { due: { list, work, key, place: next }, item: Attributes };
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
+      ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  return done ? { due: { list, work, key, place: next }, item } : undefined;
 };

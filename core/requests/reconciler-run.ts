@@ -25,6 +25,10 @@ export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> =>
   return Item && ReconcilerRun.parse(Item);
 };
 
+/** Whether a run is at work. */
+export const isReconcilerAlive = async (now: Date): Promise<boolean> =>
+  ((await findReconcilerRun())?.aliveUntilMs ?? 0) > now.getTime();
+
 /** Access pattern 111: makes this run the one at work, whichever was before. With `ifDead`, only when none is alive; false when one is. */
 export const beginRun = (
   runId: string,

@@ -12,7 +12,8 @@ export const partitionPatterns = () => ({
   ledgers: ledgerPartition('*'),
   ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
-  modelSettings: `${MODEL_SETTINGS_PREFIX}*`,
+  // Functions of the earlier release, which an update replaces one by one, read eight copies.
+  modelSettings: 'CATALOG#*',
   accountList: ACCOUNT_LISTING_PARTITION,
   endUserLists: endUserListingPartition('*'),
   inFlightClips: `${inFlightPrefix('clips')}*`,
@@ -275,20 +276,13 @@ export const GATE_WAITER_PREFIX = 'WAITER#';
 /** The run of the reconciler that is at work. */
 export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
 
-/**
- * Number of copies of the models' settings, each in its own partition: every creation reads one, and a partition takes
- * 3,000 reads a second. One transaction writes all, so they never differ.
- */
-export const MODEL_SETTINGS_COPIES = 8;
-/** The copy that an account's calls read. */
-export const modelSettingsCopyOf = (accountId: string): number => hashOf(accountId) % MODEL_SETTINGS_COPIES;
-/** A copy of the operator's settings for a model: its rate, and whether it is switched off. */
-export const modelSettingsKey = (modelId: string, copy: number): ItemKey => ({
-  PK: modelSettingsPartition(copy),
+/** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
+export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+/** The operator's settings for a model: its rate, and whether it is switched off. */
+export const modelSettingsKey = (modelId: string): ItemKey => ({
+  PK: MODEL_SETTINGS_PARTITION,
   SK: `MODEL#${modelId}`,
 });
-export const modelSettingsPartition = (copy: number): string => `${MODEL_SETTINGS_PREFIX}${copy}`;
-const MODEL_SETTINGS_PREFIX = 'CATALOG#';
 
 /**
  * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.

@@ -2,7 +2,7 @@ import { type PlaceInQueue, waitAtGate } from '../admission/admission.ts';
 import { findGate } from '../admission/route-gates.ts';
 import { removeWaiter } from '../admission/waiters.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { StateEntry } from '../provider-calls/provider-waits.ts';
+import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, lookAtQueued } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
@@ -19,7 +19,7 @@ const LOOK_AFTER_SECONDS = 60;
 export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
+  entry: StateEntry,
   { gate, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
@@ -31,8 +31,16 @@ export const awaitCapacity = async (
     return;
   }
   const { accountId, createdAt } = request;
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  await waitAtGate(gate, { requestId, accountId, createdAt, taskToken, tokenOrder, weight, starts }, clock);
+  const waiter = {
+    requestId,
+    accountId,
+    createdAt,
+    taskToken,
+    tokenOrder: tokenOrderOf(entry),
+    weight,
+    starts,
+  };
+  await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
   await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
   await startReconcilerIfDead(clock);

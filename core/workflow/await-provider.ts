@@ -2,8 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { isTerminal } from '../requests/request-rules.ts';
-import { addSeconds, toInstant } from '../time.ts';
+import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
 import { startReconcilerIfDead } from './start-reconciler.ts';
 import { wakeExecution } from './task-tokens.ts';
@@ -11,8 +10,6 @@ import { hasOpenTask, latestAttempts, stepWhenFinished } from './workflow-rules.
 
 /** The time limit of the query that an early callback causes. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** A request that is due later is found by the next scheduled run of the reconciler. */
-const SOON_SECONDS = 60;
 
 /**
  * Begins an execution's wait: keeps its task token, then checks whether the provider has already finished or
@@ -41,6 +38,6 @@ export const awaitProvider = async (
   const hasPendingCallback =
     calledBackAt !== undefined && (queriedAt === undefined || queriedAt < calledBackAt);
   if (hasPendingCallback) await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
-  const { GSI1SK: dueAt = '' } = request;
-  if (dueAt <= addSeconds(toInstant(clock.now()), SOON_SECONDS)) await startReconcilerIfDead(clock);
+  // A request that is due later is found by the next scheduled run.
+  if (isDueSoon(request, clock.now())) await startReconcilerIfDead(clock);
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { SECRET_MAX_AGE_SECONDS } from '../provider-calls/credentials.ts';
 import {
+  isOpenTask,
   listAttempts,
   noteRefusal,
   originOf,
@@ -11,6 +11,7 @@ import {
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { firstCallAt, latestAttempts, TASK_REFUSED } from './workflow-rules.ts';
 
@@ -65,9 +66,6 @@ export const queryTasks = async (
   const queried = await queryAttempts(latest, { request, providerRouteOf, clock, timeoutMs });
   return { ...queried, firstCallAt: from };
 };
-
-/** Whether an attempt has a task that is not known to have finished. */
-export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /** What the tasks of a request are queried with. */
 export interface TaskQuery {

@@ -34,7 +34,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG#*',
+  'CATALOG#0',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -43,7 +43,8 @@ const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')
 const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
 const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
 const CREATE = {
-  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
@@ -123,7 +124,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...READS_ACCOUNT,
+    [itemsOf(CATALOG)]: onTable('Query'),
     ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },

@@ -220,7 +220,8 @@ export const startLocalAws = async (
       }),
     );
     const bus = parts.createEventBus({
-      ...{ rules: stack.rules, invocations },
+      rules: stack.rules,
+      invocations,
       startExecution: ({ principal, stateMachineArn }, input) =>
         endpoint.startExecution(principal, stateMachineArn, input),
     });

@@ -27,7 +27,7 @@ describe('the clients of the service', () => {
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
-      ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
+      ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
       ['core/workflow/start-reconciler.ts', 'LambdaClient', 'invocations'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
@@ -46,8 +46,8 @@ describe('the clients of the service', () => {
     const using = (pattern: RegExp) =>
       sources.filter(([, source]) => pattern.test(source)).map(([path]) => path);
 
-    expect(using(/\bgetSecret\(|\bgetParameter/)).toEqual(['core/provider-calls/credentials.ts']);
-    expect(using(/awsSdkV3Client: secretsManager/)).toEqual(['core/provider-calls/credentials.ts']);
+    expect(using(/\bgetSecret\(|\bgetParameter/)).toEqual(['core/secrets.ts']);
+    expect(using(/awsSdkV3Client: secretsManager/)).toEqual(['core/secrets.ts']);
     expect(using(/new NodeHttpHandler\((?!clientOptions\()/)).toEqual([]);
   });
 });

@@ -163,8 +163,15 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       },
     });
     const services: Services = {
-      ...{ place, counter, faults, principals, dynamodbPermissions },
-      ...{ dynamodb, s3, secrets, stepFunctions },
+      place,
+      counter,
+      faults,
+      principals,
+      dynamodbPermissions,
+      dynamodb,
+      s3,
+      secrets,
+      stepFunctions,
       invoke: (arn, payload) => invoke(arn, payload),
       invokeLater: (arn, payload) => invokeLater(arn, payload),
     };

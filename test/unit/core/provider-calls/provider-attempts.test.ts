@@ -208,6 +208,7 @@ describe('the outcome of a call', () => {
           ':now': atSeconds(3).toISOString(),
         },
         ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     ]);
   });
@@ -258,7 +259,7 @@ describe('the outcome of a call', () => {
   test('is not recorded for an attempt that was not claimed', async () => {
     memory.reset();
 
-    await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('The conditional request failed');
+    await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('does not exist');
     expect(stored()).toBeUndefined();
   });
 });

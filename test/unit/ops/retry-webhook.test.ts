@@ -1,11 +1,11 @@
-import '../../builders/environment.ts';
+import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { table } from '../../../../core/table/table.ts';
-import { retryWebhook } from '../../../../core/webhooks/retry-webhook.ts';
-import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
-import { anImageRequest, aVideoRequest, putRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { table } from '../../../core/table/table.ts';
+import { retryWebhook } from '../../../ops/retry-webhook.ts';
+import { atSeconds, NOW, StoppedClock } from '../builders/clocks.ts';
+import { anImageRequest, aVideoRequest, putRequest, REQUEST_ID, VIDEO_ID } from '../builders/entities.ts';
+import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
 
 process.env.WEBHOOK_DELIVERY_STATE_MACHINE_ARN =
   'arn:aws:states:us-east-1:111122223333:stateMachine:webhook-delivery';

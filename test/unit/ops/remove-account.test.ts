@@ -1,23 +1,23 @@
-import '../../builders/environment.ts';
+import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { insertAccount } from '../../../../core/accounts/accounts.ts';
-import { insertApiKey, listApiKeys, SCOPES } from '../../../../core/accounts/api-keys.ts';
-import { removeAccount } from '../../../../core/deletion/remove-account.ts';
-import { ConflictError } from '../../../../core/errors.ts';
-import { changeBalance } from '../../../../core/ledger/ledger.ts';
-import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
+import { insertAccount } from '../../../core/accounts/accounts.ts';
+import { insertApiKey, listApiKeys, SCOPES } from '../../../core/accounts/api-keys.ts';
+import { ConflictError } from '../../../core/errors.ts';
+import { changeBalance } from '../../../core/ledger/ledger.ts';
+import { verifyLedger } from '../../../core/ledger/verify-ledger.ts';
 import {
   accountKey,
   apiKeyKey,
   deletedRequestKey,
   endUserKey,
   ledgerEntryKey,
-} from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
-import { NOW } from '../../builders/clocks.ts';
-import { anEndUser, anImageRequest, putEndUser, putRequest } from '../../builders/entities.ts';
-import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+} from '../../../core/table/keys.ts';
+import { table } from '../../../core/table/table.ts';
+import { removeAccount } from '../../../ops/remove-account.ts';
+import { NOW } from '../builders/clocks.ts';
+import { anEndUser, anImageRequest, putEndUser, putRequest } from '../builders/entities.ts';
+import { aRequestId } from '../builders/request-ids.ts';
+import { MemoryTable } from '../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 beforeEach(() => memory.reset());

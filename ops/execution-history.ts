@@ -5,10 +5,10 @@ import {
   paginateGetExecutionHistory,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { requiredEnv } from '../environment.ts';
-import { type Instant, toInstant } from '../time.ts';
-import { executionArnOf } from './executions.ts';
-import { stepFunctions } from './step-functions.ts';
+import { requiredEnv } from '../core/environment.ts';
+import { type Instant, toInstant } from '../core/time.ts';
+import { executionArnOf } from '../core/workflow/executions.ts';
+import { stepFunctions } from '../core/workflow/step-functions.ts';
 
 /** The state machines that run for a request, each with the variable that holds its ARN. */
 const MACHINES = {
@@ -52,10 +52,13 @@ export const findExecutionHistory = (
     );
     if (!status || !startDate) throw new Error(`Execution ${executionArn} has no status.`);
     return {
-      ...{ workflow, name, status },
+      workflow,
+      name,
+      status,
       startedAt: toInstant(startDate),
       stoppedAt: stopDate ? toInstant(stopDate) : null,
-      ...{ error: error ?? null, cause: cause ?? null },
+      error: error ?? null,
+      cause: cause ?? null,
       states: await listStates(executionArn),
     };
   });

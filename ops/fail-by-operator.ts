@@ -1,10 +1,16 @@
-import { systemClock } from '../clock.ts';
-import type { Failure } from '../errors.ts';
-import { type DueItem, type DuePosition, END_OF_TIME, listDue } from '../requests/due-items.ts';
-import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
-import { findRequests, getRequest } from '../requests/requests.ts';
-import type { DueList } from '../table/keys.ts';
-import { failStoredRequest } from './fail-request.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Failure } from '../core/errors.ts';
+import { inParallel } from '../core/in-parallel.ts';
+import {
+  type DueItem,
+  type DuePosition,
+  END_OF_TIME,
+  listDue,
+  requestIdOf,
+} from '../core/requests/due-items.ts';
+import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
+import { findRequests, getRequest } from '../core/requests/requests.ts';
+import { failStoredRequest } from '../core/workflow/fail-request.ts';
 
 /** The error that the caller of such a request sees. */
 export const ENDED_BY_OPERATOR: Failure = {
@@ -31,7 +37,7 @@ export const failByOperator = async (requestId: string, operatorNote?: string): 
 };
 
 /** The lists that unfinished requests are in. One that starts goes from the first to the second. */
-const UNFINISHED: readonly DueList[] = ['START', 'LOOK'];
+const UNFINISHED: readonly DueItem['list'][] = ['START', 'LOOK'];
 /** Items of each of the 16 partitions of a list that are read at once. */
 const PER_PARTITION = 10;
 /** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
@@ -57,16 +63,14 @@ export const failUnfinishedRequests = async (
     const problems: FailedRequests['problems'] = [];
     const failedBefore = failed;
     for await (const requestIds of unfinishedPages(isTime)) {
-      const failInTurn = async (): Promise<void> => {
-        for (let id = requestIds.pop(); id !== undefined && isTime(); id = requestIds.pop()) {
-          try {
-            if (isEndedByOperator(await failByOperator(id))) failed++;
-          } catch (reason) {
-            problems.push({ requestId: id, reason: reason as Error });
-          }
+      await inParallel(requestIds, PARALLEL, async (requestId) => {
+        if (!isTime()) return;
+        try {
+          if (isEndedByOperator(await failByOperator(requestId))) failed++;
+        } catch (reason) {
+          problems.push({ requestId, reason: reason as Error });
         }
-      };
-      await Promise.all(Array.from({ length: PARALLEL }, failInTurn));
+      });
       said(failed);
     }
     if (failed === failedBefore || !isTime()) return { failed, problems };
@@ -85,5 +89,3 @@ const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<
     } while (position.length > 0 && isTime());
   }
 };
-
-const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);

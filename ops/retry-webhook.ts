@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../clock.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
-import { isRemoved, isTerminal } from '../requests/request-rules.ts';
-import { findRequest } from '../requests/requests.ts';
-import { type Instant, toInstant } from '../time.ts';
-import { startWebhookDelivery } from '../workflow/executions.ts';
-import { newDeliverySuffix, webhookIdOf } from './webhook-rules.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { ConflictError, NotFoundError } from '../core/errors.ts';
+import { isRemoved, isTerminal } from '../core/requests/request-rules.ts';
+import { findRequest } from '../core/requests/requests.ts';
+import { type Instant, toInstant } from '../core/time.ts';
+import { newDeliverySuffix, webhookIdOf } from '../core/webhooks/webhook-rules.ts';
+import { startWebhookDelivery } from '../core/workflow/executions.ts';
 
 /** A webhook delivery that an operator started. */
 export interface QueuedWebhook {
