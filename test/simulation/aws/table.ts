@@ -56,6 +56,8 @@ export class Table {
   /** How much further than ever the indexes are behind with an item of this partition, in milliseconds. */
   indexLagMs: (partition: string) => number = () => 0;
   private readonly partitions = new Map<string, Map<string, Item>>();
+  /** How often an item of a partition was changed. */
+  private readonly changes = new Map<string, number>();
   private readonly indexes = new Indexes();
   private readonly held = new Set<string>();
   private readonly tokens = new Map<object, 'running' | 'done'>();
@@ -119,6 +121,11 @@ export class Table {
     return query(candidates, input, ITEMS_PER_QUERY);
   }
 
+  /** How often the items of the partition that a query reads were changed so far. */
+  changesIn(input: QueryCommandInput): number {
+    return this.changes.get(String(partitionValue(input))) ?? 0;
+  }
+
   /** Removes whatever is past its time, as DynamoDB does some time later. */
   sweep(): number {
     const nowSeconds = this.scheduler.now / 1000;
@@ -177,6 +184,7 @@ export class Table {
     const [PK, SK] = [(after ?? before)?.[PRIMARY_KEY.partition], (after ?? before)?.[PRIMARY_KEY.sort]];
     const partition = this.partitions.get(String(PK)) ?? new Map<string, Item>();
     this.partitions.set(String(PK), partition);
+    this.changes.set(String(PK), (this.changes.get(String(PK)) ?? 0) + 1);
     if (after) {
       this.items.set(key, after);
       partition.set(String(SK), after);
