@@ -55,6 +55,8 @@ export type Action =
       /** What happens once it has ended. */
       afterEnd?: Removal | undefined;
     }
+  /** So many creations one after the other by an account that can pay for them. */
+  | { do: 'crowd'; account: number; user: number; model: ModelName; count: number; everyMs: number }
   /** `intrude`: another account tries to read and to delete it. */
   | { do: 'read' | 'delete' | 'intrude'; request: number }
   | { do: 'bulk-delete'; requests: number[] }

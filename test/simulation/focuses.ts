@@ -7,6 +7,7 @@ import {
   changeBalance,
   crash,
   createOf,
+  crowdOf,
   deleteUser,
   fault,
   looks,
@@ -113,6 +114,24 @@ export const FOCUSES: Weighted<Step> = [
       [
         [5, MOMENTS],
         [2, SECONDS],
+      ],
+    ),
+  ],
+  // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
+  [
+    1,
+    stepOf(
+      [
+        [2, crowdOf],
+        [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
+        [1, fault],
+        [1, crash],
+        [1, outageOf('table', 'step-functions', 'functions')],
+      ],
+      [
+        [3, MOMENTS],
+        [3, fc.integer({ min: 30, max: 1_500 })],
+        [1, SECONDS],
       ],
     ),
   ],

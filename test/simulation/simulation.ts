@@ -94,6 +94,8 @@ export class Simulation {
     switch (action.do) {
       case 'create':
         return this.creations.create(action);
+      case 'crowd':
+        return this.creations.crowd(action);
       case 'read':
         return this.onLife(action.request, async (life) => void (await this.read(life)));
       case 'delete':

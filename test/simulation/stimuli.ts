@@ -93,6 +93,16 @@ export const createOf = ({
     afterEnd: sometimes(removal, removalOf),
   });
 
+/** Several creations within moments or seconds, for one of the routes with little room. */
+export const crowdOf: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('crowd' as const),
+  account,
+  user,
+  model: fc.constantFrom('xSD4.5' as const, 'xW3.0s' as const, 'xW3.0s' as const),
+  count: fc.integer({ min: 3, max: 6 }),
+  everyMs: fc.oneof(fc.nat(40), fc.nat(800)),
+});
+
 /** A value in `ofEight` of eight cases, else undefined. */
 const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 8 - ofEight, arbitrary: fc.constant(undefined) }, { weight: ofEight, arbitrary });

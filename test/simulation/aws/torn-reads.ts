@@ -28,19 +28,36 @@ export const tornQuery = (table: Table, random: Random, input: QueryCommandInput
     },
     readOn: (found) => {
       if (input.IndexName !== undefined || table.changesIn(input) === readAt) return found;
-      const kept = found.Items.slice(0, random.whole(0, found.Items.length));
+      const place = random.pick(placesIn(found, table.query(input)));
+      if (place === undefined) return table.query(input);
+      const isBefore = orderOf(input);
+      const kept = found.Items.filter((item) => !isBefore(place, item));
       if (kept.length === input.Limit) return found;
-      const last = kept.at(-1);
       const rest = table.query({
         ...input,
         ...(input.Limit === undefined ? {} : { Limit: input.Limit - kept.length }),
-        ...(last === undefined ? {} : { ExclusiveStartKey: keyOf(last) }),
+        ExclusiveStartKey: place,
       });
       const count = kept.length + rest.Items.length;
       return { ...rest, Items: [...kept, ...rest.Items], Count: count, ScannedCount: count };
     },
   };
 };
+
+/** The keys after which the second instant of a read may begin: of items that were there in either; undefined for the beginning. */
+const placesIn = (first: QueryAnswer, second: QueryAnswer): (Item | undefined)[] => {
+  const known = new Set(first.Items.map(keyText));
+  const added = second.Items.filter((item) => !known.has(keyText(item)));
+  return [undefined, ...[...first.Items, ...added].map(keyOf)];
+};
+
+/** Whether one item comes before another in the order of a query of the table. */
+const orderOf =
+  ({ ScanIndexForward = true }: QueryCommandInput) =>
+  (a: Item, b: Item): boolean => {
+    const [left, right] = [String(a[PRIMARY_KEY.sort]), String(b[PRIMARY_KEY.sort])];
+    return ScanIndexForward ? left < right : left > right;
+  };
 
 /** The items of a BatchGetItem, each read for itself: about half of those that change meanwhile are the newer ones. */
 export const tornBatch = (table: Table, random: Random, keys: readonly Item[]): TornRead<Item[]> => ({
