@@ -17,7 +17,11 @@ const request = fc.nat(11);
 const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({
-  lagMs: fc.oneof(fc.constant(0), fc.integer({ min: 5_000, max: 20_000 })),
+  lagMs: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(0) },
+    { weight: 4, arbitrary: fc.integer({ min: 5_000, max: 20_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 300_000 }) },
+  ),
   removeMs: fc.nat(2_000),
   reconcileMs: fc.nat(8_000),
   outage: fc.option(

@@ -39,7 +39,7 @@ const CALLBACK_RETRY_MS = 10_000;
 const CALLBACK_TRIES = 3;
 const PLACE_OF_PARAMETERS = 2;
 /** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
-const MAX_INDEX_LAG_MS = 20_000;
+const MAX_INDEX_LAG_MS = 300_000;
 /** How long after a fault or an outage calls may still suffer from it. */
 const CALM_AFTER_MS = 120_000;
 
@@ -83,8 +83,12 @@ export class World {
     this.table.indexLagMs = (partition) =>
       Math.min(
         MAX_INDEX_LAG_MS,
-        this.outages.endOfCurrent('index', [kindOf(partition)]) - this.scheduler.now,
+        this.outages.endOfCurrent('index', [kindOf(partition), partition]) - this.scheduler.now,
       );
+    // What is due is found when the list of it shows it.
+    this.table.onLateIndex = (shownAt) => {
+      this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, shownAt);
+    };
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);
@@ -105,7 +109,7 @@ export class World {
 
   /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
   disturb(service?: Service): void {
-    this.evidence.disturbedAt = this.scheduler.now;
+    this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, this.scheduler.now);
     if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;
   }
 

@@ -37,7 +37,7 @@ export type Witness = (key: string, before: Item | undefined, after: Item | unde
 export const TRANSACTION_MS = 8;
 /** How far an index is behind, and how far now and then: DynamoDB says "a fraction of a second" under normal conditions. */
 const INDEX_DELAY_MS = [1, 300] as const;
-export const LONGEST_INDEX_DELAY_MS = 15_000;
+const LONGEST_INDEX_DELAY_MS = 15_000;
 const LONG_INDEX_DELAY_MS = [1_000, LONGEST_INDEX_DELAY_MS] as const;
 const LONG_INDEX_DELAY_SHARE = 0.04;
 /** How many items fit into one answer of a query; small, so that pages of more than one are met. */
@@ -55,6 +55,8 @@ export class Table {
   readonly witnesses: Witness[] = [];
   /** How much further than ever the indexes are behind with an item of this partition, in milliseconds. */
   indexLagMs: (partition: string) => number = () => 0;
+  /** Told when an index will show a change later than it does without such a lag. */
+  onLateIndex: ((shownAt: number) => void) | undefined;
   private readonly partitions = new Map<string, Map<string, Item>>();
   /** How often an item of a partition was changed. */
   private readonly changes = new Map<string, number>();
@@ -126,6 +128,11 @@ export class Table {
     return this.changes.get(String(partitionValue(input))) ?? 0;
   }
 
+  /** From when on the indexes show an item at all, in epoch milliseconds; undefined when they never do. */
+  shownFrom(key: Item): number | undefined {
+    return this.indexes.shownFrom(keyText(key));
+  }
+
   /** Removes whatever is past its time, as DynamoDB does some time later. */
   sweep(): number {
     const nowSeconds = this.scheduler.now / 1000;
@@ -192,13 +199,10 @@ export class Table {
       this.items.delete(key);
       partition.delete(String(SK));
     }
-    this.indexes.write(
-      key,
-      after,
-      this.scheduler.now +
-        this.random.whole(...this.indexDelayMs()) +
-        this.indexLagMs(String((after ?? before)?.PK)),
-    );
+    const { now } = this.scheduler;
+    const delayMs = this.random.whole(...this.indexDelayMs()) + this.indexLagMs(String(PK));
+    const shownAt = this.indexes.write(key, after, now + delayMs);
+    if (shownAt !== undefined && shownAt > now + LONGEST_INDEX_DELAY_MS) this.onLateIndex?.(shownAt);
     for (const witness of this.witnesses) witness(key, before, after);
   }
 
