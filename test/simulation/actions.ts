@@ -1,5 +1,6 @@
 import type { PlannedFault } from './engine/faults.ts';
 import type { OutageMode, Service } from './engine/outages.ts';
+import type { ClipKind } from './upstream/clips.ts';
 import type { Behaviour, CallbackMode } from './upstream/providers.ts';
 import type { Receiver } from './upstream/receivers.ts';
 
@@ -39,6 +40,8 @@ export type Action =
       behaviour: Behaviour;
       callback: CallbackMode;
       webhook: Receiver | undefined;
+      /** The reference videos, for the model that takes them. */
+      clips?: ClipKind[] | undefined;
       /** Which of a few idempotency keys goes along, if any. */
       key: number | undefined;
       /** How often it is sent again when it is not answered, and how many times at once. */

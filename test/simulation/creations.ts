@@ -4,6 +4,7 @@ import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
 import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { kindOf, type Service } from './engine/outages.ts';
+import { type ClipKind, clipUrlOf } from './upstream/clips.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import type { Life, Witness } from './witness.ts';
@@ -64,6 +65,7 @@ export class Creations {
     const prompt = promptOf(`p${this.all.length}`, behaviour, callback);
     const body = {
       ...bodyOf(action.model, action.outputs),
+      ...(action.model === 'xW3.0s' && action.clips ? withClips(action.clips) : {}),
       ...(action.webhook === undefined ? {} : { webhookUrl: webhookUrlOf(action.webhook) }),
       prompt,
       endUserEmail: USERS[action.user],
@@ -191,6 +193,12 @@ export class Creations {
       this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 }
+
+/** At the lowest price, which few seconds of an account's balance cover. */
+const withClips = (kinds: readonly ClipKind[]): Record<string, unknown> => ({
+  resolution: '480p',
+  referenceVideos: kinds.map(clipUrlOf),
+});
 
 const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
   switch (model) {

@@ -141,6 +141,7 @@ export const FOCUSES: Weighted<Step> = [
     stepOf(
       [
         [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+        [2, createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
         [2, createOf({ behaviour: 'slow-files' })],
         [2, abortStoring],
         [2, onRequest],

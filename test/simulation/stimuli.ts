@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Action, MODELS, type ModelName, type Removal, TASKS } from './actions.ts';
 import { CALL_FAULTS, FAULTS, INVOCATION_FAULTS, type PlannedFault } from './engine/faults.ts';
 import { OUTAGE_MODES, type Service } from './engine/outages.ts';
+import { CLIP_KINDS } from './upstream/clips.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
 import { RECEIVERS } from './upstream/receivers.ts';
 
@@ -42,6 +43,12 @@ const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
   ),
 });
 
+/** Mostly one that can be used. */
+const clipKind = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('mp4' as const, 'mov' as const, 'webm' as const) },
+  { weight: 2, arbitrary: fc.constantFrom(...CLIP_KINDS) },
+);
+
 /** What is chosen for a creation, if not at random. */
 export interface CreationBias {
   /** Whether one account makes most of them. */
@@ -55,6 +62,8 @@ export interface CreationBias {
   besides?: readonly (typeof BESIDE)[number][];
   /** How often it has a webhook, of 8. */
   webhook?: number;
+  /** How often it has reference videos, of 8, if its model takes them. */
+  clips?: number;
   /** How often its end-user is removed after its end, of 8. */
   removal?: number;
   /** How often something goes wrong as it is sent, of 8. */
@@ -71,6 +80,7 @@ export const createOf = ({
   beside = 1,
   besides = BESIDE,
   webhook = 6,
+  clips = 1,
   removal = 0,
   fault = 1,
   revoked = 0,
@@ -88,6 +98,7 @@ export const createOf = ({
     ),
     callback: fc.constantFrom(...CALLBACKS),
     webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
+    clips: sometimes(clips, fc.array(clipKind, { minLength: 1, maxLength: 2 })),
     key: fc.option(fc.nat(2), { nil: undefined }),
     repeats: fc.nat(2),
     atOnce: fc.constantFrom(1, 1, 1, 2),

@@ -9,6 +9,7 @@ import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outa
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { Evidence } from './evidence.ts';
+import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
@@ -53,7 +54,7 @@ export class World {
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
   /** Told of each file that is removed. */
-  onFileRemoved: ((objectKey: string) => void) | undefined;
+  readonly onFileRemoved: ((objectKey: string) => void)[] = [];
   /** The uploads in parts that were begun: each part by its number. */
   readonly uploads = new Map<string, Map<number, Uint8Array>>();
   /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */
@@ -95,6 +96,7 @@ export class World {
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);
+    serveClips(this);
     this.mutation = mutation;
     this.traced = traced;
     this.startsAt = startsAt;
