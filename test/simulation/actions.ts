@@ -73,6 +73,8 @@ export type Action =
   | { do: 'abort-in'; pick: number; afterMs: number; kills: boolean }
   /** Every process that is at work a moment later dies. */
   | { do: 'crash'; afterMs: number }
+  /** The runs of the reconciler die a moment later, two run at once, or none is started for minutes. */
+  | { do: 'reconciler'; how: 'dies' | 'runs-twice' | 'is-late'; afterMs: number }
   /** What is done next meets it. */
   | ({ do: 'fault' } & PlannedFault)
   /** A service is out of order from now on; of the table, the items of one request. */

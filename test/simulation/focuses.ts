@@ -18,6 +18,7 @@ import {
   pick,
   providerOutage,
   reconcile,
+  reconciler,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -107,6 +108,7 @@ export const FOCUSES: Weighted<Step> = [
         [3, changeBalance],
         [2, meddle],
         [1, crash],
+        [1, reconciler],
         [1, outageOf('step-functions', 'functions', 'table')],
         [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
         [1, reconcile],
@@ -126,6 +128,7 @@ export const FOCUSES: Weighted<Step> = [
         [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
         [1, fault],
         [1, crash],
+        [1, reconciler],
         [1, outageOf('table', 'step-functions', 'functions')],
       ],
       [

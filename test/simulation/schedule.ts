@@ -56,6 +56,7 @@ export class Schedule {
   private quietRuns = 0;
   private minutes = 0;
   private roundsAtRest = 0;
+  private awayUntil = 0;
 
   constructor(world: World, admission: Admission) {
     this.world = world;
@@ -78,6 +79,13 @@ export class Schedule {
     await this.invoke(this.reconcile, { everySeconds: INTERVAL_MS / 1000 });
   }
 
+  /** Starts no run for so long, as an EventBridge that is late. */
+  stayAway(milliseconds: number): void {
+    const { evidence, scheduler } = this.world;
+    this.awayUntil = scheduler.now + milliseconds;
+    evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
+  }
+
   private arm(): void {
     const { scheduler } = this.world;
     const minutes = this.minutesToRest();
@@ -92,7 +100,7 @@ export class Schedule {
       if (!isDue) return;
       this.minutes = 0;
       this.quietRuns++;
-      if (this.isAnythingDue()) void this.runNow();
+      if (scheduler.now >= this.awayUntil && this.isAnythingDue()) void this.runNow();
     });
   }
 

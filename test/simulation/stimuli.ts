@@ -170,6 +170,12 @@ export const crash: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('crash' as const),
   afterMs: fc.nat(150),
 });
+/** What becomes of the reconciler's runs: at any moment of the minute that one may last. */
+export const reconciler: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('reconciler' as const),
+  how: fc.constantFrom('dies' as const, 'dies' as const, 'runs-twice' as const, 'is-late' as const),
+  afterMs: fc.oneof(fc.nat(60), fc.nat(60_000)),
+});
 /** Something goes wrong with what is done next. */
 export const fault: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('fault' as const),
@@ -214,6 +220,7 @@ export const meddle: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 3, arbitrary: abortIn },
   { weight: 1, arbitrary: crash },
+  { weight: 1, arbitrary: reconciler },
   { weight: 3, arbitrary: fault },
   { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
 );
