@@ -252,7 +252,8 @@ const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
 /** The partition of a gate of a provider's route, with those who wait at it. */
 export const gatePartition = (gate: string): string => `GATE#${gate}`;
 /** A gate with its permits. */
-export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: 'GATE' });
+export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: GATE_SORT });
+export const GATE_SORT = 'GATE';
 /** Lists every gate at which a request ever waited. */
 export const gateListing = (gate: string) => ({ GSI1PK: GATE_LISTING_PARTITION, GSI1SK: gate });
 export const GATE_LISTING_PARTITION = 'GATES';

@@ -7,6 +7,7 @@ import {
   changeBalance,
   crash,
   createOf,
+  crowdOf,
   deleteUser,
   fault,
   looks,
@@ -17,6 +18,7 @@ import {
   pick,
   providerOutage,
   reconcile,
+  reconciler,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -106,6 +108,7 @@ export const FOCUSES: Weighted<Step> = [
         [3, changeBalance],
         [2, meddle],
         [1, crash],
+        [1, reconciler],
         [1, outageOf('step-functions', 'functions', 'table')],
         [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
         [1, reconcile],
@@ -116,12 +119,32 @@ export const FOCUSES: Weighted<Step> = [
       ],
     ),
   ],
+  // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
+  [
+    1,
+    stepOf(
+      [
+        [2, crowdOf],
+        [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
+        [1, fault],
+        [1, crash],
+        [1, reconciler],
+        [1, outageOf('table', 'step-functions', 'functions')],
+      ],
+      [
+        [3, MOMENTS],
+        [3, fc.integer({ min: 30, max: 1_500 })],
+        [1, SECONDS],
+      ],
+    ),
+  ],
   // Waiting: videos, their callbacks and what disturbs them.
   [
     1,
     stepOf(
       [
         [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+        [2, createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
         [2, createOf({ behaviour: 'slow-files' })],
         [2, abortStoring],
         [2, onRequest],

@@ -1,4 +1,4 @@
-import { DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
+import { CLIP_PREFIX, DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
@@ -14,6 +14,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...simulation.admission.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
+  ...simulation.clips.restProblems(),
   ...fileProblems(simulation),
   ...traceProblems(simulation),
   ...retentionProblems(simulation),
@@ -77,7 +78,7 @@ const EXPIRY_MS = 3 * 3_600_000;
 const fileProblems = ({ world, witness }: Simulation): string[] => {
   const strays = [...world.objects.keys()].flatMap((objectKey) => {
     const life = witness.lives.get(requestOf(objectKey));
-    if (!life) return [`${objectKey} is of no request`];
+    if (!life) return objectKey.startsWith(CLIP_PREFIX) ? [] : [`${objectKey} is of no request`];
     if (life.removedAt !== undefined) return [`${objectKey} is there and its request was deleted`];
     const isOver = Date.parse(String(life.last.expiresAt)) < world.scheduler.now - EXPIRY_MS;
     if (isOver) return [`${objectKey} is there and its time is over`];

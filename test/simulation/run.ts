@@ -129,7 +129,7 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, creations, witness, liveness, standing, expiry, admission, permits } =
+    const { violations, creations, witness, liveness, standing, expiry, admission, permits, clips } =
       this.simulation;
     return [
       ...violations,
@@ -139,6 +139,7 @@ export class Run {
       ...expiry.violations,
       ...admission.violations,
       ...permits.violations,
+      ...clips.violations,
       ...witness.violations,
       ...this.world.evidence.hastyQueries,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),

@@ -25,8 +25,11 @@ const ROUNDS_AT_REST = 2;
 /** How many minutes it stays away longer for each run in which nothing happened to a request and nothing was due. */
 const SLOWER_EACH_RUN = 0.5;
 
-/** How long overdue files and passes keep it running every minute: later they are a problem anyhow. */
+/** How long files that are overdue keep it running every minute: later they are a problem anyhow. */
 const NEEDED_MS = 3_600_000;
+
+/** What is due so much later does not keep it running every minute. */
+const SOON_MS = 180_000;
 
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
 const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
@@ -36,15 +39,13 @@ const LOST: Record<string, readonly string[]> = {
   generation: ['FAILED', 'TIMED_OUT', 'ABORTED'],
 };
 
-/** Whether an item only waits for its time: a request for the expiry of its files, the removal of an end-user for its next pass. */
-const isWaiting = ({ SK, GSI1PK, removedAt }: Item): boolean =>
-  dueListOf(GSI1PK as string | undefined) === 'EXPIRE' ||
-  (String(SK).startsWith(END_USER_REMOVAL_PREFIX) && removedAt !== undefined);
+/** Whether all that is left of a request are its files. */
+const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | undefined) === 'EXPIRE';
 
 /**
  * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing needs it, it runs less and less often. It stops while nothing is open or everything left
- * waits for its time, so that a day without work does not cost 1,440 runs.
+ * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
+ * while nothing is open or all that is left are files that expire later: a day without work shall not cost 1,440 runs.
  */
 export class Schedule {
   private readonly world: World;
@@ -55,6 +56,7 @@ export class Schedule {
   private quietRuns = 0;
   private minutes = 0;
   private roundsAtRest = 0;
+  private awayUntil = 0;
 
   constructor(world: World, admission: Admission) {
     this.world = world;
@@ -77,6 +79,13 @@ export class Schedule {
     await this.invoke(this.reconcile, { everySeconds: INTERVAL_MS / 1000 });
   }
 
+  /** Starts no run for so long, as an EventBridge that is late. */
+  stayAway(milliseconds: number): void {
+    const { evidence, scheduler } = this.world;
+    this.awayUntil = scheduler.now + milliseconds;
+    evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
+  }
+
   private arm(): void {
     const { scheduler } = this.world;
     const minutes = this.minutesToRest();
@@ -91,28 +100,30 @@ export class Schedule {
       if (!isDue) return;
       this.minutes = 0;
       this.quietRuns++;
-      if (this.isAnythingDue()) void this.runNow();
+      if (scheduler.now >= this.awayUntil && this.isAnythingDue()) void this.runNow();
     });
   }
 
-  /** In how many minutes there may be something to do: when the next file expires or pass is due, if nothing else is left. */
+  /** In how many minutes there may be something to do: when the next item is due, if nothing is left but what is due later. */
   private minutesToRest(): number {
+    const { world } = this;
     if (this.hasWork()) return 1;
-    const due = this.waiting().map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
+    const due = this.listed()
+      .filter((item) => this.isForLater(item))
+      .map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
     if (due.length === 0) return 1;
-    return Math.max(1, Math.ceil((Math.min(...due) - this.world.scheduler.now) / INTERVAL_MS));
+    return Math.max(1, Math.ceil((Math.min(...due) - world.scheduler.now) / INTERVAL_MS));
   }
 
-  /** Whether a request has no execution, or one that waits for news there are, or an item is due that waited for its time. */
+  /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
-    if (this.admission.isDue(scheduler.now)) return true;
-    const isOverdue = this.waiting().some(({ GSI1SK }) => {
-      const overdueMs = scheduler.now - Date.parse(String(GSI1SK));
-      return overdueMs >= 0 && overdueMs < NEEDED_MS;
-    });
-    if (isOverdue) return true;
+    if (this.admission.isDue(scheduler.now) || this.hasOverdueWork()) return true;
     return this.world.items('REQUEST').some((record) => {
+      if (isExpiring(record)) {
+        const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
+        return overdueMs >= 0 && overdueMs < NEEDED_MS;
+      }
       if (isTerminal(record)) return false;
       const requestId = String(record.requestId);
       const execution = stepFunctions.executionOf(requestId);
@@ -133,27 +144,35 @@ export class Schedule {
   }
 
   private isOpen(): boolean {
-    return this.hasWork() || this.waiting().length > 0;
+    return this.hasWork() || this.listed().some((item) => this.isForLater(item));
   }
 
-  private waiting(): Item[] {
-    return ['REQUEST', END_USER_REMOVAL_PREFIX].flatMap((prefix) =>
-      this.world.items(prefix).filter(isWaiting),
-    );
-  }
-
-  /** Whether anything is open that does not wait for its time. */
+  /** Whether anything is open but what is due later: files that expire, and later passes of removals. */
   private hasWork(): boolean {
-    const { world } = this;
     return (
       this.admission.isOpen() ||
-      world
-        .items('REQUEST')
-        .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isWaiting(record))) ||
-      LISTED_WORK.some((prefix) =>
-        world.items(prefix).some((item) => item.GSI1PK !== undefined && !isWaiting(item)),
-      )
+      this.world.items('REQUEST').some((record) => !isTerminal(record)) ||
+      this.listed().some((item) => !this.isForLater(item))
     );
+  }
+
+  /** Whether other work than that on requests is due. */
+  private hasOverdueWork(): boolean {
+    const by = new Date(this.world.scheduler.now).toISOString();
+    return this.listed().some(({ SK, GSI1SK }) => SK !== 'REQUEST' && String(GSI1SK) <= by);
+  }
+
+  /** Everything that a due list holds. */
+  private listed(): Item[] {
+    const { world } = this;
+    return ['REQUEST', ...LISTED_WORK]
+      .flatMap((prefix) => world.items(prefix))
+      .filter(({ GSI1PK }) => GSI1PK !== undefined);
+  }
+
+  private isForLater(item: Item): boolean {
+    const dueMs = Date.parse(String(item.GSI1SK)) - this.world.scheduler.now;
+    return isExpiring(item) || (item.SK !== 'REQUEST' && dueMs > SOON_MS);
   }
 
   private tell(execution: Execution): void {

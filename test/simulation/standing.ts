@@ -1,18 +1,11 @@
-import { END_USER_REMOVAL_PREFIX } from '../../core/table/keys.ts';
 import type { Answer } from './api.ts';
-import { LONGEST_INDEX_DELAY_MS } from './aws/table.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
+import { goneBy, isListed } from './index-lag.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
-/** How long an index may not show what is there: its longest delay, and the longest lag that is planned for one, with a second to spare. */
-const UNLISTED_MS = LONGEST_INDEX_DELAY_MS + 21_000;
-
-/** How long the passes over a removal may take: the last is due after a day. */
-const LAST_PASS_MS = 26 * 3_600_000;
-
 interface UserChange {
   accountId: string;
   email: string;
@@ -125,7 +118,7 @@ export class Standing {
         life.accountId === accountId &&
         life.accepted.kind !== 'video' &&
         life.removedAt === undefined &&
-        life.acceptedAt < startedAt - UNLISTED_MS &&
+        isListed(this.world, life, startedAt) &&
         life.requestId > oldest &&
         !this.isPastRetention(life) &&
         !listed.includes(life.requestId),
@@ -174,7 +167,7 @@ export class Standing {
   /** An end-user is removed with every request that the index showed. */
   private judgeSurvivors(change: UserChange): void {
     for (const life of this.livesOf(change)) {
-      const wasListed = life.acceptedAt < change.startedAt - UNLISTED_MS;
+      const wasListed = isListed(this.world, life, change.startedAt);
       const isTheirs = life.acceptedAt > change.earlierGoneAt;
       if (wasListed && isTheirs && life.removedAt === undefined && !this.isPastRetention(life))
         this.add(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
@@ -251,28 +244,20 @@ export class Standing {
     }
   }
 
-  /** The requests that completed removals left behind after their last pass, and the removals that never ended. */
+  /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest. */
   restProblems(): string[] {
-    const passing = this.world
-      .items(END_USER_REMOVAL_PREFIX)
-      .filter(({ removedAt }) => removedAt !== undefined);
-    const survivors = this.removals
-      .filter(
-        ({ accountId, email }) => !passing.some((one) => one.accountId === accountId && one.email === email),
-      )
-      .flatMap((removal) =>
-        this.livesOf(removal)
-          .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
-          .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
-      );
-    const endless = passing
-      .filter(({ removedAt }) => Date.parse(String(removedAt)) < this.world.scheduler.now - LAST_PASS_MS)
-      .map(({ email }) => `[open removal] the removal of ${email} is never closed`);
+    const { now } = this.world.scheduler;
+    const survivors = this.removals.flatMap((removal) =>
+      this.livesOf(removal)
+        .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
+        .filter((life) => goneBy(this.world, life, removal.startedAt) < now)
+        .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
+    );
     const halves = this.world
       .items('END_USER#')
       .filter(({ deletingAt }) => deletingAt !== undefined)
       .map(({ email }) => `[half removed] the removal of ${email} began and never went on`);
-    return [...new Set([...survivors, ...endless, ...halves])];
+    return [...new Set([...survivors, ...halves])];
   }
 
   private livesOf({ accountId, email }: { accountId: string; email: string }): Life[] {

@@ -123,10 +123,14 @@ export class Lambda {
     });
   }
 
-  /** Every process at work dies, or every one that works on a request. */
-  killAll(requestId?: string): void {
-    for (const invocation of this.atWork)
-      if (requestId === undefined || invocation.requestId === requestId) invocation.kill('killed');
+  /** Every process at work dies, or every one that works on a request or runs a function. */
+  killAll(which: { requestId?: string; functionName?: string } = {}): void {
+    const { requestId, functionName } = which;
+    for (const invocation of this.atWork) {
+      if (requestId !== undefined && invocation.requestId !== requestId) continue;
+      if (functionName !== undefined && invocation.functionName !== functionName) continue;
+      invocation.kill('killed');
+    }
   }
 
   /** A deployment: every process that is free goes away, with what was left behind in it. */
