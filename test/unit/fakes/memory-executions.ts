@@ -118,7 +118,7 @@ export class MemoryExecutions {
       [
         SendTaskSuccessCommand,
         async ({ taskToken, output }) => {
-          this.deliver(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
+          this.deliver(taskToken, JSON.parse(output));
           this.open.delete(taskToken);
           this.woken.push({ taskToken, output: JSON.parse(output) });
           return {};
@@ -131,11 +131,11 @@ export class MemoryExecutions {
     return this.started.find((one) => one.machine === machine && one.name === name);
   }
 
-  private deliver(taskToken: string, deliverTo: (waiters: Waiters) => void): void {
+  private deliver(taskToken: string, output: unknown): void {
     const gone = new TaskTimedOut({ message: 'Provided task does not exist anymore', ...metadata });
     if (!this.waiters && !this.open.has(taskToken)) throw gone;
     try {
-      if (this.waiters) deliverTo(this.waiters);
+      this.waiters?.succeed(taskToken, output);
     } catch {
       throw gone;
     }
