@@ -57,12 +57,14 @@ export class DueWork {
     this.left.set(idOf(due), placeOf(due));
   }
 
-  /** Lists every kept item for its next look, unless it is due then already, or has moved since. */
+  /** Lists every kept item that is not being looked at for its next look, unless it is listed for then, or has moved since. */
   async writeBack(): Promise<void> {
+    const settled = [...this.kept.values()].filter(({ isBeingLookedAt }) => !isBeingLookedAt);
     await Promise.all(
-      [...this.kept.values()].map(async ({ due, nextMs }) => {
-        const dueAt = toInstant(new Date(nextMs));
-        if (dueAt !== due.place.GSI1SK) await reschedule(due, due.list, dueAt);
+      settled.map(async (kept) => {
+        this.kept.delete(idOf(kept.due));
+        const dueAt = toInstant(new Date(kept.nextMs));
+        if (dueAt !== kept.due.place.GSI1SK) await reschedule(kept.due, kept.due.list, dueAt);
       }),
     );
   }

@@ -18,7 +18,7 @@ import { drainGate, letIn, type QueuedGate } from './let-in.ts';
 import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
-const RUN_MS = 57_000;
+const RUN_MS = 59_000;
 /** Longest pause between two ticks. */
 const MAX_TICK_MS = 2_000;
 /** How often the `START` and `EXPIRE` lists and the gates of former routes are read. */
@@ -45,7 +45,7 @@ export interface RunOptions {
 }
 
 /**
- * The control loop: runs for 57 s while anything is open, and ends at once when nothing is due before its end. Each tick:
+ * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the gates.
@@ -81,6 +81,8 @@ class Run {
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
   private isAtWork = false;
+  /** Whether an older run may still query, until its next tick. */
+  private mayOverlap = false;
   /** How many ticks without open work are left before the run ends. */
   private idleTicksLeft = 0;
 
@@ -104,10 +106,21 @@ class Run {
       pauseMs = intervalMs === 'end' ? undefined : Math.max(0, startedMs + intervalMs - this.nowMs());
     }
     if (pauseMs === undefined) this.endMs = this.nowMs();
-    if (this.underWay.size > 0) {
-      await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
-    }
-    if (this.isAtWork) await this.guarded({}, () => this.work.writeBack());
+    // The last tick's queries go on until then.
+    else await this.options.pause(Math.max(0, this.endMs - this.nowMs()));
+    await this.leaveToNext();
+    if (this.underWay.size === 0) return;
+    await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
+    await this.leaveToNext();
+  }
+
+  /** Leaves open work to the next run, unless that has taken over. */
+  private async leaveToNext(): Promise<void> {
+    const { clock } = this.options;
+    await this.guarded({}, async () => {
+      const isMine = this.isAtWork && (await renewRun(this.runId, clock.now(), { isOver: true }));
+      if (isMine) await this.work.writeBack();
+    });
   }
 
   private tickMs(): number {
@@ -136,7 +149,8 @@ class Run {
       return idleMs;
     }
     // Half a tick early or late, not up to a whole one late.
-    for (const kept of this.work.dueBy(this.nowMs() + this.tickMs() / 2)) this.track(this.look(kept));
+    const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
+    for (const kept of due) this.track(this.look(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
@@ -152,7 +166,8 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    if ((former?.aliveUntilMs ?? 0) > this.nowMs()) this.idleTicksLeft = IDLE_TICKS;
+    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
@@ -210,6 +225,8 @@ class Run {
     kept.isBeingLookedAt = false;
     if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, task: looked.task });
     else this.work.leave(kept);
+    if (looked.kind === 'moved' && Date.parse(looked.due.place.GSI1SK) < this.endMs)
+      this.work.add([looked.due]);
   }
 
   private async lookAt({ due, task, nextMs }: Kept): Promise<Looked> {
