@@ -230,9 +230,9 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
-/** How a host of webhooks hangs. Takes the host's digest: a host can be any text. */
-export const webhookHostKey = (digest: string): ItemKey => ({
-  PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
+/** How a host hangs when an account's webhooks are sent to it. Takes the host's digest: a host can be any text. */
+export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
+  PK: `${WEBHOOK_HOST_PREFIX}${accountId}#${digest}`,
   SK: 'BACK_OFF',
 });
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
@@ -240,7 +240,7 @@ const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'webhooks';
 /**
- * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.
  */
 export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({

@@ -187,7 +187,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
-    [itemsOf(REQUESTS)]: onTable('PutItem'),
+    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'PutItem'),
     [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
