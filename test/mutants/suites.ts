@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import type { Mutant } from './mutant.ts';
+import type { Planting } from './mutant.ts';
 import type { Copy } from './plant.ts';
 
 /** What can notice a bug, in the order in which they are asked. */
@@ -22,12 +22,17 @@ export interface Depth {
   seed: number;
 }
 
+/** The variable that holds the files whose bugs are looked for, separated by commas. */
+export const NEAREST_TO = 'MUTANTS_NEAREST_TO';
+
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 
 /** Fifteen times what a run takes on a processor of its own, and a minute to load. */
 const MS_PER_RUN = 1_500;
 const LOADING_MS = 60_000;
 const JEST_LIMIT_MS = 600_000;
+/** Of one test. A bug can make it wait for ever; the slowest takes a few seconds. */
+const TEST_LIMIT_MS = 30_000;
 
 interface Ended {
   exitCode: number;
@@ -56,7 +61,7 @@ const runNode = ({ root }: Copy, args: readonly string[], timeout: number): Prom
 export const runSuite = (
   suite: Suite,
   copy: Copy,
-  mutants: readonly Mutant[],
+  mutants: readonly Planting[],
   depth: Depth,
 ): Promise<Finding> => (suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants));
 
@@ -77,7 +82,7 @@ export const simulationFinding = ({ exitCode, text, timedOut }: Ended): Finding 
 const runJest = async (
   suite: Exclude<Suite, 'simulation'>,
   copy: Copy,
-  mutants: readonly Mutant[],
+  mutants: readonly Planting[],
 ): Promise<Finding> => {
   const files = [...new Set(mutants.map(({ file }) => file))];
   // State machines are read, not imported: only the workflow tests depend on them.
@@ -86,7 +91,15 @@ const runJest = async (
   if (sources.length === 0 && !whole) return UNNOTICED;
   const tests = whole ? [`test/${suite}`] : [...sources, '--findRelatedTests', '--passWithNoTests'];
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const options = ['--bail', '--runInBand', `--cacheDirectory=${copy.cache}`, '--selectProjects', suite];
+  const options = [
+    '--bail',
+    '--runInBand',
+    `--testTimeout=${TEST_LIMIT_MS}`,
+    `--cacheDirectory=${copy.cache}`,
+    '--testSequencer=<rootDir>/test/mutants/nearest-first.ts',
+    ...['--selectProjects', suite],
+  ];
+  process.env[NEAREST_TO] = files.join(',');
   const args = [...flags, 'node_modules/jest/bin/jest.js', ...tests, ...options];
   return jestFinding(await runNode(copy, args, JEST_LIMIT_MS));
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { type Findings, missedGoals, pageOf, type Scored, tableOf } from '../../mutants/report.ts';
+import { type Findings, missedGoals, type Scored, tableOf, writtenSection } from '../../mutants/report.ts';
 import { type Finding, jestFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
 
 const aMutant = (name: string): Mutant => ({
@@ -9,6 +9,7 @@ const aMutant = (name: string): Mutant => ({
   file: 'core/x.ts',
   before: 'a',
   after: 'b',
+  plantedIn: () => 'b',
 });
 const noticed = (where: string): Finding => ({ result: 'noticed', where, broken: '' });
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
@@ -101,13 +102,13 @@ describe('the score', () => {
     );
   });
 
-  test('is a page with how many bugs were noticed, and how', () => {
-    const page = pageOf([...found, scored('other', { simulation: UNNOTICED })], ['simulation'], {
+  test('is a section with how many bugs were noticed, and how', () => {
+    const section = writtenSection([...found, scored('other', { simulation: UNNOTICED })], ['simulation'], {
       runs: 2000,
       seed: 1,
     });
 
-    expect(page).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
-    expect(page).toContain('| other | money | - |');
+    expect(section).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
+    expect(section).toContain('| other | money | - |');
   });
 });
