@@ -11,6 +11,8 @@ export interface Candidate extends Planting {
   rule: RuleName;
   /** The line of the first edit, from 1. */
   line: number;
+  /** Whether it changes its file, into one that can be parsed. */
+  isWellFormed(): boolean;
 }
 
 /** A source file by its path in the project. */
@@ -103,7 +105,7 @@ const canBeParsed = (file: string, text: string): boolean => {
 };
 
 /**
- * Every bug that the rules make of a file and that can be parsed. Their names are unique and hold while the code around stays: a second
+ * Every bug that the rules make of a file. Their names are unique and hold while the code around stays: a second
  * change that looks the same in a declaration has its number at the end.
  */
 export const candidatesOf = ({ file, text }: Source): Candidate[] => {
@@ -113,13 +115,13 @@ export const candidatesOf = ({ file, text }: Source): Candidate[] => {
       for (const edits of find(place)) {
         const [first] = edits;
         if (!first) continue;
-        const planted = withEdits(text, edits);
-        if (planted === text || !canBeParsed(file, planted)) continue;
+        const plantedIn = (): string => withEdits(text, edits);
         const name = `${rule} in ${file} ${declarationAround(place)}: ${changeOf(place, first)}`;
         const line = text.slice(0, first.start).split('\n').length;
         let unique = name;
         for (let number = 2; found.has(unique); number++) unique = `${name} #${number}`;
-        found.set(unique, { name: unique, file, rule, line, plantedIn: () => planted });
+        const isWellFormed = (): boolean => plantedIn() !== text && canBeParsed(file, plantedIn());
+        found.set(unique, { name: unique, file, rule, line, plantedIn, isWellFormed });
       }
     }
   }
@@ -133,7 +135,7 @@ const chanceOf = (seed: string, name: string): number => {
 };
 
 /**
- * Draws candidates at random by the seed. More of them begin with the same ones. The share of a rule grows with the square root of
+ * Draws candidates at random by the seed, each of which can be parsed. More of them begin with the same ones. The share of a rule grows with the square root of
  * its candidates: a third of all are reversed conditions and forced branches.
  */
 export const draw = (candidates: readonly Candidate[], count: number, seed: string): Candidate[] => {
@@ -143,6 +145,9 @@ export const draw = (candidates: readonly Candidate[], count: number, seed: stri
   return candidates
     .map((candidate) => ({ candidate, rank: rankOf(candidate) }))
     .toSorted((a, b) => a.rank - b.rank)
-    .slice(0, count)
-    .map(({ candidate }) => candidate);
+    .values()
+    .map(({ candidate }) => candidate)
+    .filter((candidate) => candidate.isWellFormed())
+    .take(count)
+    .toArray();
 };
