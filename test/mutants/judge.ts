@@ -2,19 +2,19 @@ import type { Planting } from './mutant.ts';
 import { copyProject, withPlanted } from './plant.ts';
 import type { Findings } from './report.ts';
 import type { Results } from './results.ts';
-import { type Depth, type Finding, runSuite, type Suite } from './suites.ts';
+import { type Depth, runSuite, type Suite } from './suites.ts';
 
 /** How bugs are judged. */
-export interface Judgement {
+export interface Judgement<P extends Planting> {
   suites: readonly Suite[];
   depth: Depth;
   /** How many are planted at once, each in a copy of its own. */
   copies: number;
   results: Results;
-  /** Whether a finding makes the suites after it needless. */
-  decides: (finding: Finding) => boolean;
+  /** Whether a suite is worth asking about a bug, by what others have said of it. */
+  isAsked: (planting: P, suite: Suite, known: Findings) => boolean;
   /** Called when nothing is left to ask about a bug, with the seconds that this took. */
-  judged: (planting: Planting, findings: Findings, seconds: number) => void;
+  judged: (planting: P, findings: Findings, seconds: number) => void;
 }
 
 /** Stops unless every suite passes without a bug: a suite that fails anyway would notice anything. */
@@ -33,12 +33,11 @@ export const checkBaseline = async (
 };
 
 /** Plants bugs one at a time and asks the suites in their order. Asks nothing that the results know. */
-export const judge = async (plantings: readonly Planting[], judgement: Judgement): Promise<void> => {
-  const { suites, depth, copies, results, decides, judged } = judgement;
-  const isAsked = (planting: Planting, suite: Suite): boolean => {
-    const known = results.of(planting);
-    return known[suite] === undefined && !Object.values(known).some(decides);
-  };
+export const judge = async <P extends Planting>(
+  plantings: readonly P[],
+  judgement: Judgement<P>,
+): Promise<void> => {
+  const { suites, depth, copies, results, isAsked, judged } = judgement;
   const queue = plantings.values();
   const worker = async (): Promise<void> => {
     const copy = copyProject();
@@ -46,7 +45,8 @@ export const judge = async (plantings: readonly Planting[], judgement: Judgement
       const startedAtMs = Date.now();
       await withPlanted(copy, planting, async () => {
         for (const suite of suites) {
-          if (!isAsked(planting, suite)) continue;
+          const known = results.of(planting);
+          if (known[suite] !== undefined || !isAsked(planting, suite, known)) continue;
           const finding = await runSuite(suite, copy, [planting], depth);
           results.add(planting, suite, finding);
         }

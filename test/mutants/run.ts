@@ -107,7 +107,7 @@ const main = async (): Promise<void> => {
     depth,
     copies: Number(values.copies ?? 2),
     results,
-    decides: (finding) => values['until-noticed'] && isNoticed(finding),
+    isAsked: (_mutant, _suite, known) => !(values['until-noticed'] && Object.values(known).some(isNoticed)),
     judged: (mutant, findings) => say(`${++done}/${mutants.length} ${lineOf(mutant, findings)}`),
   });
 

@@ -4,7 +4,8 @@ import type { Copy } from './plant.ts';
 
 /** What can notice a bug, in the order in which they are asked. */
 export const SUITES = ['simulation', 'unit', 'workflow'] as const;
-export type Suite = (typeof SUITES)[number];
+/** `lint` is one rule of the linter: that somebody waits for every promise. */
+export type Suite = (typeof SUITES)[number] | 'lint';
 
 /** How a suite took a bug. */
 export interface Finding {
@@ -30,6 +31,7 @@ const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 /** Fifteen times what a run takes on a processor of its own, and a minute to load. */
 const MS_PER_RUN = 1_500;
 const LOADING_MS = 60_000;
+const LINT_LIMIT_MS = 120_000;
 const JEST_LIMIT_MS = 600_000;
 /** Of one test. A bug can make it wait for ever; the slowest takes a few seconds. */
 const TEST_LIMIT_MS = 30_000;
@@ -63,7 +65,27 @@ export const runSuite = (
   copy: Copy,
   mutants: readonly Planting[],
   depth: Depth,
-): Promise<Finding> => (suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants));
+): Promise<Finding> => {
+  if (suite === 'lint') return lint(copy, mutants);
+  return suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants);
+};
+
+const lint = async (copy: Copy, mutants: readonly Planting[]): Promise<Finding> => {
+  const options = ['lint', '--only=nursery/noFloatingPromises', '--error-on-warnings', '--colors=off'];
+  const files = mutants.map(({ file }) => file).filter((file) => file.endsWith('.ts'));
+  if (files.length === 0) return UNNOTICED;
+  return lintFinding(
+    await runNode(copy, ['node_modules/@biomejs/biome/bin/biome', ...options, ...files], LINT_LIMIT_MS),
+  );
+};
+
+/** Reads what the linter said. */
+export const lintFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
+  if (exitCode === 0) return UNNOTICED;
+  const place = /^(\S+:\d+):\d+ lint\//m.exec(text)?.[1];
+  if (place === undefined) return errorOf(text, timedOut);
+  return { result: 'noticed', where: place, broken: 'noFloatingPromises' };
+};
 
 const simulate = async (copy: Copy, { runs, seed }: Depth): Promise<Finding> => {
   const options = ['--runs', String(runs), '--seed', String(seed), '--no-shrink'];
@@ -80,7 +102,7 @@ export const simulationFinding = ({ exitCode, text, timedOut }: Ended): Finding 
 };
 
 const runJest = async (
-  suite: Exclude<Suite, 'simulation'>,
+  suite: 'unit' | 'workflow',
   copy: Copy,
   mutants: readonly Planting[],
 ): Promise<Finding> => {

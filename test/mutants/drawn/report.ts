@@ -3,7 +3,7 @@ import type { Finding, Suite } from '../suites.ts';
 import type { Candidate } from './candidates.ts';
 
 /** The suites in the order in which they are asked about a drawn bug: the quickest first. */
-export const DRAWN_SUITES = ['unit', 'workflow', 'simulation'] as const satisfies readonly Suite[];
+export const DRAWN_SUITES = ['lint', 'unit', 'workflow', 'simulation'] as const satisfies readonly Suite[];
 
 /** What was found of a drawn bug; `equivalent` is why it is none. */
 export interface DrawnScore {
@@ -36,7 +36,7 @@ export const drawnLine = ({ candidate, findings, equivalent }: DrawnScore): stri
 
 /** Bugs by who found them. */
 const countsOf = (score: readonly DrawnScore[]): Record<Suite | 'nothing' | 'equivalent', number> => {
-  const counts = { unit: 0, workflow: 0, simulation: 0, nothing: 0, equivalent: 0 };
+  const counts = { lint: 0, unit: 0, workflow: 0, simulation: 0, nothing: 0, equivalent: 0 };
   for (const { findings, equivalent } of score)
     counts[equivalent === undefined ? (finderOf(findings) ?? 'nothing') : 'equivalent']++;
   return counts;
@@ -44,12 +44,12 @@ const countsOf = (score: readonly DrawnScore[]): Record<Suite | 'nothing' | 'equ
 
 /** The score in two sentences. */
 export const scoreText = (score: readonly DrawnScore[]): string => {
-  const { unit, workflow, simulation, nothing, equivalent } = countsOf(score);
+  const { lint, unit, workflow, simulation, nothing, equivalent } = countsOf(score);
   const bugs = score.length - equivalent;
   const share = bugs === 0 ? 0 : Math.round((100 * (bugs - nothing)) / bugs);
   return (
-    `Of ${score.length} drawn changes, ${equivalent} change nothing that is promised. Of the other ${bugs}, unit tests found ${unit}, ` +
-    `workflow tests ${workflow} more, the simulation ${simulation} more, and nothing ${nothing}: a score of ${share} %.`
+    `Of ${score.length} drawn changes, ${equivalent} change nothing that is promised. Of the other ${bugs}, the linter found ${lint}, ` +
+    `unit tests ${unit} more, workflow tests ${workflow} more, the simulation ${simulation} more, and nothing ${nothing}: a score of ${share} %.`
   );
 };
 
