@@ -4,7 +4,13 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { ServiceError } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { endUserKey, endUserPartition, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
+import {
+  endUserKey,
+  endUserPartition,
+  pauseKey,
+  removalPrefix,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
@@ -128,6 +134,22 @@ describe('a removal whose call died', () => {
     await reconcileAt(90);
 
     expect(removals()).toEqual([]);
+  });
+
+  test('leaves no pause to the next one with the address', async () => {
+    const pause = pauseKey({ ...id, model: 'xQI3Pro' });
+    memory.put(pause, { until: atSeconds(3_600).toISOString() });
+    memory.afterTransaction = () => {
+      memory.afterTransaction = () => undefined;
+      throw new Error('the function died');
+    };
+    await expect(remove()).rejects.toThrow('the function died');
+    expect(memory.get(pause)).toBeDefined();
+
+    await reconcileAt(30);
+
+    expect(endUser()).toBeUndefined();
+    expect(memory.get(pause)).toBeUndefined();
   });
 
   test('is answered 200 when it is repeated after the reconciler finished it', async () => {
