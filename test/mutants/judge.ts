@@ -10,7 +10,7 @@ export interface Judgement<P extends Planting> {
   depth: Depth;
   /** How many are planted at once, each in a copy of its own. */
   copies: number;
-  results: Results;
+  results: Results<P>;
   /** Whether a suite is worth asking about a bug, by what others have said of it. */
   isAsked: (planting: P, suite: Suite, known: Findings) => boolean;
   /** Called when nothing is left to ask about a bug, with the seconds that this took. */

@@ -5,9 +5,9 @@ import type { Findings } from './report.ts';
 import type { Finding, Suite } from './suites.ts';
 
 /** What the suites said so far. */
-export interface Results {
-  of(mutant: Planting): Findings;
-  add(mutant: Planting, suite: Suite, finding: Finding): void;
+export interface Results<P extends Planting = Planting> {
+  of(mutant: P): Findings;
+  add(mutant: P, suite: Suite, finding: Finding): void;
 }
 
 interface Line extends Finding {

@@ -11,6 +11,8 @@ export interface Candidate extends Planting {
   rule: RuleName;
   /** The line of the first edit, from 1. */
   line: number;
+  /** Of the text of its file: findings hold for it alone. */
+  hash: string;
   /** Whether it changes its file, into one that can be parsed. */
   isWellFormed(): boolean;
 }
@@ -37,9 +39,7 @@ export const readSources = (root: string, paths: readonly string[]): Source[] =>
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 };
 
-/** A short name for the text of the sources: findings hold for it alone. */
-export const hashOf = (sources: readonly Source[]): string =>
-  createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 12);
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 /** The name of the outermost declaration or state that a place is in. */
 const declarationAround = ({ node, ancestors }: Place): string => {
@@ -110,6 +110,7 @@ const canBeParsed = (file: string, text: string): boolean => {
  */
 export const candidatesOf = ({ file, text }: Source): Candidate[] => {
   const found = new Map<string, Candidate>();
+  const hash = hashOf(text);
   for (const place of placesOf(file, text)) {
     for (const [rule, find] of rulesFor(file)) {
       for (const edits of find(place)) {
@@ -121,7 +122,7 @@ export const candidatesOf = ({ file, text }: Source): Candidate[] => {
         let unique = name;
         for (let number = 2; found.has(unique); number++) unique = `${name} #${number}`;
         const isWellFormed = (): boolean => plantedIn() !== text && canBeParsed(file, plantedIn());
-        found.set(unique, { name: unique, file, rule, line, plantedIn, isWellFormed });
+        found.set(unique, { name: unique, file, rule, line, hash, plantedIn, isWellFormed });
       }
     }
   }

@@ -5,7 +5,7 @@ import { checkBaseline, judge } from '../judge.ts';
 import { DRAWN_HEADING, pageWith } from '../page.ts';
 import { ROOT } from '../plant.ts';
 import { openResults, type Results } from '../results.ts';
-import { type Candidate, candidatesOf, draw, hashOf, readSources } from './candidates.ts';
+import { type Candidate, candidatesOf, draw, readSources } from './candidates.ts';
 import { EQUIVALENTS } from './equivalents.ts';
 import {
   DRAWN_SUITES,
@@ -35,8 +35,18 @@ export interface DrawnOptions {
   say: (text: string) => void;
 }
 
+/** Findings in a file, each for the text that its source had. */
+const openDrawn = (file: string): Results<Candidate> => {
+  const results = openResults(file);
+  const keyed = (bug: Candidate): Candidate => ({ ...bug, name: `${bug.hash} ${bug.name}` });
+  return {
+    of: (bug) => results.of(keyed(bug)),
+    add: (bug, suite, finding) => results.add(keyed(bug), suite, finding),
+  };
+};
+
 /** Findings without those of bugs that nothing found, so that these are asked again. */
-const withoutUnfound = (results: Results): Results => {
+const withoutUnfound = (results: Results<Candidate>): Results<Candidate> => {
   const asked = new Set<string>();
   return {
     of: (planting) => {
@@ -52,19 +62,18 @@ const withoutUnfound = (results: Results): Results => {
 
 /**
  * Draws bugs that the rules make of the code and asks the suites about each, the quickest first, until one finds it. Findings are kept
- * in a file under `build/` for the seed and the text of the sources: the same command goes on where an earlier one was
- * stopped. Returns whether each bug was found, or is listed as equivalent.
+ * in a file under `build/` for the seed: the same command goes on where an earlier one was stopped, and asks again about
+ * files that have changed. Returns whether each bug was found, or is listed as equivalent.
  */
 export const runDrawn = async (options: DrawnOptions): Promise<boolean> => {
   const { count, paths, copies, baseline, table, say } = options;
   const seed = options.seed ?? String(randomInt(1_000_000));
-  const sources = readSources(ROOT, paths);
-  const candidates = sources.flatMap(candidatesOf);
+  const candidates = readSources(ROOT, paths).flatMap(candidatesOf);
   const drawn = draw(candidates, count, seed);
-  const file = join(ROOT, 'build', 'mutants', `drawn-${seed}-${hashOf(sources)}.jsonl`);
+  const file = join(ROOT, 'build', 'mutants', `drawn-${seed}.jsonl`);
   say(`${drawn.length} of ${candidates.length} changes drawn with --seed ${seed}; findings in ${file}`);
 
-  const kept = openResults(file);
+  const kept = openDrawn(file);
   const results = options.again ? withoutUnfound(kept) : kept;
   const scoreOf = (candidate: Candidate): DrawnScore => ({
     candidate,

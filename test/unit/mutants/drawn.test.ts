@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { candidatesOf, draw, hashOf, readSources } from '../../mutants/drawn/candidates.ts';
+import { candidatesOf, draw, readSources } from '../../mutants/drawn/candidates.ts';
 import { EQUIVALENTS } from '../../mutants/drawn/equivalents.ts';
 import { drawnSection, finderOf, scoreText, survivorsOf } from '../../mutants/drawn/report.ts';
 import { nearnessOf } from '../../mutants/nearest-first.ts';
@@ -59,10 +59,13 @@ describe('the drawn bugs', () => {
     ]);
   });
 
-  test('have findings for the text of their sources alone', () => {
-    const sources = [{ file: 'core/x.ts', text: 'a' }];
+  test('have findings for the text of their file alone', () => {
+    const [before, after] = ['if (a) b();', 'if (a) b(); c();'].map(
+      (text) => candidatesOf({ file: 'core/x.ts', text })[0],
+    );
 
-    expect(hashOf(sources)).not.toBe(hashOf([{ file: 'core/x.ts', text: 'b' }]));
+    expect(before?.name).toBe(after?.name);
+    expect(before?.hash).not.toBe(after?.hash);
   });
 
   test('that change nothing are still among them', () => {
