@@ -108,7 +108,7 @@ export const removeClaimedEndUser = async (
   let removedBy = by;
   await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
   await transact(async (refusals) => {
-    if (refusedBy(refusals, 0) || refusedBy(refusals, 1)) {
+    if (refusedBy(refusals, 0)) {
       removedBy = (await findRemoval(removal))?.removedBy ?? RECONCILER;
       return [];
     }
@@ -121,12 +121,12 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
+      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
       {
         Update: {
           TableName: tableName(),
           Key: endUserRemovalKey(removal),
           ...setAll({ removedAt, removedBy: by, ...due }),
-          ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(removedAt)',
         },
       },
     ];
