@@ -115,6 +115,7 @@ const runJest = async (
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const options = [
     '--bail',
+    '--forceExit',
     '--runInBand',
     `--testTimeout=${TEST_LIMIT_MS}`,
     `--cacheDirectory=${copy.cache}`,
