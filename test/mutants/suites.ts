@@ -112,7 +112,12 @@ const runJest = async (
   const whole = suite === 'workflow' && sources.length < files.length;
   if (sources.length === 0 && !whole) return UNNOTICED;
   const tests = whole ? [`test/${suite}`] : [...sources, '--findRelatedTests', '--passWithNoTests'];
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  // A bug can fill the memory.
+  const flags = [
+    '--max-old-space-size=3000',
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+  ];
   const options = [
     '--bail',
     '--forceExit',

@@ -7,7 +7,7 @@ export const attempts = ({ node }: Place): Edit[][] => {
   if (node.type !== 'VariableDeclarator' || node.id.type !== 'Identifier') return [];
   const isNumber = node.init?.type === 'NumericLiteral';
   if (!isNumber || !/(ATTEMPTS|TRIES|GUESSES|ROUNDS)$/.test(node.id.name) || !node.init) return [];
-  return [[replace(node.init, '1')], [replace(node.init, '1_000_000')]];
+  return [[replace(node.init, '1')], [replace(node.init, '1_000')]];
 };
 
 /** A list of constants, such as the errors that count as transient, is short of one. */

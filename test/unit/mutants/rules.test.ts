@@ -89,11 +89,7 @@ const CODE: [RuleName, string, string[]][] = [
   ],
   ['finally dropped', 'try { a(); } finally { b(); }', ['try { a(); } finally {}']],
   ['option dropped', 'read({ Key: a, ConsistentRead: true });', ['read({ Key: a });']],
-  [
-    'attempts changed',
-    'const MAX_ATTEMPTS = 4;',
-    ['const MAX_ATTEMPTS = 1;', 'const MAX_ATTEMPTS = 1_000_000;'],
-  ],
+  ['attempts changed', 'const MAX_ATTEMPTS = 4;', ['const MAX_ATTEMPTS = 1;', 'const MAX_ATTEMPTS = 1_000;']],
   [
     'constant of a list dropped',
     "const A_LIST = new Set(['a', 'b']);",
