@@ -89,7 +89,11 @@ export const listWaiters = async (
 /** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. */
 export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
-  const query = { TableName: tableName(), ...itemsBeginning(gateName, GATE_WAITER_PREFIX) };
+  const query = {
+    TableName: tableName(),
+    ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
+    ConsistentRead: false,
+  };
   for await (const item of queryAll(query)) waiters.push(GateWaiter.parse(item));
   return waiters;
 };

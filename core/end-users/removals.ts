@@ -116,7 +116,7 @@ export const removeClaimedEndUser = async (
   const due = dueListing('LOOK', removalId, nextPassAt(removedAt, removedAt) ?? removedAt);
   let removedBy = by;
   await transact(async (refusals) => {
-    if (refusedBy(refusals, 0) || refusedBy(refusals, 1)) {
+    if (refusedBy(refusals, 0)) {
       removedBy = (await findRemoval(removal))?.removedBy ?? RECONCILER;
       return [];
     }
@@ -129,12 +129,12 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
+      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
       {
         Update: {
           TableName: tableName(),
           Key: endUserRemovalKey(removal),
           ...setAll({ removedAt, removedBy: by, ...due }),
-          ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(removedAt)',
         },
       },
     ];

@@ -24,7 +24,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { evaluate, type Item } from './expressions.ts';
-import { query } from './memory-query.ts';
+import { needConsistency, query } from './memory-query.ts';
 import { serveCommands } from './serve-commands.ts';
 
 interface Key {
@@ -130,7 +130,13 @@ export class MemoryTable {
         return answer(input);
       };
     serveCommands(this.client, [
-      [GetCommand, paced(({ Key }: { Key: Key }) => ({ Item: copy(this.items.get(keyText({ ...Key }))) }))],
+      [
+        GetCommand,
+        paced(({ Key, ConsistentRead }: { Key: Key; ConsistentRead?: boolean }) => {
+          needConsistency(ConsistentRead);
+          return { Item: copy(this.items.get(keyText({ ...Key }))) };
+        }),
+      ],
       [BatchGetCommand, paced((input: BatchGetCommandInput) => this.batchGet(input))],
       [PutCommand, paced((input: Write) => this.write(input))],
       [UpdateCommand, paced((input: Write) => this.write(input))],
