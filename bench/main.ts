@@ -7,7 +7,6 @@ import { measureBundles } from './bundles/measure.ts';
 import { measureContention } from './contention/measure.ts';
 import { measureCosts } from './costs/measure.ts';
 import { measureHandlers } from './handlers/measure.ts';
-import { measureLedger } from './ledger/measure.ts';
 import { measurePages } from './lists/measure.ts';
 import { measureLocalRun } from './local-run/measure.ts';
 import { isQuick, logProgress, markdownTable } from './publish.ts';
@@ -43,7 +42,6 @@ const main = async (): Promise<void> => {
     measureLocalRun,
     measureCosts,
     measurePages,
-    measureLedger,
     measureHandlers,
   ];
   for (const measure of measures) {

@@ -127,7 +127,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   },
   'reconcile-lost': { ...END, gates: LET_IN },
   'verify-ledgers': {
-    reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
-    writes: [['ledgerCheckpoints'], 'PutItem'],
+    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
   },
 };

@@ -10,7 +10,6 @@ import {
   endUserPartition,
   type ItemKey,
   idempotencyPartition,
-  ledgerCheckpointKey,
   ledgerPartition,
 } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
@@ -26,7 +25,7 @@ export const removeAccount = async (accountId: string): Promise<void> => {
   }
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
-  await deleteItems([accountKey(accountId), ledgerCheckpointKey(accountId)]);
+  await deleteItems([accountKey(accountId)]);
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));

@@ -1,7 +1,8 @@
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
+import { AccountedRequest } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
-import { AccountedRequest, type RequestFate } from './ledger-rules.ts';
+import type { RequestFate } from './ledger-rules.ts';
 
 /**
  * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
@@ -21,7 +22,8 @@ export const findRequestFates = async (
   const absent = requestIds.filter((requestId) => !fates.has(requestId));
   const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
   for (const [index, requestId] of absent.entries()) {
-    fates.set(requestId, { state: deletions[index] ? 'deleted' : 'absent' });
+    const deletion = deletions[index];
+    fates.set(requestId, deletion ? { state: 'deleted', request: deletion.accounted } : { state: 'absent' });
   }
   return fates;
 };

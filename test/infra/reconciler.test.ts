@@ -106,6 +106,6 @@ describe('what Lambda does with an event that a function failed', () => {
 test('these are all the rules', () => {
   expect(rulesOf(service, 'events/reconcile')).toHaveLength(1);
   expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(1);
-  // The other two start executions that verify the ledgers.
-  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
+  // The other starts executions that verify the ledgers.
+  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(3);
 });
