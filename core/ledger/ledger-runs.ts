@@ -11,7 +11,7 @@ const LEDGERS_PER_BATCH = 25;
  * history of an execution may have, so a run reaches more than a million accounts.
  */
 const LEDGERS_PER_PAGE = 1_000;
-/** No part of a ledger is begun after this long: the function has five minutes more, and a part takes half a minute. */
+/** No part of a ledger is begun after this long: the function has five minutes more, and a part takes a few seconds. */
 const VERIFYING_MS = 600_000;
 
 /** What was found so far. */

@@ -4,6 +4,8 @@ import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
 import type { RequestFate } from './ledger-rules.ts';
 
+const ATTRIBUTES = Object.keys(AccountedRequest.shape);
+
 /**
  * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
  * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
@@ -14,7 +16,7 @@ export const findRequestFates = async (
   requestIds: readonly string[],
 ): Promise<Map<string, RequestFate>> => {
   const fates = new Map<string, RequestFate>();
-  const items = await batchGetAll(requestIds.map(requestKey));
+  const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) {
     const item = items[index];
     if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });

@@ -18,8 +18,8 @@ export interface LedgerVerification {
 
 /** Accounts verified at once. */
 const ACCOUNTS_AT_ONCE = 4;
-/** Some XX MB with their requests, and a few seconds. */
-const ENTRIES_AT_ONCE = 50_000;
+/** Some 20 MB with their requests, and a few seconds. */
+const ENTRIES_AT_ONCE = 20_000;
 
 /**
  * Replays the ledgers of these accounts and checks them against balances and requests. Safe while the service is in use: requests in
@@ -33,14 +33,14 @@ export const verifyLedger = async (
   return verification;
 };
 
-/** As `verifyLedger`, for a limited time. `left` is what there was no time for: given again, it is gone on with. */
+/** As `verifyLedger`, for a limited time. `left` is what there was no time for: given again, it is continued. */
 export const verifyLedgers = async (
   ledgers: Iterable<LedgerProgress>,
   { hasTime, entriesAtOnce = ENTRIES_AT_ONCE }: LimitedScope,
   clock: Clock = systemClock,
 ): Promise<{ verification: LedgerVerification; left: LedgerProgress[] }> => {
   const verified: (VerifiedAccount | undefined)[] = [];
-  const waiting = Array.from(ledgers).entries();
+  const waiting = Iterator.from(ledgers).map((ledger, index) => [index, ledger] as const);
   const verifyOn = async (): Promise<void> => {
     for (const [index, ledger] of waiting) {
       const scope = { now: clock.now(), hasTime, entriesAtOnce };

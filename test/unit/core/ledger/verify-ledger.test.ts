@@ -287,6 +287,19 @@ describe('verifying a ledger', () => {
     });
   });
 
+  test('takes an account when its turn comes, so that its progress can be shown', async () => {
+    let taken = 0;
+    const accounts = (function* () {
+      for (taken = 1; taken <= 20; taken++) yield { accountId: `acc_${taken}` };
+    })();
+    const takenAtCalls: number[] = [];
+    memory.beforeCall = () => takenAtCalls.push(taken);
+
+    await verifyLedger(accounts, clock);
+
+    expect(takenAtCalls[0]).toBeLessThan(10);
+  });
+
   test('counts no account that does not exist: it was removed since it was listed', async () => {
     const verification = await verifyLedger([{ accountId: 'acc_none' }], clock);
 
