@@ -15,13 +15,13 @@ import { findRequestFates } from './request-fates.ts';
 /** Requests read at once. */
 const REQUESTS_AT_ONCE = 1_000;
 
-/** Entries of a ledger without a gap between them, and the time in which their requests were created. */
+/** A range of a ledger's entries, and the time in which their requests were created. */
 export interface LedgerPart {
   accountId: string;
   entries: readonly LedgerEntry[];
   /** The instant of the entry before them; undefined for the first part. */
   after: Instant | undefined;
-  /** The instant of the last of them, or of the verification when they are the newest. */
+  /** The instant of the last of them, or of the verification if they are the newest. */
   until: Instant;
 }
 
@@ -29,12 +29,12 @@ export interface LedgerPart {
  * The problems between the entries of a part and their requests. An entry is never dated before its change, so a request has no entry
  * in a part before that of its creation.
  *
- * 1. Judge the requests created in the time of the part, as the account's index lists them, with all their entries.
- * 2. Judge the others that the part has entries of. The index does not list them because they are new, deleted or past retention, or
- *    they were created in the time of an earlier part.
+ * 1. Judge the requests created in the time of the part, by the account's index, with all their entries.
+ * 2. Judge the other requests with entries in the part: new ones, which the index may lack; deleted ones; those past retention; and
+ *    those created in the time of an earlier part.
  *
- * Requests are read after the part's entries, and entries of other parts that they name after them. A request and its entries are
- * written together, so what is read later has changed at most by entries that the request names.
+ * It reads requests after the part's entries, and the entries of other parts that they name after that. A request and its entries are
+ * written together, so a request that has changed since names its new entries.
  */
 export const judgeRequests = async (part: LedgerPart, judgedAt: Instant): Promise<LedgerProblem[]> => {
   const { accountId, entries, after: createdFrom, until: createdUntil } = part;
@@ -48,7 +48,7 @@ export const judgeRequests = async (part: LedgerPart, judgedAt: Instant): Promis
   }
   for await (const ids of inChunks(unjudged.keys())) {
     const own = new Map(ids.map((id) => [id, unjudged.get(id) ?? []]));
-    // What may be past retention was judged while it was not, and most of it is absent.
+    // Requests past retention were judged before, and most are absent.
     const kept = ids.filter((id) => own.get(id)?.some((entry) => !mayBeSwept(entry, judgedAt)));
     problems.push(...(await judge(part, own, await findRequestFates(accountId, kept), judgedAt)));
   }
@@ -68,7 +68,7 @@ const judge = async (
     const request = judgedRequest(fate, accountId);
     const numbers = request && entryNumbersOf(request);
     const isNamed = ({ number }: LedgerEntry): boolean => numbers?.includes(number) ?? false;
-    // A request that names each of these entries is judged in the part of its creation.
+    // Judged in the part of its creation.
     if (request && numbers && !isOfPart(request, part) && entries.every(isNamed)) return [];
     const isComplete = request !== undefined && (numbers !== undefined || isWithin(request, part));
     const elsewhere = numbers?.filter((number) => entries.every((entry) => entry.number !== number)) ?? [];
@@ -85,18 +85,18 @@ const judge = async (
   });
 };
 
-/** Whether a request was created in the time of a part. */
-const isOfPart = ({ createdAt }: AccountedRequest, { after, until }: LedgerPart): boolean =>
-  (after === undefined || createdAt > after) && createdAt <= until;
+/** Whether a request was created in the time of a part, and not before: none has entries from before its creation. */
+const isOfPart = ({ createdAt }: AccountedRequest, { after }: LedgerPart): boolean =>
+  after === undefined || createdAt > after;
 
 /** An entry is written within seconds of its change; clocks may differ by minutes. */
 const WRITTEN_WITHIN_SECONDS = 300;
 
-/** Whether all that a request has had of entries is in this part: so requests are judged that do not name theirs. */
+/** Whether all entries of a request must be in this part: only then is a request judged that does not name them. */
 const isWithin = (request: AccountedRequest, part: LedgerPart): boolean => {
   const until = addSeconds(part.until, -WRITTEN_WITHIN_SECONDS);
   const { createdAt, finishedAt = createdAt } = request;
-  return isOfPart(request, part) && createdAt <= until && finishedAt <= until;
+  return isOfPart(request, part) && finishedAt <= until;
 };
 
 const inChunks = async function* <T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {

@@ -90,7 +90,7 @@ const report = (listed: number, { accounts, removed, entries, problems }: Found)
   logger.info('ledgers verified', { accounts, entries, problems });
 };
 
-/** What is left of a batch, and what comes next: more of it, or the end. */
+/** The rest of a batch, and the next step. */
 export interface VerifiedBatch extends LedgerBatch {
   next: 'verify' | 'stop';
 }

@@ -5,7 +5,7 @@ import { type LedgerEntry, listLedgerEntries } from './ledger.ts';
 import { findLedgerEntries, readLedgerEntries } from './ledger-entries.ts';
 import { accountProblems, entryProblems, type LedgerProblem } from './ledger-rules.ts';
 
-/** A ledger to verify, or what is left of one whose verification was not done in time. */
+/** A ledger to verify, or the rest of one. */
 export interface LedgerProgress {
   accountId: string;
   /** The number of the last entry that was verified; absent at the beginning. */
@@ -21,10 +21,11 @@ export interface AccountScope {
   entriesAtOnce: number;
 }
 
-/** What was found of a ledger, and what is left of it where there was no time for more. */
+/** The result of a verification of one ledger. */
 export interface VerifiedAccount {
   entries: number;
   problems: LedgerProblem[];
+  /** The rest of the ledger, if there was no time for it. */
   left?: LedgerProgress;
 }
 
@@ -72,8 +73,8 @@ const take = async (ledger: AsyncGenerator<LedgerEntry>, count: number): Promise
 };
 
 /**
- * An account, and the number of its newest entry: by its counter, or by an entry that is not counted. The entry is read first: one that
- * was written since is counted.
+ * An account, and the number of its newest entry, counted or not. Reads the entry first, so that the count of the account includes an
+ * entry written in the meantime.
  */
 const readHead = async (accountId: string): Promise<{ account: Account; newest: number }> => {
   const { items } = await listLedgerEntries(accountId, { page: 1, pageSize: 1 }, 1);

@@ -223,6 +223,8 @@ describe('verifying a ledger', () => {
     memory.put(deletedRequestKey(ACCOUNT_ID, idOf(2)), mark);
 
     expect(await problems(atSeconds(DAY))).toEqual([]);
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, 3), { amountThousandths: 7_000 });
+    expect(await problems(atSeconds(DAY))).toContainEqual(['refund_over_debit', idOf(2)]);
   });
 
   test('reads no request and no mark of entries that may be past retention, unless the index lists it', async () => {

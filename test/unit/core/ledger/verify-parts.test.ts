@@ -22,9 +22,9 @@ const isoOf = (seconds: number) => atSeconds(seconds).toISOString();
 /** Long after all entries of a ledger: all times are in seconds before it. */
 const END = -10_000;
 
-/** Writes a ledger as the service would, or not quite. Each change is a second after the one before it. */
+/** Writes a ledger as the service would, or not quite. Each change is a minute after the one before it. */
 class Writer {
-  seconds = END - 1_000;
+  seconds = END - 40_000;
   number = 0;
   balance = 0;
   readonly open: string[] = [];
@@ -58,7 +58,7 @@ class Writer {
   }
 
   create(withDebit = true): string {
-    this.seconds += 1;
+    this.seconds += 60;
     const requestId = aRequestId(atSeconds(this.seconds));
     putRequest(
       memory,
@@ -77,7 +77,7 @@ class Writer {
   }
 
   fail(requestId: string): void {
-    this.seconds += 1;
+    this.seconds += 60;
     memory.patch(requestKey(requestId), {
       ...{ status: 'failed', refundThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
       error: { code: 'provider_error', message: 'It broke.' },
@@ -87,7 +87,7 @@ class Writer {
   }
 
   succeed(requestId: string): void {
-    this.seconds += 1;
+    this.seconds += 60;
     memory.patch(requestKey(requestId), {
       ...{ status: 'succeeded', costThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
     });
@@ -101,7 +101,7 @@ class Writer {
   }
 
   topUp(): void {
-    this.seconds += 1;
+    this.seconds += 60;
     this.entry('topup', DEBIT, 'invoice');
   }
 }
@@ -254,6 +254,35 @@ describe('a ledger that is verified part by part', () => {
       ['refund_over_debit', `Request ${failed}`],
       ['refund_amount', `Request ${failed}`],
     ]);
+  });
+
+  test('has a second refund in the part of the first', async () => {
+    const writer = new Writer();
+    const failed = writer.create();
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(failed);
+    writer.entry('refund', DEBIT, failed);
+
+    expect((await verifyInParts(50)).problems.map(({ kind }) => kind)).toEqual([
+      'refund_repeated',
+      'refund_over_debit',
+      'refund_amount',
+    ]);
+  });
+
+  test('does not take the entry of another request for one that names it', async () => {
+    const writer = new Writer();
+    const [one, other] = [writer.create(), writer.create()];
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(one);
+    const refundEntryNumber = writer.number;
+    writer.fail(other);
+    memory.patch(requestKey(other), { refundEntryNumber });
+
+    const { problems } = await verifyInParts(50);
+
+    expect(aboutOf(problems)).toEqual([`Request ${other}`]);
+    expect(problems.map(({ kind }) => kind)).toEqual(['refund_amount', 'refund_missing', 'refund_missing']);
   });
 
   test('reads each request once, and no more entries than it has and its requests name elsewhere', async () => {
