@@ -79,14 +79,10 @@ export class GenerationServiceStack extends Stack {
     });
     const reconciler = new Reconciler(this, 'Reconciler', { bundleOf, context, generation });
     const { reconcile, reconcileLost, rules } = reconciler;
-    const { workflow: verifyLedgers, rules: ledgerRules } = new LedgerVerification(
-      this,
-      'LedgerVerification',
-      {
-        bundleOf,
-        context,
-      },
-    );
+    const { workflow: verifyLedgers, rule: daily } = new LedgerVerification(this, 'LedgerVerification', {
+      bundleOf,
+      context,
+    });
     const monitoring = new Monitoring(this, 'Monitoring', {
       context,
       api: httpApi.api,
@@ -102,7 +98,7 @@ export class GenerationServiceStack extends Stack {
         Expiry: expiry.stateMachine,
         VerifyLedgers: verifyLedgers.stateMachine,
       },
-    }).after(httpApi.api.deploymentStage, ...rules, ...ledgerRules);
+    }).after(httpApi.api.deploymentStage, ...rules, daily);
 
     const { functions: api } = endpoints;
     const task = {

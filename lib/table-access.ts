@@ -139,7 +139,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   },
   'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {
-    reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
-    writes: [['ledgerCheckpoints'], 'PutItem'],
+    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
   },
 };

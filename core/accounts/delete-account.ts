@@ -6,7 +6,6 @@ import {
   endUserPartition,
   type ItemKey,
   idempotencyPartition,
-  ledgerCheckpointKey,
   ledgerPartition,
 } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
@@ -19,7 +18,7 @@ import { listApiKeys } from './api-keys.ts';
 export const deleteAccount = async (accountId: string): Promise<void> => {
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
-  await deleteItems([accountKey(accountId), ledgerCheckpointKey(accountId)]);
+  await deleteItems([accountKey(accountId)]);
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));

@@ -70,10 +70,12 @@ export const writeCreation = async (
       reference: requestId,
       retentionDays,
     } as const;
+    const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
+    const endUserId = endUserIdOf(request, foundEndUser);
     return [
-      ...balanceChangeWrites(head, { ...debit, guardFunds: true }, now).writes,
+      ...writes,
       countCreationWrite(request, foundEndUser),
-      insertRequestWrite({ ...request, endUserId: endUserIdOf(request, foundEndUser) }),
+      insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number }),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
     ];
   };

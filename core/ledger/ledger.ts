@@ -31,7 +31,7 @@ export const LedgerEntry = z.object({
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
-  /** Of a debit for a generation: how long its request is kept, so that a later setting misleads nobody. */
+  /** Of a debit or refund: how long its request is kept after its end, so that a later setting misleads nobody. */
   retentionDays: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
@@ -54,7 +54,7 @@ export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
-  /** Of a debit for a generation: how long its request is kept. */
+  /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;

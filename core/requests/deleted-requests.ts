@@ -5,15 +5,18 @@ import { deletedRequestKey, dueListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds } from '../time.ts';
+import { AccountedRequest } from './request-rules.ts';
 
 /**
- * The record of a deleted request, kept because ledger entries still refer to it. Until the deletion is closed,
- * `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
+ * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
+ * against; marks from before it was kept have none. Until the deletion is closed, `files` are those not yet known to be removed, and
+ * `deletionId` tells whose deletion it is.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
   requestId: z.string(),
   deletedAt: z.string(),
+  accounted: z.optional(AccountedRequest),
   deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
 });

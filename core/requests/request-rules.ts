@@ -58,6 +58,9 @@ const common = {
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
+  /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
+  debitEntryNumber: z.optional(z.number()),
+  refundEntryNumber: z.optional(z.number()),
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -107,6 +110,33 @@ export type VideoRequest = z.infer<typeof VideoRequest>;
 /** A request of either kind. */
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
+
+/** The part of a request that its ledger entries are verified against. It outlives a deletion, in the request's mark. */
+export const AccountedRequest = z.pick(z.object(common), {
+  accountId: true,
+  status: true,
+  createdAt: true,
+  finishedAt: true,
+  debitThousandths: true,
+  costThousandths: true,
+  refundThousandths: true,
+  debitEntryNumber: true,
+  refundEntryNumber: true,
+});
+export type AccountedRequest = z.infer<typeof AccountedRequest>;
+
+/** The numbers of the ledger entries that a request has; undefined for a request that does not name them all. */
+export const entryNumbersOf = ({
+  debitEntryNumber,
+  refundEntryNumber,
+  refundThousandths = 0,
+}: Pick<AccountedRequest, 'debitEntryNumber' | 'refundEntryNumber' | 'refundThousandths'>):
+  | number[]
+  | undefined => {
+  if (debitEntryNumber === undefined) return undefined;
+  if (refundEntryNumber !== undefined) return [debitEntryNumber, refundEntryNumber];
+  return refundThousandths > 0 ? undefined : [debitEntryNumber];
+};
 
 /** The keys of the copies of a request's reference videos. */
 export const clipsOf = (request: StoredRequest): readonly string[] =>

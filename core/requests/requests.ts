@@ -9,7 +9,13 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
+import {
+  AccountedRequest,
+  type StoredOutput,
+  StoredRequest,
+  type StoredStatus,
+  type VideoRequest,
+} from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
@@ -136,6 +142,16 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
+/** What a request gets with its terminal state. */
+interface Settlement {
+  finishedAt: Instant;
+  refundThousandths: Thousandths;
+  /** Of the refund, if there is one. */
+  refundEntryNumber?: number;
+  ttl: number;
+  operatorNote?: string;
+}
+
 /**
  * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
  * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
@@ -144,7 +160,7 @@ export type TerminalState =
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
-  settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  settlement: Settlement,
   follows: { list: DueList; dueAt: Instant } | undefined,
   unlessStored = false,
 ): TransactItem => {
@@ -232,22 +248,20 @@ export const closeWork = ({
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
+ * Access pattern 24: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  {
-    accountId,
-    requestId,
-    outputs = [],
-    clips = [],
-  }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
+  request: AccountedRequest & Pick<StoredRequest, 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
+  const { accountId, requestId, outputs = [], clips = [] } = request;
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
-  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
+  const accounted = AccountedRequest.parse(request);
+  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;

@@ -10,7 +10,6 @@ export const partitionPatterns = () => ({
   idempotency: idempotencyPartition('*'),
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
-  ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
   // Functions of the earlier release, which an update replaces one by one, read eight copies.
   modelSettings: 'CATALOG#*',
@@ -90,13 +89,6 @@ export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
   PK: ledgerPartition(accountId),
   SK: ledgerEntrySort(number),
 });
-
-/** Up to where an account's ledger was verified: in a partition that the verifier alone writes. */
-export const ledgerCheckpointKey = (accountId: string): ItemKey => ({
-  PK: ledgerCheckpointPartition(accountId),
-  SK: 'LEDGER',
-});
-const ledgerCheckpointPartition = (accountId: string): string => `CHECKPOINT#${accountId}`;
 
 /** The balance change that an operator's idempotency key made. Takes the key's digest: a key can be any text. */
 export const balanceChangeKey = (accountId: string, digest: string): ItemKey => ({

@@ -45,7 +45,7 @@ export const createOperator = (): Operator => ({
   },
   modelSettings: listModelSettings,
   webhookAttempts: listWebhookAttempts,
-  verifyLedger: (accountId) => verifyLedger([{ accountId }], { full: true }),
+  verifyLedger: (accountId) => verifyLedger([{ accountId }]),
   async removeAccount(accountId, requestIds) {
     let refusal: unknown;
     // Not stopped with the run: it must go on then.

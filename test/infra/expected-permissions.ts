@@ -213,8 +213,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'workflow/verify-ledgers': {
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [requestsIn('GSI2')]: onTable('Query'),
   },
   'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },

@@ -157,9 +157,17 @@ export class MemoryTable {
   }
 
   private batchGet({ RequestItems }: BatchGetCommandInput) {
-    const [[name, { Keys }]] = Object.entries(RequestItems ?? {}) as [[string, { Keys: Key[] }]];
+    const [[name, read]] = Object.entries(RequestItems ?? {}) as [
+      [string, { Keys: Key[]; ProjectionExpression?: string; ExpressionAttributeNames?: Item }],
+    ];
+    const { Keys, ProjectionExpression, ExpressionAttributeNames: names = {} } = read;
     refuseRepeated(Keys, 100);
-    const found = Keys.flatMap((key) => structuredClone(this.get(key)) ?? []);
+    const wanted = ProjectionExpression?.split(',').map((attribute) => names[attribute]);
+    const isWanted = ([attribute]: [string, unknown]) => wanted?.includes(attribute) ?? true;
+    const found = Keys.flatMap((key) => {
+      const item = this.get(key);
+      return item ? structuredClone(Object.fromEntries(Object.entries(item).filter(isWanted))) : [];
+    });
     return { Responses: { [name]: found.reverse() }, UnprocessedKeys: {} };
   }
 
