@@ -53,7 +53,7 @@ export const formatTimeline = (
     .join('\n');
 };
 
-/** A span as one line of a log: when it began, how long it takes where its end is known, what it was, how it ended. */
+/** A span as one line of a log: begin, duration if its end is known, label, outcome and detail. */
 export const formatSpan = ({ from, until, label, outcome, detail }: StorySpan): string => {
   const takes = until === null ? '…' : ` (${formatSeconds(secondsBetween(from, until))})`;
   const ended = [outcome, detail].filter((part) => part !== undefined).join(', ');
