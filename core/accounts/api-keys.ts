@@ -49,7 +49,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
 
 /**
- * Access pattern 8: creates a key of an account. Only this call ever returns its text, which is not stored.
+ * Access pattern 9: creates a key of an account. Only this call ever returns its text, which is not stored.
  * Throws `OutcomeUnknownError` when the answer was lost and the key is not found.
  */
 export const insertApiKey = async (
@@ -83,13 +83,13 @@ export const insertApiKey = async (
 };
 
 /**
- * Access pattern 9: an account's keys, oldest first, eventually consistent. For operators: reads the whole
+ * Access pattern 10: an account's keys, oldest first, eventually consistent. For operators: reads the whole
  * index.
  */
 export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
   listedItems(apiKeyListingPartition(accountId), toApiKey);
 
-/** Access pattern 10: gives every key of an account a full bucket of these limits. */
+/** Access pattern 11: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
@@ -106,7 +106,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 };
 
 /**
- * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
+ * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
   const { done, item } = await writeOnCondition(

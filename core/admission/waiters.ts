@@ -156,7 +156,7 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
   );
 };
 
-/** Access pattern 87: the accounts that wait at a gate, strongly consistent. */
+/** Access pattern 91: the accounts that wait at a gate, strongly consistent. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
   const accounts: WaitingAccount[] = [];
   const query = {

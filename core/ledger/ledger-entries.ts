@@ -5,7 +5,7 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 import { LedgerEntry } from './ledger.ts';
 
-/** Access pattern 47: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. */
+/** Access pattern 61: ledger entries from number `first` to `last`, oldest first, strongly consistent, read as they are consumed. */
 export const readLedgerEntries = async function* (
   accountId: string,
   first: number,
@@ -25,7 +25,7 @@ export const readLedgerEntries = async function* (
   for await (const item of queryAll(query)) yield LedgerEntry.parse(item);
 };
 
-/** Access pattern 202: ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent. */
+/** Access pattern 62: ledger entries by their numbers, all different, strongly consistent. Leaves out those that are absent. */
 export const findLedgerEntries = async (
   accountId: string,
   numbers: readonly number[],

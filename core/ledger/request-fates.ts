@@ -7,7 +7,7 @@ import type { RequestFate } from './ledger-rules.ts';
 const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 
 /**
- * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
+ * Access pattern 66: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
  * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
  * missed.
  */

@@ -75,7 +75,7 @@ interface HeldPlace {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 71: takes a place of a limit, free or past its lease; undefined when all are held. After ten
+ * Access pattern 100: takes a place of a limit, free or past its lease; undefined when all are held. After ten
  * attempts it counts as full.
  */
 export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPlace | undefined> => {
@@ -129,7 +129,7 @@ const updatePlace = async (
   return done ? undefined : { item };
 };
 
-/** Access pattern 72: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
+/** Access pattern 101: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({

@@ -91,7 +91,7 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
 });
 
 /**
- * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
+ * Access pattern 67: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
@@ -132,7 +132,7 @@ export interface ClaimNotes {
 }
 
 /**
- * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
+ * Access pattern 68: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
  * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
@@ -210,7 +210,7 @@ const dispatchedWrite = (
 });
 
 /**
- * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.
+ * Access pattern 69: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
@@ -228,7 +228,7 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /**
- * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
+ * Access pattern 71: suspects the process that makes the call to be dead, unless it has marked the attempt alive
  * since this was read, or somebody suspects it already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
@@ -244,7 +244,7 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
- * Access pattern 80: notes since when the provider refuses to tell the state of an open task, or that it tells it
+ * Access pattern 72: notes since when the provider refuses to tell the state of an open task, or that it tells it
  * again, unless somebody did meanwhile. Returns the attempt as it is then.
  */
 export const noteRefusal = async (
@@ -271,7 +271,7 @@ export const noteRefusal = async (
 };
 
 /**
- * Access pattern 82: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
+ * Access pattern 73: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
  * deleted with its request.
  */
 export const recordCancellation = async (
@@ -292,7 +292,7 @@ export const recordCancellation = async (
 };
 
 /**
- * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
+ * Access pattern 70: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
  * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
  */

@@ -29,7 +29,7 @@ const KINDS = Object.values(REQUEST_ID_PREFIX);
 const timePart = (instant: Instant): string => encodeTime(Math.max(0, Date.parse(instant)), 10);
 
 /**
- * Access pattern 26: ids of an account's requests by state and time, in no promised order. For
+ * Access pattern 18: ids of an account's requests by state and time, in no promised order. For
  * operators: reads everything of that time. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (

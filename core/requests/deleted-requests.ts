@@ -29,7 +29,7 @@ export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedReq
 const FINISH_WITHIN_SECONDS = 60;
 
 /**
- * Access pattern 30: records a deletion, in the transaction that removes the request, and lists it as due.
+ * Access pattern 19: records a deletion, in the transaction that removes the request, and lists it as due.
  */
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
@@ -42,7 +42,7 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   },
 });
 
-/** Access pattern 31: the deletion of a request, strongly consistent; undefined when it was not deleted. */
+/** Access pattern 20: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -58,7 +58,7 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Access pattern 32: deletions of any number of requests, strongly consistent, in the given order; undefined
+ * Access pattern 21: deletions of any number of requests, strongly consistent, in the given order; undefined
  * where there is none.
  */
 export const findDeletedRequests = async (
@@ -70,7 +70,7 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Access pattern 33: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
+/** Access pattern 22: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({

@@ -64,7 +64,7 @@ export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry })
 export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
- * Access pattern 28: what is due in a list at `now`, longest due first: one query for each partition, in
+ * Access pattern 23: what is due in a list at `now`, longest due first: one query for each partition, in
  * parallel, at most `limit` items of each. `next` is where to go on; empty at the end of the list. With `isCurrent`, leaves out the
  * partitions of earlier releases. Eventually consistent.
  */
@@ -103,7 +103,7 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 67: lists an item for another time, or in another list. Returns it at its new place, with the
+ * Access pattern 24: lists an item for another time, or in another list. Returns it at its new place, with the
  * stored item; undefined, with nothing changed, when it is no longer at the place where it was found.
  */
 export const reschedule = async (

@@ -20,7 +20,7 @@ import {
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
-/** Access pattern 17: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -36,7 +36,7 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Access pattern 18: any number of requests by id, strongly consistent, in the order of the ids; undefined
+ * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids; undefined
  * where there is none.
  */
 export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
@@ -51,7 +51,7 @@ export const findRequests = async (requestIds: readonly string[]): Promise<(Stor
 const START_WITHIN_SECONDS = 45;
 
 /**
- * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * Access pattern 33: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
@@ -68,7 +68,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 });
 
 /**
- * Access pattern 19: marks a queued request as processing, and says when to look at it next if that is to
+ * Access pattern 36: marks a queued request as processing, and says when to look at it next if that is to
  * change. Does nothing in any other status.
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
@@ -85,7 +85,7 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 100: says when to look at a queued request next, which has or had an execution. False in any other
+ * Access pattern 44: says when to look at a queued request next, which has or had an execution. False in any other
  * status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
@@ -103,7 +103,7 @@ export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolea
 };
 
 /**
- * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
+ * Access pattern 37: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -119,7 +119,7 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
   );
 
 /**
- * Access pattern 66: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
+ * Access pattern 42: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -153,7 +153,7 @@ interface Settlement {
 }
 
 /**
- * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
+ * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
  * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
@@ -181,7 +181,7 @@ export const endRequestWrite = (
 };
 
 /**
- * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
+ * Access pattern 39: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
@@ -196,7 +196,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   );
 
 /**
- * Access pattern 76: lists a request whose files could not be removed for another attempt, the `failures`-th
+ * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
  * having failed. False when another attempt marked or listed it meanwhile.
  */
 export const postponeExpiry = (
@@ -220,7 +220,7 @@ export const postponeExpiry = (
   );
 
 /**
- * Access pattern 23: takes a terminal request off the list of work left, once all that follows is started. One
+ * Access pattern 40: takes a terminal request off the list of work left, once all that follows is started. One
  * that succeeded goes to the list of those that expire. False when it is not listed for a look, or absent.
  */
 export const closeWork = ({
@@ -248,7 +248,7 @@ export const closeWork = ({
 };
 
 /**
- * Access pattern 24: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
  * remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
