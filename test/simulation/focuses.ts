@@ -19,6 +19,8 @@ import {
   providerOutage,
   reconcile,
   reconciler,
+  reroute,
+  rotateSecret,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -110,7 +112,8 @@ export const FOCUSES: Weighted<Step> = [
         [1, crash],
         [1, reconciler],
         [1, outageOf('step-functions', 'functions', 'table')],
-        [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
+        [2, reroute],
+        [1, fc.record({ do: fc.constant('redeploy' as const), pick })],
         [1, reconcile],
       ],
       [
@@ -150,6 +153,7 @@ export const FOCUSES: Weighted<Step> = [
         [2, onRequest],
         [3, meddle],
         [1, providerOutage],
+        [1, rotateSecret],
       ],
       ANY_TIME,
     ),

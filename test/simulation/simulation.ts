@@ -5,6 +5,7 @@ import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
+import { ModelSwitches } from './deployments.ts';
 import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
@@ -34,6 +35,7 @@ export class Simulation {
   readonly admission: Admission;
   readonly permits: Permits;
   readonly clips: Clips;
+  readonly models: ModelSwitches;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -53,6 +55,7 @@ export class Simulation {
     this.admission = new Admission(world);
     this.permits = new Permits(world, this.witness);
     this.clips = new Clips(world, this.witness);
+    this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),
@@ -72,6 +75,7 @@ export class Simulation {
       this.liveness.begin();
       this.standing.judgeAccepted(life);
       this.clips.judgeAccepted(life);
+      this.models.judgeAccepted(life.requestId, String(life.accepted.model));
     };
   }
 

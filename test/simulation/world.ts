@@ -1,6 +1,7 @@
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { StoredObject } from './aws/bucket.ts';
 import { type DeployedFunction, Lambda } from './aws/lambda.ts';
+import { Secrets } from './aws/secrets.ts';
 import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
@@ -62,6 +63,7 @@ export class World {
   readonly deployment: Deployment;
   readonly stepFunctions: StepFunctions;
   readonly lambda: Lambda;
+  readonly secrets: Secrets;
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
@@ -93,6 +95,7 @@ export class World {
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);
+    this.secrets = new Secrets(this);
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);
