@@ -84,6 +84,8 @@ export type Action =
   | { do: 'set-route' | 'set-running' | 'unroute' | 'set-retention' | 'redeploy'; pick: number }
   /** A secret gets a new value; of one that leaked the old one is worth nothing from then on. */
   | { do: 'rotate-secret'; pick: number; isLeaked: boolean }
+  /** All ledgers are verified, what is new in them or everything. */
+  | { do: 'verify-ledgers'; full: boolean }
   | { do: 'reconcile' | 'sweep' | 'wait' };
 
 /** An action, and how many milliseconds pass before the next one. */

@@ -21,6 +21,7 @@ import {
   reconciler,
   reroute,
   rotateSecret,
+  verifyLedgers,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -90,6 +91,7 @@ export const FOCUSES: Weighted<Step> = [
       [
         [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
         [5, changeBalance],
+        [2, verifyLedgers],
         [2, fault],
         [1, looks],
         [1, meddle],

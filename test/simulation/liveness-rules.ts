@@ -22,6 +22,8 @@ export interface Ending {
 const LATE_MS = 60_000;
 /** How long a provider refuses us before that is final. */
 const REFUSED_MS = 300_000;
+/** The longest that a creation takes, which reads the routes at its beginning. */
+const CREATION_MS = 30_000;
 /** The status of the answer to a credential that was revoked. */
 const UNAUTHORIZED = 401;
 /** How often a file's own server may fail before the file counts as one that cannot be had. */
@@ -40,7 +42,7 @@ const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'an operator failed it or stopped its execution': ({ life, evidence }) =>
     evidence.interventions.has(life.requestId),
   'its model had no route, and nobody knew where to call': ({ life, evidence }) =>
-    (evidence.unroutedAt.get(String(life.accepted.model)) ?? 0) >= life.acceptedAt,
+    (evidence.unroutedAt.get(String(life.accepted.model)) ?? 0) >= life.acceptedAt - CREATION_MS,
   'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
 };
 

@@ -123,8 +123,19 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, creations, witness, liveness, standing, expiry, admission, permits, clips, models } =
-      this.simulation;
+    const {
+      violations,
+      creations,
+      witness,
+      liveness,
+      standing,
+      expiry,
+      admission,
+      permits,
+      clips,
+      models,
+      verification,
+    } = this.simulation;
     return [
       ...violations,
       ...creations.violations,
@@ -135,6 +146,7 @@ export class Run {
       ...permits.violations,
       ...clips.violations,
       ...models.violations,
+      ...verification.problems(),
       ...this.world.secrets.violations,
       ...witness.violations,
       ...this.world.evidence.hastyQueries,
@@ -169,6 +181,7 @@ export class Run {
         ...this.problemsSoFar(),
         ...storeProblems(simulation),
         ...(await this.answers(wait !== AFTERMATH_MS)),
+        ...((await this.passing(() => simulation.verification.complete())) ?? []),
         ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
       ];
       if (this.judged(problems).length > 0) return problems;

@@ -1,6 +1,7 @@
 import '../unit/builders/environment.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Metrics } from '@aws-lambda-powertools/metrics';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -129,6 +130,14 @@ const readSettings = async (): Promise<void> => {
 };
 
 const standIn = (): void => {
+  Object.assign(Metrics.prototype, {
+    addMetric: (name: string, _unit: string, value: number): void => {
+      const { metrics } = world();
+      metrics.set(name, (metrics.get(name) ?? 0) + value);
+    },
+    addDimensions: () => undefined,
+    publishStoredMetrics: () => undefined,
+  });
   replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
   replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));

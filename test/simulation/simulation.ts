@@ -14,6 +14,7 @@ import { operators } from './operators.ts';
 import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
+import { Verification } from './verification.ts';
 import { type Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -36,6 +37,7 @@ export class Simulation {
   readonly permits: Permits;
   readonly clips: Clips;
   readonly models: ModelSwitches;
+  readonly verification: Verification;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -55,6 +57,7 @@ export class Simulation {
     this.admission = new Admission(world);
     this.permits = new Permits(world, this.witness);
     this.clips = new Clips(world, this.witness);
+    this.verification = new Verification(world);
     this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
@@ -135,6 +138,9 @@ export class Simulation {
         world.table.sweep();
         return;
       case 'wait':
+        return;
+      case 'verify-ledgers':
+        this.verification.begin(action.full);
         return;
       case 'reconcile':
         await this.schedule.runNow();

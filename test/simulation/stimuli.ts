@@ -230,6 +230,11 @@ export const reroute: fc.Arbitrary<Action> = fc.record({
   do: fc.constantFrom(...(['set-route', 'set-route', 'set-running', 'set-running', 'unroute'] as const)),
   pick,
 });
+/** The ledgers are verified while they change. */
+export const verifyLedgers: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('verify-ledgers' as const),
+  full: fc.boolean(),
+});
 /** An operator replaces a provider's key, or the secret behind callback URLs. */
 export const rotateSecret: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('rotate-secret' as const),
@@ -255,6 +260,7 @@ export const others: fc.Arbitrary<Action> = fc.oneof(
   }),
   reroute,
   rotateSecret,
+  verifyLedgers,
   meddle,
   fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
 );

@@ -68,6 +68,8 @@ export class World {
   readonly http: Http;
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
+  /** The sum of each metric that functions counted, by its name. */
+  readonly metrics = new Map<string, number>();
   readonly mutation: Mutation | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
