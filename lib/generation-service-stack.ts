@@ -58,7 +58,9 @@ export class GenerationServiceStack extends Stack {
     const { bucket } = dataStore;
     const fileDelivery = new FileDelivery(this, 'Delivery', { bundleOf, context, bucket, httpApi });
     new PublicPages(this, 'PublicPages', {
-      ...{ bundleOf, bucket, baseUrl: httpApi.baseUrl },
+      bundleOf,
+      bucket,
+      baseUrl: httpApi.baseUrl,
       hasConsole: context.console,
     });
     const endpoints = new ApiEndpoints(this, 'Api', bundleOf);
@@ -75,11 +77,8 @@ export class GenerationServiceStack extends Stack {
       context,
       ...WEBHOOK_DELIVERY_DEFINITION,
     });
-    const { reconcile, reconcileLost, rules } = new Reconciler(this, 'Reconciler', {
-      bundleOf,
-      context,
-      generation,
-    });
+    const reconciler = new Reconciler(this, 'Reconciler', { bundleOf, context, generation });
+    const { reconcile, reconcileLost, rules } = reconciler;
     const { workflow: verifyLedgers, rules: ledgerRules } = new LedgerVerification(
       this,
       'LedgerVerification',
@@ -107,8 +106,10 @@ export class GenerationServiceStack extends Stack {
 
     const { functions: api } = endpoints;
     const task = {
-      ...{ ...generation.tasks, ...expiry.tasks },
-      ...{ ...webhookDelivery.tasks, ...verifyLedgers.tasks },
+      ...generation.tasks,
+      ...expiry.tasks,
+      ...webhookDelivery.tasks,
+      ...verifyLedgers.tasks,
     };
     const creators = [api['create-generation'], api['create-video']];
     const readers = [api['get-generation'], api['get-video'], api['list-generations']];
@@ -116,10 +117,7 @@ export class GenerationServiceStack extends Stack {
     const finishers = [task['settle-request'], task['fail-request'], reconcile, reconcileLost];
     const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
     const providerCallers = [...pollers, task['query-provider'], task['dispatch-request']];
-    const passers = [
-      ...[task['dispatch-request'], task['await-capacity'], task['store-outputs'], task['fail-request']],
-      ...[reconcile, reconcileLost],
-    ];
+    const admitters = [task['await-capacity'], task['fail-request'], reconcileLost];
 
     const users = {
       ...api,
@@ -145,7 +143,7 @@ export class GenerationServiceStack extends Stack {
     dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
 
     secrets.bindProviders(providerCallers);
-    secrets.bindRoutes(passers.filter((one) => !providerCallers.includes(one)));
+    secrets.bindRoutes(admitters);
     secrets.bindProviderStatus([...creators, api['list-models']]);
     secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
     fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
@@ -156,15 +154,18 @@ export class GenerationServiceStack extends Stack {
     expiry.bindStart([reconcile]);
     webhookDelivery.bindStart(finishers);
     generation.bindStart([...creators, reconcile]);
-    generation.allowWake(pollers);
-    generation.allowLetIn(passers.filter((one) => !pollers.includes(one)));
+    generation.allowWake([...pollers, task['await-capacity']]);
+    reconciler.allowStart({
+      'await-provider': task['await-provider'],
+      'await-capacity': task['await-capacity'],
+    });
     generation.bindStatus([reconcile, reconcileLost]);
 
     const deadlines = [
       ...(['IMAGE_DEADLINE_SECONDS', 'VIDEO_DEADLINE_SECONDS', 'QUEUE_DEADLINE_SECONDS'] as const),
       'POLL_INTERVAL_SECONDS',
     ] as const;
-    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs']];
+    const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
     settings.bind(timed, ...deadlines);
     settings.bind(creators, 'RETENTION_DAYS');
     settings.bind(finishers, 'PAUSE_SECONDS');

@@ -1,12 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { storedObject } from '../stored-objects.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
@@ -29,7 +28,7 @@ export type Scope = (typeof SCOPES)[number];
  * of the burst), `intervalMs` the cost of one request, and `spareMs` how far in the past `allowAt` is after
  * one request on a full bucket.
  */
-export const ApiKey = storedObject({
+export const ApiKey = z.object({
   keyId: z.string(),
   accountId: z.string(),
   digest: z.string(),
@@ -110,21 +109,16 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
  * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
-  try {
-    const { Attributes } = await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: apiKeyKey(keyId),
-        UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
-        ConditionExpression: 'attribute_exists(PK)',
-        ExpressionAttributeValues: { ':now': toInstant(now) },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toApiKey(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException)
-      throw new NotFoundError(`There is no key ${keyId}.`);
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
+      ConditionExpression: 'attribute_exists(PK)',
+      ExpressionAttributeValues: { ':now': toInstant(now) },
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
 };

@@ -56,7 +56,9 @@ export const insertIdempotencyRecordWrite = (
       TableName: tableName(),
       Item: {
         ...idempotencyKey(accountId, keyDigest),
-        ...{ fingerprint, requestId, keptUntil },
+        fingerprint,
+        requestId,
+        keptUntil,
         [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
       },
       ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',

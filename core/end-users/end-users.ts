@@ -1,14 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { storedObject } from '../stored-objects.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -16,7 +13,7 @@ import type { EndUserAnswer } from './end-user-answers.ts';
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
  * while the end-user and their requests are being removed; they cannot create then.
  */
-export const EndUser = storedObject({
+export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**
@@ -35,10 +32,6 @@ export const EndUser = storedObject({
   removalId: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
-
-/** The list of an account's end-users. Changes in it are noted for the whole: few are blocked or removed. */
-export const END_USER_LIST = 'END_USERS';
-export const WHOLE_LIST = 'ALL';
 
 /** Identifies an end-user: an email address within an account. */
 export interface EndUserId {
@@ -89,22 +82,17 @@ const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
 ): Promise<EndUser> => {
-  await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: endUserKey(accountId, email),
-        ...update,
-        ConditionExpression: 'attribute_exists(PK)',
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toEndUser(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw endUserNotFound();
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: endUserKey(accountId, email),
+      ...update,
+      ConditionExpression: 'attribute_exists(PK)',
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw endUserNotFound();
+  return toEndUser(item);
 };
 
 /** What a creation counts with its end-user. */

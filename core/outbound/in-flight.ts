@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
 
 /**
@@ -108,48 +107,39 @@ const updatePlace = async (
   now: Date,
 ): Promise<{ item: StoredItem } | undefined> => {
   const heldUntil = now.getTime() + leaseSeconds * 1000;
-  try {
-    await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        UpdateExpression: 'SET #place = :lease, #ttl = :ttl',
-        // A repeat of this update, whose answer was lost, finds its own lease.
-        ConditionExpression:
-          'attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.holder = :holder',
-        ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
-        ExpressionAttributeValues: {
-          ':lease': { holder, heldUntil },
-          ':holder': holder,
-          ':now': now.getTime(),
-          ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { item: error.Item ? unmarshall(error.Item) : {} };
-  }
+  const { done, item = {} } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      UpdateExpression: 'SET #place = :lease, #ttl = :ttl',
+      // A repeat of this update, whose answer was lost, finds its own lease.
+      ConditionExpression:
+        'attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.holder = :holder',
+      ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
+      ExpressionAttributeValues: {
+        ':lease': { holder, heldUntil },
+        ':holder': holder,
+        ':now': now.getTime(),
+        ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
+      },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  return done ? undefined : { item };
 };
 
 /** Access pattern 72: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace): Promise<void> => {
-  try {
-    await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        UpdateExpression: 'REMOVE #place',
-        ConditionExpression: '#place.holder = :holder',
-        ExpressionAttributeNames: { '#place': attribute },
-        ExpressionAttributeValues: { ':holder': holder },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      UpdateExpression: 'REMOVE #place',
+      ConditionExpression: '#place.holder = :holder',
+      ExpressionAttributeNames: { '#place': attribute },
+      ExpressionAttributeValues: { ':holder': holder },
+    }),
+  );
 };
 
 /** A place that could not be freed is free when its lease ends, and the work is done. */

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
@@ -17,9 +16,12 @@ import {
   type TransactItem,
   transact,
   writeItem,
+  writeOnCondition,
   writeUnlessRefused,
 } from '../table/transactions.ts';
-import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
+import { openWaitWrite } from './provider-waits.ts';
 import {
   type CallOrigin,
   type CancelAnswer,
@@ -88,9 +90,6 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
   baseUrl,
 });
 
-/** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
-export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
-
 /**
  * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
@@ -123,18 +122,18 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * What a claim notes on its request: the gate whose permit it has, when to look at it next, if on the `LOOK` list, and whether the
- * calls begin its processing: those of a task do so once it is accepted.
+ * What a claim notes on its request: the gate whose permit it has, with the permit's `takenMs`; when to look at it next, if on the
+ * `LOOK` list; and whether the calls begin its processing: those of a task do so once it is accepted.
  */
 export interface ClaimNotes {
-  gate?: string | undefined;
+  permit?: { gate: string; takenMs: number } | undefined;
   lookAt?: Instant | undefined;
   beginsProcessing?: boolean;
 }
 
 /**
  * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
- * was dispatched. It is the last thing before the calls, so no provider is called for a
+ * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
@@ -156,6 +155,7 @@ export const claimAttempts = async (
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
     dispatchedWrite(requestId, startedAt, noted),
+    ...(noted.beginsProcessing ? [] : [openWaitWrite(requestId, startedAt)]),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
@@ -186,14 +186,14 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
-  { gate, lookAt, beginsProcessing }: ClaimNotes,
+  { permit, lookAt, beginsProcessing }: ClaimNotes,
 ): TransactItem => ({
   Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
     UpdateExpression: [
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
-      ...(gate === undefined ? [] : ['gate = :gate']),
+      ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
       ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
       ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
@@ -203,7 +203,7 @@ const dispatchedWrite = (
       ':now': now,
       ':queued': 'queued',
       ':processing': 'processing',
-      ...(gate !== undefined && { ':gate': gate }),
+      ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
       ...(lookAt !== undefined && { ':lookAt': lookAt }),
     },
   },
@@ -223,6 +223,9 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
     }),
   );
 };
+
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /**
  * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
@@ -300,33 +303,26 @@ export const recordOutcome = async (
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
-        ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
-          ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
-        }`,
-        ExpressionAttributeValues: {
-          ':outcome': answer,
-          ':accepted': 'accepted',
-          ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
-          ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
-        },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    const { provider } = attempt;
-    if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
-    return ProviderAttempt.parse(Attributes);
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const stored = (await listAttempts(attempt.requestId)).find(
-      ({ call, attempt: number }) => call === attempt.call && number === attempt.attempt,
-    );
-    if (!stored) throw error;
-    return stored;
-  }
+  const { requestId, provider } = attempt;
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(requestId, attempt.call, attempt.attempt),
+      UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
+      ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
+        ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
+      }`,
+      ExpressionAttributeValues: {
+        ':outcome': answer,
+        ':accepted': 'accepted',
+        ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
+        ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
+      },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
+  if (!item) throw new Error(`An attempt of a call of ${requestId} does not exist.`);
+  return ProviderAttempt.parse(item);
 };

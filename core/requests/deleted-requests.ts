@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { batchGetAll } from '../table/batches.ts';
 import { deletedRequestKey, dueListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds } from '../time.ts';
 
 /**
@@ -67,13 +67,14 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Access pattern 33: takes a completed deletion off the due list. Repeating it changes nothing. */
+/** Access pattern 33: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
-  await writeItem(
+  await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: deletedRequestKey(accountId, requestId),
       UpdateExpression: 'REMOVE files, deletionId, GSI1PK, GSI1SK',
+      ConditionExpression: 'attribute_exists(PK)',
     }),
   );
 };

@@ -1,16 +1,14 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
-import { ListChanges } from '../lists/list-changes.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, requestKey, requestListing, requestPartition } from '../table/keys.ts';
+import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { OLDEST_IMAGE, partOfPosition, REQUEST_LISTS } from './request-list-rules.ts';
 import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
@@ -166,9 +164,6 @@ export const endRequestWrite = (
   };
 };
 
-/** The place that a request has in the list of those whose files expire. */
-const expiryPartition = (requestId: string): string => dueListing('EXPIRE', requestId, '').GSI1PK;
-
 /**
  * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
@@ -179,8 +174,8 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
-      ConditionExpression: 'GSI1PK = :listed AND expiresAt <= :now',
-      ExpressionAttributeValues: { ':listed': expiryPartition(requestId), ':now': toInstant(now) },
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND expiresAt <= :now',
+      ExpressionAttributeValues: { ':listed': dueListPrefix('EXPIRE'), ':now': toInstant(now) },
     }),
   );
 
@@ -198,9 +193,9 @@ export const postponeExpiry = (
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
-      ConditionExpression: 'GSI1PK = :listed AND GSI1SK = :seenAt',
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt',
       ExpressionAttributeValues: {
-        ':listed': expiryPartition(requestId),
+        ':listed': dueListPrefix('EXPIRE'),
         ':seenAt': seenAt,
         ':dueAt': dueAt,
         ':failures': failures,
@@ -217,7 +212,7 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const looked = dueListing('LOOK', requestId, '').GSI1PK;
+  const looked = dueListPrefix('LOOK');
   const expires = status === 'succeeded' && expiresAt !== undefined;
   const move = expires
     ? setAll(dueListing('EXPIRE', requestId, expiresAt), { ':looked': looked })
@@ -231,14 +226,13 @@ export const closeWork = ({
       TableName: tableName(),
       Key: requestKey(requestId),
       ...move,
-      ConditionExpression: '#GSI1PK = :looked',
+      ConditionExpression: 'begins_with(#GSI1PK, :looked)',
     }),
   );
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove. Counts of the lists
- * that it is in are void from before.
+ * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
@@ -251,16 +245,12 @@ export const removeRequest = async (
   }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
-  changes = new ListChanges(),
 ): Promise<DeletedRequest | undefined> => {
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
   const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;
-  const position = requestPartition(requestId);
-  if (position.startsWith(OLDEST_IMAGE))
-    await changes.note(accountId, REQUEST_LISTS, partOfPosition(position));
   try {
     await transact((refusals) => {
       isRefused = refusedBy(refusals, 0);

@@ -38,18 +38,9 @@ export const batchGetAll = async (keys: readonly ItemKey[]): Promise<(StoredItem
 };
 
 /** Deletes items by key, whether or not they exist. Throws `RateLimitedError` when the table stays too busy. */
-export const deleteItems = (keys: readonly ItemKey[]): Promise<void> =>
-  writeAll(keys.map((Key) => ({ DeleteRequest: { Key } })));
-
-/** Puts items, over others with the same keys. Throws `RateLimitedError` when the table stays too busy. */
-export const putItems = (items: readonly StoredItem[]): Promise<void> =>
-  writeAll(items.map((Item) => ({ PutRequest: { Item } })));
-
-const writeAll = async (
-  writes: readonly ({ DeleteRequest: { Key: ItemKey } } | { PutRequest: { Item: StoredItem } })[],
-): Promise<void> => {
-  for (let start = 0; start < writes.length; start += MAX_BATCH_WRITE_ITEMS) {
-    let pending = writes.slice(start, start + MAX_BATCH_WRITE_ITEMS);
+export const deleteItems = async (keys: readonly ItemKey[]): Promise<void> => {
+  for (let start = 0; start < keys.length; start += MAX_BATCH_WRITE_ITEMS) {
+    let pending = keys.slice(start, start + MAX_BATCH_WRITE_ITEMS).map((Key) => ({ DeleteRequest: { Key } }));
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
       if (attempt > 0) await waitForTable(attempt);

@@ -1,10 +1,10 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { hostDigest } from '../outbound/in-flight.ts';
 import { setAll } from '../table/expressions.ts';
 import { TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
+import { writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
 
@@ -39,7 +39,7 @@ export const backOffFrom = async (url: string, seen: HostBackOff | undefined, no
         ConditionExpression: 'attribute_not_exists(#hangs) OR #ttl <= :nowSeconds',
         values: { ':nowSeconds': toEpochSeconds(toInstant(now)) },
       };
-  await updateUnlessRefused(
+  await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: webhookHostKey(hostDigest(url)),
@@ -50,8 +50,8 @@ export const backOffFrom = async (url: string, seen: HostBackOff | undefined, no
 };
 
 /** Access pattern 75: ends the back-off from a host that answered, unless it has hung again since `seen`. */
-export const endBackOff = (url: string, seen: HostBackOff): Promise<void> =>
-  updateUnlessRefused(
+export const endBackOff = async (url: string, seen: HostBackOff): Promise<void> => {
+  await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: webhookHostKey(hostDigest(url)),
@@ -60,11 +60,4 @@ export const endBackOff = (url: string, seen: HostBackOff): Promise<void> =>
       ExpressionAttributeValues: { ':seen': seen.hangs },
     }),
   );
-
-const updateUnlessRefused = async (command: UpdateCommand): Promise<void> => {
-  try {
-    await table.send(command);
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
 };

@@ -34,7 +34,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG#*',
+  'CATALOG#0',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -42,11 +42,9 @@ const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')
 
 const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
 const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
-/** What a list holds of requests and end-users is counted once, and void when it changes. */
-const KEEPS_COUNTS = { [itemsOf('COUNTS#*')]: onTable('BatchWriteItem', 'Query') };
-const NOTES_CHANGE = { [itemsOf('COUNTS#*')]: onTable('UpdateItem') };
 const CREATE = {
-  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
@@ -62,13 +60,11 @@ const DELETE = {
   ...READS_TO_DELETE,
   ...COUNTS_CALL,
   [itemsOf(REQUESTS, LEDGERS)]: DELETES,
-  ...NOTES_CHANGE,
   ...REMOVE_FILES,
 };
 const BLOCK = {
   ...READS_ACCOUNT,
   [itemsOf(KEYS, END_USERS)]: onTable('UpdateItem'),
-  ...NOTES_CHANGE,
 };
 /** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
 const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
@@ -97,7 +93,6 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
-    ...KEEPS_COUNTS,
     [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
@@ -106,14 +101,12 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-end-users': {
     [itemsOf(ACCOUNTS, END_USERS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
-    ...KEEPS_COUNTS,
     [listOf('END_USERS#*')]: onTable('Query'),
   },
   'api/delete-end-user': {
     [itemsOf(ACCOUNTS, END_USERS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query'),
     [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
     ...COUNTS_CALL,
-    ...NOTES_CHANGE,
     ...REMOVE_FILES,
     [requestsIn('GSI3')]: onTable('Query'),
   },
@@ -131,7 +124,8 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...READS_ACCOUNT,
+    [itemsOf(CATALOG)]: onTable('Query'),
     ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
@@ -198,7 +192,6 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
       'Query',
       'UpdateItem',
     ),
-    ...NOTES_CHANGE,
     ...ADMIT,
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),

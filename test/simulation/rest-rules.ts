@@ -45,15 +45,13 @@ const openProblems = ({ world, witness }: Simulation): string[] => [
     .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
 ];
 
-/** Provider calls that operators still see of requests that were deleted. */
+/** Items that are left of requests that were deleted. */
 const traceProblems = ({ world }: Simulation): string[] =>
   world
     .items(DELETED_REQUEST_PREFIX)
     .flatMap(({ requestId }) =>
       [...world.table.items.values()]
-        .filter(
-          ({ PK, SK }) => PK === requestPartition(String(requestId)) && String(SK).startsWith('ATTEMPT#'),
-        )
+        .filter(({ PK }) => PK === requestPartition(String(requestId)))
         .map(({ SK }) => `[traces] ${SK} of ${requestId} is there and its request was deleted`),
     );
 

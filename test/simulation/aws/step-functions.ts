@@ -37,7 +37,7 @@ export class StepFunctions {
   /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
   /** Told of each state that an execution enters. */
-  onEntered: (() => void) | undefined;
+  onEntered: ((execution: Execution) => void) | undefined;
   private readonly callbacks: Surroundings['callbacks'] = new Map();
   /** What happens when an execution enters a state the next time, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
@@ -208,7 +208,7 @@ export class StepFunctions {
   }
 
   private enter(execution: Execution): void {
-    this.onEntered?.();
+    this.onEntered?.(execution);
     const key = `${execution.machine} ${execution.state}`;
     const act = this.awaited.get(key);
     this.awaited.delete(key);

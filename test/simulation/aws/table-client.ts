@@ -6,9 +6,6 @@ import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
 import { tornBatch, tornQuery } from './torn-reads.ts';
 
-/** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
-const UNTRANSACTED = /^(WAIT|WEBHOOK)/;
-
 type Input = Record<string, unknown>;
 
 /** What the document client's `send` does with a command, by the command's name. Every table is the same one. */
@@ -32,8 +29,10 @@ export const sendToTable = (
     });
   const single = (kind: Write['kind']) => {
     const write = { ...(input as Partial<Write>), kind };
-    const meetsTransactions = !UNTRANSACTED.test(String((write.Key ?? write.Item)?.SK));
-    return call(() => table.write(write), meetsTransactions ? () => table.conflict() : undefined);
+    return call(
+      () => table.write(write),
+      () => table.conflict(),
+    );
   };
   const batch = (perform: (all: boolean) => unknown) =>
     makeCall(world, {

@@ -159,15 +159,9 @@ export class MemoryTable {
 
   private batchWrite({ RequestItems }: BatchWriteCommandInput) {
     const [writes = []] = Object.values(RequestItems ?? {});
-    const keyOf = (item: object | undefined) => item as unknown as Key;
-    refuseRepeated(
-      writes.map(({ DeleteRequest, PutRequest }) => keyOf(DeleteRequest?.Key ?? PutRequest?.Item)),
-      25,
-    );
-    for (const { DeleteRequest, PutRequest } of writes) {
-      if (DeleteRequest) this.remove(keyOf(DeleteRequest.Key));
-      else this.put(keyOf(PutRequest?.Item), {});
-    }
+    const keys = writes.map(({ DeleteRequest }) => DeleteRequest?.Key as unknown as Key);
+    refuseRepeated(keys, 25);
+    for (const key of keys) this.remove(key);
     return { UnprocessedItems: {} };
   }
 
