@@ -134,7 +134,7 @@ const replaceKey = async (simulation: Simulation, index: number): Promise<void> 
 /** The secrets that operators replace, as the functions' environment names them. */
 const SECRETS = ['arn:modelark-key', 'arn:modelstudio-key', 'arn:callback-secret'];
 /** How long an operator waits before the old key of a provider is revoked: `docs/operating.md`, and a little. */
-const GRACE_MS = 310_000;
+const GRACE_MS = 1_210_000;
 
 /** How long a revoked key may still be taken: decisions, section 2. */
 const KEY_CACHED_MS = 5_000;

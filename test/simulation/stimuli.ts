@@ -170,7 +170,7 @@ export const crash: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('crash' as const),
   afterMs: fc.nat(150),
 });
-/** What becomes of the reconciler's runs: at any moment of the minute that one may last. */
+/** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
 export const reconciler: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('reconciler' as const),
   how: fc.constantFrom('dies' as const, 'dies' as const, 'runs-twice' as const, 'is-late' as const),

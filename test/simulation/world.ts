@@ -90,7 +90,7 @@ export class World {
         MAX_INDEX_LAG_MS,
         this.outages.endOfCurrent('index', [kindOf(partition), partition]) - this.scheduler.now,
       );
-    // What is due is found when the list of it shows it.
+    // Work that is due is found once its list shows it.
     this.table.onLateIndex = (shownAt) => {
       this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, shownAt);
     };

@@ -2,8 +2,8 @@ import { makeCall } from '../engine/effects.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 
-/** How long functions keep a value: `docs/operating.md`. And how far their clocks may be apart. */
-const KEPT_MS = 300_000;
+/** How long a function may use an old value: `docs/operating.md`. And how far their clocks may be apart. */
+const KEPT_MS = 1_200_000;
 const CLOCKS_APART_MS = 4_000;
 
 /** A value of a secret: until when it is taken, in epoch milliseconds, and since when there is a newer one. */
