@@ -94,7 +94,11 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
   'receive-callback': TASK,
-  'dispatch-request': { ...TASK, writes: [['requests'], 'PutItem', 'UpdateItem'], gates: LEAVE },
+  'dispatch-request': {
+    reads: [['requests'], 'Query'],
+    writes: [['requests'], 'PutItem', 'UpdateItem'],
+    gates: LEAVE,
+  },
   'await-capacity': {
     reads: [['requests', 'reconcilerRun'], 'GetItem'],
     writes: [['requests'], 'UpdateItem'],

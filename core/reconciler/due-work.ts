@@ -44,8 +44,8 @@ export class DueWork {
     return this.kept.size;
   }
 
-  /** The items to look at now, longest due first. */
-  dueAt(nowMs: number): Kept[] {
+  /** The items that are due by then, longest due first. */
+  dueBy(nowMs: number): Kept[] {
     return [...this.kept.values()]
       .filter(({ nextMs, isBeingLookedAt }) => nextMs <= nowMs && !isBeingLookedAt)
       .sort((one, other) => one.nextMs - other.nextMs);

@@ -7,6 +7,7 @@ import {
   isSpare,
   type PermitHolder,
   runningOf,
+  type WaitingAccount,
   weightOf,
 } from '../admission/gate-rules.ts';
 import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
@@ -47,7 +48,8 @@ export interface LetInOptions {
  * Lets the waiting requests of a gate in while there is room for the next one. Each is chosen by `chooseAccount`, and is the oldest
  * of its account. A request that needs more calls than there is room for is waited for.
  *
- * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token.
+ * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token. Remove the accounts with
+ *    permits that have no waiting request any more.
  * 2. At a full gate, take spare permits back: at most 12 are audited in a tick, in turn.
  * 3. Take a permit for the next request and note it on the waiter, in one transaction. Then wake the request and take it out of
  *    the queue.
@@ -59,10 +61,16 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     await unmarkQueued(gate.name, seen.queued);
     return;
   }
+  const remove = async (account: WaitingAccount): Promise<void> => {
+    await removeWaitingAccount(gate.name, account);
+    accounts = accounts.filter((one) => one !== account);
+  };
   const running = runningOf(seen);
-  for (const { accountId } of accounts) {
-    const [head] = running.has(accountId) ? await listWaiters(gate.name, accountId, 1) : [];
-    if (head && hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
+  for (const account of accounts.filter(({ accountId }) => running.has(accountId))) {
+    const [head] = await listWaiters(gate.name, account.accountId, 1);
+    // Also while the gate is full: otherwise the loop goes on for nobody.
+    if (!head) await remove(account);
+    else if (hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
   }
   const now = (): Date => clock.now();
   let state = isFull(gate, seen) ? await takeSpareBack(gate.name, seen, options) : seen;
@@ -71,8 +79,7 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
     if (!account) return;
     const [head] = await listWaiters(gate.name, account.accountId, 1);
     if (!head) {
-      await removeWaitingAccount(gate.name, account);
-      accounts = accounts.filter((one) => one !== account);
+      await remove(account);
     } else if (hasPermit(head, state)) {
       await wakeWaiter(gate.name, head, options);
     } else {

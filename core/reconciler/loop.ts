@@ -27,6 +27,8 @@ const SLOW_MS = 10_000;
 const ITEMS_PER_PARTITION = 250;
 /** Looks that read the table and make no call to a provider. */
 const LOOKS_AT_ONCE = 8;
+/** Ticks without open work before a run ends, if requests may have begun to wait for it. */
+const IDLE_TICKS = 2;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
 const SETTLE_MS = 12_000;
 
@@ -79,6 +81,8 @@ class Run {
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
   private isAtWork = false;
+  /** How many ticks without open work are left before the run ends. */
+  private idleTicksLeft = 0;
 
   constructor(options: RunOptions) {
     this.options = { clock: systemClock, pause: sleep, runMs: RUN_MS, ...options };
@@ -91,7 +95,7 @@ class Run {
   }
 
   async toEnd(): Promise<void> {
-    await this.guarded({}, () => this.nameFunction());
+    await this.guarded({}, () => this.readFormerRun());
     let pauseMs: number | undefined = 0;
     for (; pauseMs !== undefined && this.nowMs() + pauseMs < this.endMs; this.tick++) {
       if (pauseMs > 0) await this.options.pause(pauseMs);
@@ -120,17 +124,19 @@ class Run {
     }
     const queued = await this.readOpenWork();
     if (queued.length === 0 && this.work.size === 0) {
-      if (!this.isAtWork) return idleMs;
-      // A request that began to wait while this run counted as alive is found by the next tick.
+      // What began to wait while a run counted as alive is found by the next ticks, once the index shows it.
+      if (!this.isAtWork) return this.idleTicksLeft-- > 0 ? this.tickMs() : idleMs;
       await renewRun(this.runId, clock.now(), { isOver: true });
       this.isAtWork = false;
+      this.idleTicksLeft = IDLE_TICKS;
       return this.tickMs();
     }
     if (!this.isAtWork && !(await this.begin())) {
       this.work.clear();
       return idleMs;
     }
-    for (const kept of this.work.dueAt(this.nowMs())) this.track(this.look(kept));
+    // Half a tick early or late, not up to a whole one late.
+    for (const kept of this.work.dueBy(this.nowMs() + this.tickMs() / 2)) this.track(this.look(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
@@ -142,10 +148,12 @@ class Run {
     return this.isAtWork;
   }
 
-  /** Names the function for those who begin to wait. */
-  private async nameFunction(): Promise<void> {
+  /** Reads whether a run was alive or is awaited, and names the function for requests that begin to wait. */
+  private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
-    if ((await findReconcilerRun())?.functionName !== functionName) await nameReconciler(functionName);
+    const former = await findReconcilerRun();
+    if ((former?.aliveUntilMs ?? 0) > this.nowMs()) this.idleTicksLeft = IDLE_TICKS;
+    if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
   /** Keeps the due work of this run and returns the gates that requests wait at. */

@@ -74,10 +74,15 @@ const END = {
 };
 /** The function that parses what strangers' servers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
-const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
-/** Gives a permit of a provider's route back, and lets the next request in. */
-const ADMIT = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'Query', 'UpdateItem') };
-const LET_IN = { ...ADMIT, [GENERATION]: 'states:SendTaskSuccess' };
+const WAKE = 'states:SendTaskSuccess';
+/** Takes a request out of its queue, and gives its permit of a provider's route back. */
+const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
+const RUN = 'RECONCILER';
+/** Starts a run of the reconciler if none is alive. */
+const START_RUN = {
+  [itemsOf(RUN)]: onTable('UpdateItem'),
+  'ReconcilerReconcileFunction.Arn': 'lambda:InvokeFunction',
+};
 
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
@@ -141,17 +146,21 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [itemsOf(REQUESTS)]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('PutItem', 'Query', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
-    ...LET_IN,
+    ...LEAVE,
   },
   'workflow/await-capacity': {
-    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
-    ...LET_IN,
-    [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
+    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    ...START_RUN,
+    [itemsOf('GATE#*')]: onTable('DeleteItem', 'PutItem', 'UpdateItem'),
+    [GENERATION]: WAKE,
   },
   'workflow/await-provider': {
-    [itemsOf(REQUESTS)]: TASK,
+    [itemsOf(REQUESTS, RUN)]: onTable('GetItem', 'Query'),
+    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    ...START_RUN,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
@@ -164,10 +173,10 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS)]: TASK,
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
-    ...LET_IN,
+    [itemsOf('GATE#*')]: onTable('UpdateItem'),
   },
   'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
-  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LET_IN, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
     [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
@@ -183,16 +192,10 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable(
-      'BatchGetItem',
-      'BatchWriteItem',
-      'DeleteItem',
-      'GetItem',
-      'PutItem',
-      'Query',
-      'UpdateItem',
-    ),
-    ...ADMIT,
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS, RUN)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: DELETES,
+    [itemsOf(RUN)]: onTable('UpdateItem'),
+    [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
@@ -205,7 +208,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'events/reconcile-lost': {
     ...END,
     ...REMOVE_FILES,
-    ...LET_IN,
+    ...LEAVE,
     [WEBHOOKS]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },

@@ -37,7 +37,7 @@ export const sendToLambda = (
   signal: AbortSignal | undefined,
 ): Promise<unknown> => {
   if (command !== 'InvokeCommand') throw new Error(`Lambda does not know ${command}.`);
-  const fn = world.functionNamed(String(input.FunctionName).split(':').at(-1) ?? '');
+  const fn = world.functionNamed(String(input.FunctionName).split(/[:/]/).at(-1) ?? '');
   const payload: unknown = JSON.parse(String(input.Payload ?? 'null'));
   const isEvent = input.InvocationType === 'Event';
   const called = makeCall(world, {

@@ -26,7 +26,7 @@ describe('the route of a model', () => {
   });
 });
 
-test.each([
+test.each<[string, object, object, object?]>([
   ['are four at once and ten a second', {}, { atOnce: 4, perSecond: 10 }],
   ['are what its routes say', { queriesAtOnce: 8, queriesPerSecond: 0.5 }, { atOnce: 8, perSecond: 0.5 }],
   [

@@ -14,13 +14,13 @@ const item = (requestId: string, seconds: number): DueItem => ({
 });
 const ms = (seconds: number): number => Date.parse(at(seconds));
 const idsAt = (work: DueWork, seconds: number): string[] =>
-  work.dueAt(ms(seconds)).map(({ due }) => (due.work.kind === 'request' ? due.work.requestId : ''));
+  work.dueBy(ms(seconds)).map(({ due }) => (due.work.kind === 'request' ? due.work.requestId : ''));
 const workOf = (...items: DueItem[]): DueWork => {
   const work = new DueWork();
   work.add(items);
   return work;
 };
-const only = (work: DueWork): Kept => work.dueAt(Number.POSITIVE_INFINITY)[0] as Kept;
+const only = (work: DueWork): Kept => work.dueBy(Number.POSITIVE_INFINITY)[0] as Kept;
 
 describe('the work of a run', () => {
   test('is what is due, longest due first, and not being looked at', () => {
@@ -68,7 +68,7 @@ describe('the work of a run', () => {
     expect(work.size).toBe(500);
     expect(idsAt(work, 510).at(-1)).toBe('r499');
 
-    for (const kept of work.dueAt(ms(3))) work.leave(kept);
+    for (const kept of work.dueBy(ms(3))) work.leave(kept);
     work.add(items);
     expect([work.size, idsAt(work, 510).at(-1)]).toEqual([500, 'r503']);
   });
@@ -84,7 +84,7 @@ describe('the end of a run', () => {
       place: listed('START', 45, requestId),
     });
     work.add([startOf(one), startOf(moved)]);
-    for (const kept of work.dueAt(ms(45))) kept.nextMs = ms(90);
+    for (const kept of work.dueBy(ms(45))) kept.nextMs = ms(90);
     memory.patch(requestKey(moved), listed('LOOK', 300, moved));
 
     await work.writeBack();

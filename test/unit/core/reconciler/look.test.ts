@@ -43,7 +43,7 @@ import { accepted, answering } from '../../builders/waiting-request.ts';
 const WAITING: ProviderAnswer = { kind: 'waiting' };
 const BUSY: ProviderAnswer = { kind: 'busy', reason: 'down' };
 /** Looks at what is due, with a provider that calls back or not and gives this answer to every query. */
-const look = async (seconds: number, answer = WAITING, callsBack = false) => {
+const look = async (seconds: number, answer: ProviderAnswer = WAITING, callsBack = false) => {
   const provider = answering(answer);
   provider.callsBack.mockReturnValue(callsBack);
   const looks = await lookAtDue(seconds, leadingTo(provider));
@@ -252,7 +252,7 @@ describe('a look at a request whose execution stopped, unreported', () => {
     expect(placeOf(VIDEO_ID)).toEqual(place());
   });
 
-  test.each([
+  test.each<[ProviderAnswer, boolean]>([
     [WAITING, true],
     [BUSY, true],
     [aDone('a'), false],

@@ -410,6 +410,16 @@ describe('requests that wait at a gate', () => {
       expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
     }));
 
+  test('are no reason to go on once they were let in, though their gate is full', () =>
+    withEnvironment(limited, async () => {
+      const id = await waitAt(WAN);
+
+      expect(await run(idle)).toBeLessThan(15);
+      expect(woken()).toEqual([id]);
+      expect(memory.get(gateKey(WAN))).toMatchObject({ used: 1 });
+      expect(memory.get(gateKey(WAN))).not.toHaveProperty('queued');
+    }));
+
   test('are dispatched when their gate is not configured any more', async () => {
     const id = await waitAt(WAN);
 
