@@ -135,6 +135,7 @@ export class Run {
       clips,
       models,
       verification,
+      capacity,
     } = this.simulation;
     return [
       ...violations,
@@ -144,6 +145,7 @@ export class Run {
       ...expiry.violations,
       ...admission.violations,
       ...permits.violations,
+      ...capacity.violations,
       ...clips.violations,
       ...models.violations,
       ...verification.problems(),

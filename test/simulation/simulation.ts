@@ -2,6 +2,7 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
@@ -35,6 +36,7 @@ export class Simulation {
   readonly expiry: Expiry;
   readonly admission: Admission;
   readonly permits: Permits;
+  readonly capacity: Capacity;
   readonly clips: Clips;
   readonly models: ModelSwitches;
   readonly verification: Verification;
@@ -67,6 +69,7 @@ export class Simulation {
     });
     const plannedCallsOf = ({ prompt }: Life): number =>
       this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    this.capacity = new Capacity(world, this.witness, plannedCallsOf);
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
