@@ -80,7 +80,12 @@ export type Action =
   /** A service is out of order from now on; of the table, the items of one request. */
   | { do: 'outage'; service: Service; mode: OutageMode; lengthMs: number; pick: number }
   | { do: 'replace-key' | 'set-limits'; account: number }
-  | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
+  | { do: 'set-rate' | 'switch-model'; pick: number }
+  | { do: 'set-route' | 'set-running' | 'unroute' | 'set-retention' | 'redeploy'; pick: number }
+  /** A secret gets a new value; of one that leaked the old one is worth nothing from then on. */
+  | { do: 'rotate-secret'; pick: number; isLeaked: boolean }
+  /** All ledgers are verified, what is new in them or everything. */
+  | { do: 'verify-ledgers'; full: boolean }
   | { do: 'reconcile' | 'sweep' | 'wait' };
 
 /** An action, and how many milliseconds pass before the next one. */

@@ -12,8 +12,8 @@ const CREATION_MS = 60_000;
 const DELIVERY_HOST = 'https://files.example.com/';
 
 /**
- * Watches the copies of reference videos: what is billed is what was copied, its provider gets the copies for as long as they are
- * promised, and they go once the request has ended, or was never accepted.
+ * Watches the copies of reference videos. A request is billed for their seconds. Its provider gets URLs of them. They go once the
+ * request has ended, and at once if it was never accepted.
  */
 export class Clips {
   readonly violations: string[] = [];

@@ -31,7 +31,7 @@ const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
 /** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
-/** What an account is given for a crowd, and what becomes of its requests. */
+/** The credit of an account before its crowd, and the behaviours of the crowd's requests at their provider. */
 const CROWD_AMOUNT = 200;
 const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
 /** What creations need of the simulation around them. */

@@ -66,6 +66,12 @@ export class Evidence {
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
   /** The queries that came before that although nothing went wrong inside the service. */
   readonly hastyQueries: string[] = [];
+  /** When a model last lost its route, in epoch milliseconds. */
+  readonly unroutedAt = new Map<string, number>();
+  /** When functions last got another configuration, in epoch milliseconds. */
+  deployedAt = 0;
+  /** When a call last met an outage, in epoch milliseconds. */
+  outageAt = 0;
   /** When something last went wrong inside the service itself, in epoch milliseconds. */
   faultAt = 0;
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */

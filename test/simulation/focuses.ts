@@ -19,6 +19,9 @@ import {
   providerOutage,
   reconcile,
   reconciler,
+  reroute,
+  rotateSecret,
+  verifyLedgers,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -88,6 +91,7 @@ export const FOCUSES: Weighted<Step> = [
       [
         [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
         [5, changeBalance],
+        [2, verifyLedgers],
         [2, fault],
         [1, looks],
         [1, meddle],
@@ -110,7 +114,8 @@ export const FOCUSES: Weighted<Step> = [
         [1, crash],
         [1, reconciler],
         [1, outageOf('step-functions', 'functions', 'table')],
-        [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
+        [2, reroute],
+        [1, fc.record({ do: fc.constant('redeploy' as const), pick })],
         [1, reconcile],
       ],
       [
@@ -150,6 +155,7 @@ export const FOCUSES: Weighted<Step> = [
         [2, onRequest],
         [3, meddle],
         [1, providerOutage],
+        [1, rotateSecret],
       ],
       ANY_TIME,
     ),

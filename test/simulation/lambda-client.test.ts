@@ -55,6 +55,12 @@ describe('an invocation by the Lambda client', () => {
   });
 });
 
+test('an invocation names its function as that knows itself, or by its ARN', async () => {
+  const { send } = aWorld('events/loop');
+
+  expect(textOf(await send({ FunctionName: 'events/loop' }))).toMatchObject({ event: {} });
+});
+
 describe('an event by the Lambda client', () => {
   const EVENT = { InvocationType: 'Event' };
 

@@ -28,7 +28,7 @@ const SLOWER_EACH_RUN = 0.5;
 /** How long files that are overdue keep it running every minute: later they are a problem anyhow. */
 const NEEDED_MS = 3_600_000;
 
-/** What is due so much later does not keep it running every minute. */
+/** Work that is due so much later does not keep it running every minute. */
 const SOON_MS = 180_000;
 
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
@@ -84,6 +84,7 @@ export class Schedule {
     const { evidence, scheduler } = this.world;
     this.awayUntil = scheduler.now + milliseconds;
     evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
+    evidence.outageAt = Math.max(evidence.outageAt, this.awayUntil);
   }
 
   private arm(): void {

@@ -1,6 +1,7 @@
 import '../unit/builders/environment.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Metrics } from '@aws-lambda-powertools/metrics';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -15,10 +16,10 @@ import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
 import { sendToLambda } from './aws/lambda-client.ts';
+import { sendToSecrets } from './aws/secrets.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
-import { makeCall } from './engine/effects.ts';
 import { makeClips } from './upstream/clips.ts';
 import { deliverMp4 } from './upstream/media.ts';
 
@@ -129,28 +130,22 @@ const readSettings = async (): Promise<void> => {
 };
 
 const standIn = (): void => {
+  Object.assign(Metrics.prototype, {
+    addMetric: (name: string, _unit: string, value: number): void => {
+      const { metrics } = world();
+      metrics.set(name, (metrics.get(name) ?? 0) + value);
+    },
+    addDimensions: () => undefined,
+    publishStoredMetrics: () => undefined,
+  });
   replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
   replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
   replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>
-    readSecret(name, String(input.SecretId), limits),
+    sendToSecrets(world(), name, String(input.SecretId), limits, signingKey),
   );
 };
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signingKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-
-/** Every secret has a value. */
-const readSecret = (name: string, secretId: string, limits: ClientLimits): Promise<unknown> =>
-  makeCall(world(), {
-    ...limits,
-    name: `${name} ${secretId}`,
-    service: 'secrets',
-    perform: () => secretOf(name, secretId),
-  });
-
-const secretOf = (name: string, secretId: string) => {
-  if (name === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
-  return { SecretString: secretId.includes('delivery') ? signingKey : 'a secret' };
-};

@@ -2,9 +2,11 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { Capacity } from './capacity-rules.ts';
 import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
+import { ModelSwitches } from './deployments.ts';
 import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
@@ -13,6 +15,7 @@ import { operators } from './operators.ts';
 import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
+import { Verification } from './verification.ts';
 import { type Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -33,7 +36,10 @@ export class Simulation {
   readonly expiry: Expiry;
   readonly admission: Admission;
   readonly permits: Permits;
+  readonly capacity: Capacity;
   readonly clips: Clips;
+  readonly models: ModelSwitches;
+  readonly verification: Verification;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -53,6 +59,8 @@ export class Simulation {
     this.admission = new Admission(world);
     this.permits = new Permits(world, this.witness);
     this.clips = new Clips(world, this.witness);
+    this.verification = new Verification(world);
+    this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),
@@ -61,6 +69,7 @@ export class Simulation {
     });
     const plannedCallsOf = ({ prompt }: Life): number =>
       this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    this.capacity = new Capacity(world, this.witness, plannedCallsOf);
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
@@ -72,6 +81,7 @@ export class Simulation {
       this.liveness.begin();
       this.standing.judgeAccepted(life);
       this.clips.judgeAccepted(life);
+      this.models.judgeAccepted(life.requestId, String(life.accepted.model));
     };
   }
 
@@ -131,6 +141,9 @@ export class Simulation {
         world.table.sweep();
         return;
       case 'wait':
+        return;
+      case 'verify-ledgers':
+        this.verification.begin(action.full);
         return;
       case 'reconcile':
         await this.schedule.runNow();

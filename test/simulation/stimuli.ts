@@ -170,7 +170,7 @@ export const crash: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('crash' as const),
   afterMs: fc.nat(150),
 });
-/** What becomes of the reconciler's runs: at any moment of the minute that one may last. */
+/** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
 export const reconciler: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('reconciler' as const),
   how: fc.constantFrom('dies' as const, 'dies' as const, 'runs-twice' as const, 'is-late' as const),
@@ -225,6 +225,23 @@ export const meddle: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
 );
 
+/** A deployment with other routes, or other limits of them. */
+export const reroute: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom(...(['set-route', 'set-route', 'set-running', 'set-running', 'unroute'] as const)),
+  pick,
+});
+/** The ledgers are verified while they change. */
+export const verifyLedgers: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('verify-ledgers' as const),
+  full: fc.boolean(),
+});
+/** An operator replaces a provider's key, or the secret behind callback URLs. */
+export const rotateSecret: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('rotate-secret' as const),
+  pick,
+  isLeaked: fc.boolean(),
+});
+
 /** Everything but creations and single requests. */
 export const others: fc.Arbitrary<Action> = fc.oneof(
   bulkDelete,
@@ -238,9 +255,12 @@ export const others: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
   fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
   fc.record({
-    do: fc.constantFrom(...(['set-rate', 'set-route', 'set-retention', 'redeploy'] as const)),
+    do: fc.constantFrom(...(['set-rate', 'switch-model', 'set-retention', 'redeploy'] as const)),
     pick,
   }),
+  reroute,
+  rotateSecret,
+  verifyLedgers,
   meddle,
   fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
 );

@@ -33,9 +33,7 @@ const answersOf = (input: QueryCommandInput, changes = true): Set<string> =>
       const { begin, readOn } = tornQuery(table, random, input);
       const first = begin();
       if (changes) change();
-      return readOn(first)
-        .Items.map(({ SK, version }) => `${SK}${version}`)
-        .join(' ');
+      return (readOn(first).Items ?? []).map(({ SK, version }) => `${SK}${version}`).join(' ');
     }),
   );
 

@@ -1,6 +1,7 @@
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { StoredObject } from './aws/bucket.ts';
 import { type DeployedFunction, Lambda } from './aws/lambda.ts';
+import { Secrets } from './aws/secrets.ts';
 import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
@@ -62,10 +63,13 @@ export class World {
   readonly deployment: Deployment;
   readonly stepFunctions: StepFunctions;
   readonly lambda: Lambda;
+  readonly secrets: Secrets;
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
+  /** The sum of each metric that functions counted, by its name. */
+  readonly metrics = new Map<string, number>();
   readonly mutation: Mutation | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
@@ -86,13 +90,14 @@ export class World {
         MAX_INDEX_LAG_MS,
         this.outages.endOfCurrent('index', [kindOf(partition), partition]) - this.scheduler.now,
       );
-    // What is due is found when the list of it shows it.
+    // Work that is due is found once its list shows it.
     this.table.onLateIndex = (shownAt) => {
       this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, shownAt);
     };
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);
+    this.secrets = new Secrets(this);
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);

@@ -28,7 +28,7 @@ const OURS = /^(Lambda\.|Sandbox\.|Runtime\.)/;
 
 const meta = { $metadata: {} };
 
-/** What the Lambda client's `send` does with a command: an invocation that is awaited, or an event. */
+/** Answers the Lambda client: runs the function and waits for it, or takes an event for it. */
 export const sendToLambda = (
   world: World,
   command: string,

@@ -28,8 +28,11 @@ export const tornQuery = (table: Table, random: Random, input: QueryCommandInput
     },
     readOn: (found) => {
       if (input.IndexName !== undefined || table.changesIn(input) === readAt) return found;
-      const place = random.pick(placesIn(found, table.query(input)));
-      if (place === undefined) return table.query(input);
+      const later = table.query(input);
+      // A count or a filtered answer does not show where it could be split.
+      if (!found.Items || !later.Items || input.FilterExpression !== undefined) return later;
+      const place = random.pick(placesIn(found.Items, later.Items));
+      if (place === undefined) return later;
       const isBefore = orderOf(input);
       const kept = found.Items.filter((item) => !isBefore(place, item));
       if (kept.length === input.Limit) return found;
@@ -38,17 +41,17 @@ export const tornQuery = (table: Table, random: Random, input: QueryCommandInput
         ...(input.Limit === undefined ? {} : { Limit: input.Limit - kept.length }),
         ExclusiveStartKey: place,
       });
-      const count = kept.length + rest.Items.length;
-      return { ...rest, Items: [...kept, ...rest.Items], Count: count, ScannedCount: count };
+      const Items = [...kept, ...(rest.Items ?? [])];
+      return { ...rest, Items, Count: Items.length, ScannedCount: Items.length };
     },
   };
 };
 
 /** The keys after which the second instant of a read may begin: of items that were there in either; undefined for the beginning. */
-const placesIn = (first: QueryAnswer, second: QueryAnswer): (Item | undefined)[] => {
-  const known = new Set(first.Items.map(keyText));
-  const added = second.Items.filter((item) => !known.has(keyText(item)));
-  return [undefined, ...[...first.Items, ...added].map(keyOf)];
+const placesIn = (first: readonly Item[], second: readonly Item[]): (Item | undefined)[] => {
+  const known = new Set(first.map(keyText));
+  const added = second.filter((item) => !known.has(keyText(item)));
+  return [undefined, ...[...first, ...added].map(keyOf)];
 };
 
 /** Whether one item comes before another in the order of a query of the table. */

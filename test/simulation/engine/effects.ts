@@ -19,7 +19,7 @@ export interface Call<T> {
   perform: () => T | Promise<T>;
   /** Does only a part of it, and says so in its answer; absent for what is done at once. */
   partly?: () => T;
-  /** What a read of several items comes to that goes on while its answer is on its way; absent for what is done at once. */
+  /** Reads the rest of several items while the answer is on its way; absent for a call that is done at once. */
   readOn?: (answer: T) => T;
   /** Makes the error of a write that meets another one; absent for what cannot. */
   conflict?: () => Error;
@@ -188,6 +188,7 @@ class Tries<T> {
     if (mode === undefined) return undefined;
     outages.met++;
     this.world.disturb(this.call.service);
+    this.world.evidence.outageAt = this.world.scheduler.now;
     this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
     switch (mode) {
       case 'hangs':
