@@ -294,7 +294,7 @@ export const recordCancellation = async (
 /**
  * Access pattern 70: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
- * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
+ * as stored, which may hold another run's outcome. When it was deleted with its request, writes nothing and returns it with the answer.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
@@ -323,6 +323,5 @@ export const recordOutcome = async (
     }),
   );
   if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
-  if (!item) throw new Error(`An attempt of a call of ${requestId} does not exist.`);
-  return ProviderAttempt.parse(item);
+  return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };

@@ -34,7 +34,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG#0',
+  'CATALOG#*',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -123,7 +123,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/get-video': {
-    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, RUN)]: onTable('GetItem', 'Query'),
     [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,

@@ -8,8 +8,4 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/creation/idempotency.ts canonicalJson: a < b => a <= b',
     'No two fields of an object have the same name.',
   ],
-  [
-    'operand dropped in core/creation/creation-facts.ts loadCreationFacts: settings && toModelSettings(settings) => settings',
-    'Settings are written by this code alone: parsing them only drops the keys, which nothing reads.',
-  ],
 ]);

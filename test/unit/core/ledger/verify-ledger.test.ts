@@ -143,9 +143,9 @@ describe('verifying a ledger', () => {
     await insert(9, {});
 
     expect(await problems()).toEqual([['debit_missing', idOf(8)]]);
-    expect(await problems(atSeconds(300))).toEqual([
-      ['debit_missing', idOf(9)],
+    expect((await problems(atSeconds(300))).toSorted()).toEqual([
       ['debit_missing', idOf(8)],
+      ['debit_missing', idOf(9)],
     ]);
   });
 
@@ -206,11 +206,11 @@ describe('verifying a ledger', () => {
     await book('refund', 8_000, 1);
     memory.patch(requestKey(idOf(3)), { status: 'failed' });
 
-    expect(await problems(atSeconds(DAY))).toEqual([
-      ['refund_missing', idOf(3)],
-      ['refund_repeated', idOf(1)],
-      ['refund_over_debit', idOf(1)],
+    expect((await problems(atSeconds(DAY))).toSorted()).toEqual([
       ['refund_amount', idOf(1)],
+      ['refund_missing', idOf(3)],
+      ['refund_over_debit', idOf(1)],
+      ['refund_repeated', idOf(1)],
     ]);
   });
 
