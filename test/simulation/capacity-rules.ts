@@ -42,6 +42,8 @@ export class Capacity {
   /** The executions that wait, and when they began. */
   private readonly waiting = new Map<Execution, number>();
   private readonly free = new Map<string, Free>();
+  /** The free capacity that was judged already. */
+  private readonly judged = new Set<Free>();
   private isArmed = false;
 
   constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
@@ -111,7 +113,9 @@ export class Capacity {
     scheduler.after(Math.max(1, at - scheduler.now), () => this.look());
   }
 
-  private judge(name: string, { since, loopMs }: Free): void {
+  private judge(name: string, known: Free): void {
+    const { since, loopMs } = known;
+    if (this.judged.has(known)) return;
     const { evidence, lambda, scheduler } = this.world;
     const unusedMs = scheduler.now - since;
     const aliveMs = lambda.busyMs(LOOP) - loopMs;
@@ -119,7 +123,10 @@ export class Capacity {
     const [spentMs, boundMs] = isDisturbed ? [unusedMs, UNUSED_MS.disturbed] : [aliveMs, UNUSED_MS.alive];
     if (spentMs > boundMs + SLACK_MS || unusedMs > UNUSED_MS.disturbed + SLACK_MS) {
       const loop = `the loop ran for ${aliveMs} ms of them`;
-      this.add(`[unused] ${name} has had room for a waiting request for ${unusedMs} ms, and ${loop}`);
+      this.violations.push(
+        `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, and ${loop}`,
+      );
+      this.judged.add(known);
       return;
     }
     if (unusedMs >= UNUSED_MS.alive + SLACK_MS) this.lookAgain(scheduler.now + UNUSED_MS.alive);
@@ -186,9 +193,5 @@ export class Capacity {
     const route = Object.values(routes).find((one) => `${one.provider}/${one.upstreamModel}` === name);
     if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
     return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
-  }
-
-  private add(problem: string): void {
-    if (!this.violations.includes(problem)) this.violations.push(problem);
   }
 }

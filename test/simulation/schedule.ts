@@ -84,7 +84,7 @@ export class Schedule {
     const { evidence, scheduler } = this.world;
     this.awayUntil = scheduler.now + milliseconds;
     evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
-    evidence.outageAt = Math.max(evidence.outageAt, this.awayUntil);
+    evidence.meetOutage(this.awayUntil);
   }
 
   private arm(): void {

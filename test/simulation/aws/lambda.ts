@@ -129,7 +129,7 @@ export class Lambda {
     if (mode === undefined) return;
     outages.met++;
     this.world.disturb();
-    this.world.evidence.outageAt = scheduler.now;
+    this.world.evidence.meetOutage(scheduler.now);
     const [least, most] = mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS;
     await scheduler.sleep(random.whole(least, most));
     this.world.disturb();

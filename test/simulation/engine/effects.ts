@@ -188,7 +188,7 @@ class Tries<T> {
     if (mode === undefined) return undefined;
     outages.met++;
     this.world.disturb(this.call.service);
-    this.world.evidence.outageAt = this.world.scheduler.now;
+    this.world.evidence.meetOutage(this.world.scheduler.now);
     this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
     switch (mode) {
       case 'hangs':
