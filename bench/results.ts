@@ -1,4 +1,4 @@
-/** A figure beside what it may be at most and what it was when the budget was set. */
+/** A figure, its budget, and its value when the budget was set. */
 export interface Result {
   name: string;
   value: number;
@@ -19,7 +19,8 @@ export interface Part {
   results: Result[];
 }
 
-interface Expected {
+/** What a figure is held to. */
+export interface Expected {
   budget?: number;
   baseline?: number;
   /** Whether the budget is the least rather than the most. */

@@ -31,6 +31,8 @@ export const CALL_LIMITS = {
   contentFilter: { maxAttempts: 3, connectMs: 1_000, answerMs: 5_000, silenceMs: 2_500 },
   // The function copies for up to 8 s, answers nothing before, and ends itself after 9 s.
   measuring: { maxAttempts: 2, connectMs: 1_000, answerMs: 11_000, silenceMs: 11_000, totalMs: 24_000 },
+  // Lambda only queues the event.
+  invocations: { maxAttempts: 3, connectMs: 1_000, answerMs: 2_500, silenceMs: 2_500 },
   // The operators' command line only.
   stack: { maxAttempts: 3, connectMs: 2_000, answerMs: 10_000, silenceMs: 5_000 },
 } satisfies Record<string, CallLimits>;

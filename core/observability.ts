@@ -31,6 +31,8 @@ export const METRIC = {
   held: 'XTokensHeld',
   /** Seconds by which the longest due work is overdue, expired files included. */
   workOverdue: 'WorkOverdue',
+  /** Seconds by which the longest due work was overdue when a run of the reconciler began. Each run writes it, so its absence means that none runs. */
+  lookOverdue: 'LookOverdue',
   /** Requests that wait for a provider's capacity. */
   requestsWaiting: 'RequestsWaiting',
   /** Calls and tasks under way of a route with a limit of them. */
@@ -79,6 +81,7 @@ export const METRIC_DIMENSIONS = {
   [METRIC.oldestOpenRequest]: [],
   [METRIC.held]: [],
   [METRIC.workOverdue]: [],
+  [METRIC.lookOverdue]: [],
   [METRIC.requestsWaiting]: ['route'],
   [METRIC.callsRunning]: ['route'],
   [METRIC.oldestWaiting]: [],
@@ -138,6 +141,7 @@ type Measure = Extract<
   | 'OldestWaiting'
   | 'OldestWaitingOfRoute'
   | 'WorkOverdue'
+  | 'LookOverdue'
   | 'XTokensRefunded'
   | 'XTokensHeld'
 >;
@@ -147,6 +151,7 @@ const UNIT: Record<Measure, 'Seconds' | 'None'> = {
   [METRIC.oldestWaiting]: 'Seconds',
   [METRIC.oldestWaitingOfRoute]: 'Seconds',
   [METRIC.workOverdue]: 'Seconds',
+  [METRIC.lookOverdue]: 'Seconds',
   [METRIC.refunded]: 'None',
   [METRIC.held]: 'None',
 };

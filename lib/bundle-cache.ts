@@ -8,9 +8,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The inputs of a bundle: our sources, and the lock file for all packages. */
 const INPUTS = [
-  ...['functions', 'core', 'providers', 'packages/sandbox/src', 'console', 'packages/client/src'],
-  ...['lib/pages', 'docs/openapi.json', 'package-lock.json'],
-  ...['lib/bundle-functions.ts', 'lib/bundle-pages.ts', 'lib/bundle-console.ts', 'lib/lean-packages.ts'],
+  'functions',
+  'core',
+  'providers',
+  'packages/sandbox/src',
+  'console',
+  'packages/client/src',
+  'lib/pages',
+  'docs/openapi.json',
+  'package-lock.json',
+  'lib/bundle-functions.ts',
+  'lib/bundle-pages.ts',
+  'lib/bundle-console.ts',
+  'lib/lean-packages.ts',
 ];
 const CACHE = join(root, 'node_modules', '.cache', 'generation-service', 'bundles');
 /** Number of bundle sets kept, newest first, so that switching branches finds an earlier set. */

@@ -1,7 +1,7 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
 import { findModel } from '../core/models/catalog.ts';
-import { ModelRoutes } from '../core/provider-calls/model-routes.ts';
+import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
 import { nearestName } from './nearest-name.ts';
 
@@ -157,7 +157,7 @@ export const StackContext = z
     imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),
-    pollIntervalSeconds: seconds(1, 300).default(5),
+    pollIntervalSeconds: seconds(1, 300).default(2),
     callbackWaitSeconds: seconds(1, 3600).default(300),
     reconcileIntervalSeconds: seconds(1, 3600).default(60),
     webhookRetrySeconds: retrySeconds.default('5,300,1800,7200,18000,36000,50400,72000,86400'),
@@ -191,7 +191,7 @@ export const StackContext = z
     modelArkBaseUrl: baseUrl,
     modelStudioBaseUrl: baseUrl,
     modelRoutes: json(ModelRoutes),
-    maxRunning: wholeNumber(1, 10_000).optional(),
+    maxRunning: wholeNumber(1, MAX_RUNNING).optional(),
   })
   .check((given) => {
     const { modelRoutes } = given.value;

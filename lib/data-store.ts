@@ -98,11 +98,11 @@ export class DataStore extends Construct {
   }
 
   /** Lets a function touch these items of the table, and no others; its indexes are apart. */
-  bindItems(to: ServiceFunction, { reads, writes, updates, counts, gates }: ItemAccess): void {
+  bindItems(to: ServiceFunction, { reads, queries, writes, updates, gates }: ItemAccess): void {
     const rules: (ItemAccess['reads'] | NonNullable<ItemAccess['writes']>)[] = [reads];
+    if (queries) rules.push([queries, 'Query']);
     if (writes) rules.push(writes);
     if (updates) rules.push([updates, 'UpdateItem']);
-    if (counts) this.allowOnTable(to, counts, [this.table.tableArn], [patterns.listCounts]);
     if (gates) this.allowOnTable(to, gates, [this.table.tableArn], [patterns.gates]);
     for (const [kinds, ...operations] of rules) {
       this.allowOnTable(

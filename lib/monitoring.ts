@@ -33,8 +33,10 @@ export interface MonitoringProps {
   context: Pick<StackContext, 'alarmEmail' | 'reconcileIntervalSeconds' | 'queueDeadlineSeconds'>;
 }
 
-/** Work is looked at within a minute or two of its time. */
+/** Files are removed within a minute or two of their time. */
 const OVERDUE_SECONDS = 900;
+/** Due work is looked at within seconds while the reconciler runs. */
+const UNSEEN_SECONDS = 180;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
 const STUCK_SECONDS = 19_800;
 
@@ -128,6 +130,13 @@ export class Monitoring extends Construct {
       serviceMetric(METRIC.reconcileFailed, {}),
       'The reconciler could not handle an item.',
     );
+    const everyMinute = Duration.minutes(Math.ceil(props.context.reconcileIntervalSeconds / 60));
+    this.alarm(
+      'ReconcilerDead',
+      serviceMetric(METRIC.lookOverdue, {}).with({ statistic: 'Maximum', period: everyMinute }),
+      'Work has been due for 3 minutes without a look, or the reconciler does not run.',
+      { atLeast: UNSEEN_SECONDS, periods: 3, toAlarm: 1, orNoData: true },
+    );
     const surveyed = { statistic: 'Maximum', period: surveyPeriod(props.context.reconcileIntervalSeconds) };
     this.alarm(
       'WorkOverdue',
@@ -196,7 +205,14 @@ export class Monitoring extends Construct {
     id: string,
     metric: IMetric,
     alarmDescription: string,
-    when: { atLeast?: number; below?: number; periods?: number; orNoData?: boolean } = {},
+    when: {
+      atLeast?: number;
+      below?: number;
+      periods?: number;
+      /** Breaching periods that ring it; all by default. */
+      toAlarm?: number;
+      orNoData?: boolean;
+    } = {},
   ): void {
     const isBelow = when.below !== undefined;
     const alarm = new Alarm(this, id, {
@@ -204,6 +220,7 @@ export class Monitoring extends Construct {
       alarmDescription,
       threshold: when.below ?? when.atLeast ?? 1,
       evaluationPeriods: when.periods ?? 1,
+      ...(when.toAlarm !== undefined && { datapointsToAlarm: when.toAlarm }),
       comparisonOperator: isBelow
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

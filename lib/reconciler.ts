@@ -18,9 +18,9 @@ export interface ReconcilerProps {
 /** Lambda's shortest: a run that could not start for a minute has a successor. */
 const MAX_AGE_OF_SCHEDULED_EVENT = Duration.seconds(60);
 
-/** Goes on with work that was left: on a schedule with what is due, and with a request whose execution is lost. */
+/** Runs the control loop on a schedule and for requests that begin to wait, and repairs a request whose execution is lost. */
 export class Reconciler extends Construct {
-  /** Runs on the schedule. */
+  /** Runs on the schedule, and when `allowStart`'s functions start it. */
   readonly reconcile: ServiceFunction;
   /** Runs when an execution is lost. Lambda repeats a run that fails: the schedule may find its request later only. */
   readonly reconcileLost: ServiceFunction;
@@ -32,8 +32,11 @@ export class Reconciler extends Construct {
     const intervalSeconds = props.context.reconcileIntervalSeconds;
     this.reconcile = new ServiceFunction(this, 'Reconcile', {
       bundle: props.bundleOf('events/reconcile'),
-      description: 'Restarts, or fails and refunds, requests that lost their execution',
+      description: 'Queries tasks, lets waiting requests in and repairs requests that lost their execution',
+      // A run lasts 59 s, then waits for calls under way and lists what is still open.
       timeout: Duration.seconds(120),
+      // It runs all the time while anything is open, and mostly waits.
+      memorySize: 256,
     });
     // Without this, Lambda itself would repeat a run that failed, beside the next one.
     this.reconcile.lambda.configureAsyncInvoke({
@@ -46,8 +49,8 @@ export class Reconciler extends Construct {
       timeout: Duration.seconds(60),
     });
     const schedule = new Rule(this, 'Schedule', {
-      description: 'Goes on with the work that is due',
-      // Schedules have a resolution of one minute; for shorter intervals the function loops.
+      description: 'Starts a run of the control loop',
+      // Schedules have a resolution of one minute; for shorter intervals a run goes on when nothing is open.
       schedule: Schedule.rate(Duration.minutes(Math.ceil(intervalSeconds / 60))),
       targets: [
         new LambdaTarget(this.reconcile.lambda, {
@@ -70,5 +73,15 @@ export class Reconciler extends Construct {
       targets: [new LambdaTarget(this.reconcileLost.lambda, { retryAttempts: 2 })],
     });
     this.rules = [schedule, lost];
+  }
+
+  /**
+   * Lets functions start a run, by name. Policies of their own: the reconciler depends on the state machine, which depends on these
+   * functions. They find the function's name in the table.
+   */
+  allowStart(functions: Record<string, ServiceFunction>): void {
+    for (const [name, to] of Object.entries(functions)) {
+      to.allowLater(this, `Start-${name}`, ['lambda:InvokeFunction'], [this.reconcile.lambda.functionArn]);
+    }
   }
 }

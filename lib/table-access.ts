@@ -16,10 +16,10 @@ export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
   /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
+  /** Partitions that are only queried. */
+  queries?: readonly PartitionKind[];
   /** Partitions whose items are only updated, each by a call of its own and in no transaction. */
   updates?: readonly PartitionKind[];
-  /** Operations on the counts of lists, each a call of its own. */
-  counts?: readonly (ReadOperation | WriteOperation)[];
   /** Operations on the gates of the providers' routes, each a call of its own. */
   gates?: readonly (ReadOperation | WriteOperation)[];
 }
@@ -42,9 +42,10 @@ export type TableUser =
 
 /** Every endpoint but the callback reads the account, and updates the key, which counts the call. */
 const ACCOUNT: ItemAccess = { reads: [['accounts'], 'GetItem'], updates: ['apiKeys'] };
-const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'], counts: ['UpdateItem'] };
+const BLOCK: ItemAccess = { ...ACCOUNT, updates: ['apiKeys', 'endUsers'] };
 const CREATE: ItemAccess = {
-  reads: [['accounts', 'endUsers', 'idempotency', 'requests', 'modelSettings'], 'BatchGetItem', 'GetItem'],
+  reads: [['accounts', 'endUsers', 'idempotency', 'requests'], 'BatchGetItem', 'GetItem'],
+  queries: ['modelSettings'],
   writes: [['accounts', 'endUsers', 'idempotency', 'requests', 'ledgers'], 'PutItem', 'UpdateItem'],
   updates: ['apiKeys', 'inFlightFilter'],
 };
@@ -52,13 +53,11 @@ const DELETE: ItemAccess = {
   reads: [['accounts', 'requests', 'ledgers'], 'GetItem', 'Query'],
   writes: [['requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
   updates: ['apiKeys'],
-  counts: ['UpdateItem'],
 };
-/** A list keeps counts of what it read. */
+/** A list reads an index, and the items of the page. */
 const listOf = (kind: PartitionKind): ItemAccess => ({
   ...ACCOUNT,
   reads: [['accounts', kind], 'BatchGetItem', 'GetItem'],
-  counts: ['Query', 'BatchWriteItem'],
 });
 /** What calls providers, or reads what they made, reaches nothing but requests: no account, key or ledger. */
 const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
@@ -68,8 +67,8 @@ const END: ItemAccess = {
   writes: [['requests', 'accounts', 'endUsers', 'ledgers'], 'PutItem', 'UpdateItem'],
 };
 
-/** What gives a permit of a gate back lets the next request in. */
-const LET_IN = ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] as const;
+/** Takes a request that has ended out of its queue and gives its permit back. */
+const LEAVE = ['UpdateItem', 'DeleteItem'] as const;
 
 /** The items that each function may touch. */
 export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
@@ -77,7 +76,7 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   'create-video': { ...CREATE, updates: ['apiKeys', 'inFlightFilter', 'inFlightClips'] },
   'get-generation': { ...ACCOUNT, reads: [['accounts', 'requests'], 'GetItem'] },
   'get-video': {
-    reads: [['accounts', 'requests'], 'GetItem', 'Query'],
+    reads: [['accounts', 'requests', 'reconcilerRun'], 'GetItem', 'Query'],
     updates: ['apiKeys', 'requests'],
   },
   'list-generations': listOf('requests'),
@@ -87,34 +86,48 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
     reads: [['accounts', 'endUsers', 'requests', 'ledgers'], 'GetItem', 'Query'],
     writes: [['endUsers', 'requests', 'ledgers'], 'BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
     updates: ['apiKeys'],
-    counts: ['UpdateItem'],
   },
-  'list-models': { ...ACCOUNT, reads: [['accounts', 'modelSettings'], 'GetItem', 'Query'] },
+  'list-models': { ...ACCOUNT, queries: ['modelSettings'] },
   'list-end-users': listOf('endUsers'),
   'block-end-user': BLOCK,
   'unblock-end-user': BLOCK,
   'get-balance': ACCOUNT,
   'list-balance-history': { ...ACCOUNT, reads: [['accounts', 'ledgers'], 'GetItem', 'Query'] },
   'receive-callback': TASK,
-  'dispatch-request': { ...TASK, writes: [['requests'], 'PutItem', 'UpdateItem'], gates: LET_IN },
-  'await-capacity': {
-    reads: [['requests'], 'GetItem'],
-    writes: [['requests'], 'UpdateItem'],
-    gates: [...LET_IN, 'PutItem'],
+  'dispatch-request': {
+    reads: [['requests'], 'Query'],
+    writes: [['requests'], 'PutItem', 'UpdateItem'],
+    gates: LEAVE,
   },
-  'await-provider': TASK,
+  'await-capacity': {
+    reads: [['requests', 'reconcilerRun'], 'GetItem'],
+    writes: [['requests'], 'UpdateItem'],
+    updates: ['reconcilerRun'],
+    gates: [...LEAVE, 'PutItem'],
+  },
+  'await-provider': {
+    ...TASK,
+    reads: [['requests', 'reconcilerRun'], 'GetItem', 'Query'],
+    updates: ['reconcilerRun'],
+  },
   'query-provider': TASK,
-  'store-outputs': { ...TASK, gates: LET_IN },
+  'store-outputs': { ...TASK, gates: ['UpdateItem'] },
   'settle-request': END,
-  'fail-request': { ...END, gates: LET_IN },
+  'fail-request': { ...END, gates: LEAVE },
   'expire-requests': { ...TASK, reads: [['requests'], 'GetItem'] },
   'deliver-webhook': {
     reads: [['requests', 'accounts', 'webhookHosts'], 'GetItem', 'Query'],
-    writes: [['requests'], 'PutItem'],
+    writes: [['requests'], 'ConditionCheckItem', 'PutItem'],
     updates: ['webhookHosts', 'inFlightWebhooks'],
   },
   reconcile: {
-    reads: [['requests', 'accounts', 'endUsers', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
+    reads: [
+      ['requests', 'accounts', 'endUsers', 'ledgers', 'reconcilerRun'],
+      'BatchGetItem',
+      'GetItem',
+      'Query',
+    ],
+    updates: ['reconcilerRun'],
     writes: [
       ['requests', 'accounts', 'endUsers', 'ledgers'],
       'BatchWriteItem',
@@ -122,12 +135,10 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
       'PutItem',
       'UpdateItem',
     ],
-    counts: ['UpdateItem'],
-    gates: LET_IN,
+    gates: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
   },
-  'reconcile-lost': { ...END, gates: LET_IN },
+  'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {
-    reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
-    writes: [['ledgerCheckpoints'], 'PutItem'],
+    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
   },
 };

@@ -117,17 +117,9 @@ export class Workflow<Task extends string> extends Construct {
     this.bind(functions, ['states:DescribeExecution'], executionsArn(this.stateMachine));
   }
 
-  /** Lets functions wake tasks that wait under a token, or keep them waiting. The token names the task, so no variable is needed. */
+  /** Lets functions wake tasks that wait under a token. The token names the task, so no variable is needed. */
   allowWake(functions: readonly ServiceFunction[]): void {
-    this.allowOnTasks(functions, ['states:SendTaskSuccess', 'states:SendTaskHeartbeat']);
-  }
-
-  /** Lets functions wake tasks that wait under a token. */
-  allowLetIn(functions: readonly ServiceFunction[]): void {
-    this.allowOnTasks(functions, ['states:SendTaskSuccess']);
-  }
-
-  private allowOnTasks(functions: readonly ServiceFunction[], actions: readonly string[]): void {
+    const actions = ['states:SendTaskSuccess'];
     const own = new Set<ServiceFunction>(Object.values(this.tasks));
     for (const to of functions) {
       if (own.has(to)) to.allowLater(to, 'Wake', actions, [this.stateMachine.stateMachineArn]);

@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Addresses,
-  type AwsEndpoint,
   type LocalAws,
   type LocalAwsParts,
   type Stack,
@@ -49,7 +48,7 @@ export interface LocalRunOptions {
   signal?: AbortSignal;
 }
 
-/** The parts of a run that a test or a benchmark may replace. */
+/** The parts of a run that a test may replace. */
 export interface LocalRunParts extends LocalAwsParts {
   startSandbox(options: SandboxOptions): Promise<{ url: string; close(): Promise<void> }>;
   synthesize: typeof synthesize;
@@ -58,8 +57,6 @@ export interface LocalRunParts extends LocalAwsParts {
 
 /** A run that is ready. */
 export interface LocalRun extends LocalRunFile {
-  /** The AWS endpoint itself, for callers in the same process. */
-  endpoint: AwsEndpoint;
   /** Stops everything and releases the data directory. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -211,7 +208,7 @@ export const startLocalRun = async (
       },
       replacedParts,
     );
-    return { ...described(), endpoint: aws.endpoint, close };
+    return { ...described(), close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

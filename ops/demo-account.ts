@@ -27,7 +27,13 @@ const ops = async (...args: string[]) => {
 const { accountId, webhookSecret } = await ops('accounts', 'create', '--name', 'demo');
 const { key } = await ops('keys', 'create', '--account', accountId, '--label', 'demo');
 await ops(
-  ...['balance', 'topup', '--account', accountId],
-  ...['--amount', String(FIRST_BALANCE_XTOKENS), '--note', 'first start'],
+  'balance',
+  'topup',
+  '--account',
+  accountId,
+  '--amount',
+  String(FIRST_BALANCE_XTOKENS),
+  '--note',
+  'first start',
 );
 out(JSON.stringify({ accountId, apiKey: key, webhookSecret }));

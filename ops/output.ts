@@ -1,4 +1,4 @@
-import { cutMiddle, pad, widthOf, wrap } from './terminal-text.ts';
+import { cutMiddle, pad, printable, widthOf, wrap } from './terminal-text.ts';
 
 /** A text for people, laid out for a terminal of `columns` characters, or for a pipe. */
 export type Layout = (columns: number | undefined) => string;
@@ -19,8 +19,8 @@ export type Head = string | { title: string; fit: 'cut' };
 
 const titleOf = (head: Head): string => (typeof head === 'string' ? head : head.title);
 
-/** A cell's text. Control characters become a space: they could move the cursor or break the row. */
-const show = (cell: Cell): string => String(cell ?? '-').replaceAll(/\p{Cc}+/gu, ' ');
+/** A cell's text. */
+const show = (cell: Cell): string => printable(String(cell ?? '-'));
 
 const GAP = 2;
 /** Fewest columns of a cell that is wrapped or cut. */

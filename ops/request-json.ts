@@ -6,7 +6,6 @@ import { renderRecord } from '../core/requests/render-record.ts';
 import type { StoredRequest } from '../core/requests/request-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import { tellSpans } from './request-spans.ts';
-import { tellStory } from './request-story.ts';
 
 /** A record as the API shows it at `now`, without signed URLs: operators can read the bucket, and anyone who sees a URL in a log can fetch the file. */
 const renderUnsigned = (request: StoredRequest, now: Date) => {
@@ -47,7 +46,6 @@ export const renderReport = (report: RequestReport, now: Date) => {
     wait: wait ? { waitingSince, queriedAt, calledBackAt } : null,
     webhooks: webhooks.map(({ requestId: _, ...attempt }) => attempt),
     objects: renderObjects(report),
-    story: tellStory(report, now),
     spans: tellSpans(report, now),
   };
 };

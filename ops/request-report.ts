@@ -11,7 +11,7 @@ import { findDeletedRequests } from '../core/requests/deleted-requests.ts';
 import { isRemoved, type StoredRequest } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../core/webhooks/webhook-attempts.ts';
-import { type ExecutionHistory, findExecutionHistory } from '../core/workflow/execution-history.ts';
+import { type ExecutionHistory, findExecutionHistory } from './execution-history.ts';
 
 /** The service's settings that tell when something comes next. */
 export interface Timings {
@@ -63,7 +63,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
   ]);
   const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
   const [entries, executions, attempts, wait, files] = await Promise.all([
-    listEntriesOfRequest(account, request),
+    listEntriesOfRequest(request, account.ledgerEntries),
     Promise.all([
       findExecutionHistory('generation', requestId),
       ...[...deliveries].map((delivery) => findExecutionHistory('webhook-delivery', delivery)),

@@ -41,7 +41,17 @@ const tellQueue = ({ request, attempts, executions }: RequestReport): StorySpan 
   const until = firstCallAt(attempts) ?? request.finishedAt ?? null;
   const isStarted = executions.some(({ workflow }) => workflow === 'generation');
   const open = isStarted ? 'waiting for the first provider call' : 'waiting for an execution';
-  return { kind: 'queued', label: until === null ? open : 'queued', from: request.createdAt, until };
+  const wanted =
+    request.kind === 'image'
+      ? `${maxOutputs(request)} of ${request.size}`
+      : `${request.durationSec} s of ${request.resolution}`;
+  return {
+    kind: 'queued',
+    label: until === null ? open : 'queued',
+    from: request.createdAt,
+    until,
+    detail: `${request.model}, ${wanted}, debit ${toXTokens(request.debitThousandths)}`,
+  };
 };
 
 const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
@@ -63,11 +73,21 @@ const tellCalls = ({ request, attempts }: RequestReport): StorySpan[] =>
 const prefixOf = (call: number, attempts: readonly ProviderAttempt[]): string =>
   attempts.some((other) => other.call !== 0) ? `call ${call + 1} ` : '';
 
-const outcomeOf = ({ outcome, taskId }: ProviderAttempt): Pick<StorySpan, 'outcome' | 'detail'> => {
+const outcomeOf = ({
+  outcome,
+  taskId,
+  cancellation,
+}: ProviderAttempt): Pick<StorySpan, 'outcome' | 'detail'> => {
   const task = taskId === undefined ? [] : [`task ${taskId}`];
   const [kind, said] = describeOutcome(outcome);
-  const detail = [...task, ...said].join(', ');
+  const detail = [...task, ...said, ...describeCancellation(cancellation)].join(', ');
   return { outcome: kind, ...(detail !== '' && { detail }) };
+};
+
+const describeCancellation = (cancellation: ProviderAttempt['cancellation']): string[] => {
+  if (cancellation === undefined) return [];
+  const { at, reason } = cancellation;
+  return [reason === undefined ? `cancelled ${at}` : `not cancelled ${at}: ${reason}`];
 };
 
 const describeOutcome = (outcome: AttemptOutcome | undefined): [SpanOutcome, string[]] => {

@@ -1,10 +1,19 @@
+import { formatEntries } from './ledger-text.ts';
 import { formatFields, formatTable } from './output.ts';
 import type { renderReport } from './request-json.ts';
 import { formatTimeline } from './timeline.ts';
 
-/** A report for people: its fields, the timeline, every event, and the files. */
+/** A report for people: its fields, the timeline and its details, the ledger entries, the executions, and the files. */
 export const formatReport = (
-  { record, account, operatorNote, objects, story, spans }: ReturnType<typeof renderReport>,
+  {
+    record,
+    account,
+    operatorNote,
+    ledgerEntries,
+    executions,
+    objects,
+    spans,
+  }: ReturnType<typeof renderReport>,
   now: Date,
   columns: number | undefined,
 ): string => {
@@ -19,9 +28,22 @@ export const formatReport = (
     },
     columns,
   );
-  const events = formatTable(
+  const details = formatTable(
     ['time', 'what', 'detail'],
-    story.map(({ at, what, detail }) => [at, what, detail]),
+    spans.flatMap(({ from, label, detail }) => (detail === undefined ? [] : [[from, label, detail]])),
+    columns,
+  );
+  const runs = formatTable(
+    ['workflow', { title: 'execution', fit: 'cut' }, 'started', 'stopped', 'status', 'error', 'cause'],
+    executions.map(({ workflow, name, startedAt, stoppedAt, status, error, cause }) => [
+      workflow,
+      name,
+      startedAt,
+      stoppedAt,
+      status,
+      error,
+      cause,
+    ]),
     columns,
   );
   const files = formatTable(
@@ -34,5 +56,6 @@ export const formatReport = (
     ]),
     columns,
   );
-  return [fields, formatTimeline(spans, now, columns), events, files].join('\n\n');
+  const timeline = formatTimeline(spans, now, columns);
+  return [fields, timeline, details, formatEntries(ledgerEntries, columns), runs, files].join('\n\n');
 };

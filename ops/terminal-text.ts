@@ -1,3 +1,6 @@
+/** The text with a space in place of control characters: they could move the cursor or break the line. */
+export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
+
 const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 

@@ -1,6 +1,6 @@
 import { type Instant, toInstant } from '../core/time.ts';
 import type { StorySpan } from './story-span.ts';
-import { cut, pad, widthOf } from './terminal-text.ts';
+import { cut, pad, printable, widthOf } from './terminal-text.ts';
 import { endOfSpan, timeAxis } from './time-axis.ts';
 
 /** Width of what is not printed to a terminal. */
@@ -51,6 +51,13 @@ export const formatTimeline = (
         .trimEnd();
     })
     .join('\n');
+};
+
+/** A span as one line of a log: begin, duration if its end is known, label, outcome and detail. */
+export const formatSpan = ({ from, until, label, outcome, detail }: StorySpan): string => {
+  const takes = until === null ? '…' : ` (${formatSeconds(secondsBetween(from, until))})`;
+  const ended = [outcome, detail].filter((part) => part !== undefined).join(', ');
+  return printable(`${from} ${label}${takes}${ended === '' ? '' : `: ${ended}`}`);
 };
 
 /** A bar of at least one column, at its place. */

@@ -1,8 +1,8 @@
 import { requiredEnv } from '../core/environment.ts';
-import { readSecret } from '../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../core/provider-calls/model-routes.ts';
 import { PROVIDER_ENVIRONMENT } from '../core/provider-calls/provider-environment.ts';
 import type { CallOrigin, Provider, ProviderId, ProviderRoute } from '../core/provider-calls/providers.ts';
+import { readSecret } from '../core/secrets.ts';
 import { ModelArk } from './modelark/modelark.ts';
 import { ModelStudio } from './modelstudio/modelstudio.ts';
 

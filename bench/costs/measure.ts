@@ -1,184 +1,220 @@
-import { type Part, type Result, resultOf } from '../results.ts';
-import { countApiCall, type Meters, newMeters, putMeters, readMeters } from './meters.ts';
-import { PRICES } from './prices.ts';
+import { type Expected, type Part, type Result, resultOf } from '../results.ts';
+import { openService, type SimulatedService } from '../simulated/service.ts';
+import { billOf, loopBillOf, totalOf } from './bill.ts';
+import { measureCalls } from './calls.ts';
+import {
+  LOOP,
+  type Meters,
+  metered,
+  putMeters,
+  readMeters,
+  sumOf,
+  togetherOf,
+  type Usage,
+} from './meters.ts';
 
-/** Reads of each request by its caller, 2 s apart. */
-const READS = 12;
-const READ_EVERY_MS = 2_000;
-const LIMITS = { requestsPerSecond: 1_000, burst: 1_000 };
-const BALANCE_THOUSANDTHS = 1_000_000_000;
-const EMAIL = 'ada@example.com';
-const SEED = 1;
-/** The first request of a world finds everything cold; the figures are of the second. */
-const REQUESTS = 2;
-/** Long enough for every step after the last read. */
-const REST_MS = 300_000;
-const STEP_MS = 100;
-/** Files are kept for less. */
-const EXPIRED_MS = 8 * 86_400_000;
-/** Logs of an invocation: an assumption, of START, END and REPORT and two lines of the service. */
-const LOG_BYTES = 1_500;
+/** Requests of each kind, so far apart that none waits for another, and the time of all of them. */
+const REQUESTS = 10;
+const REQUEST_EVERY_MS = 60_000;
+const KIND_MS = (REQUESTS + 10) * REQUEST_EVERY_MS;
+/** Files live for 23 h. */
+const EXPIRED_MS = 24 * 3_600_000;
+const EXPIRY_MS = 300_000;
+const ANSWER_MS = 600;
+const MINUTES_A_MONTH = 30 * 24 * 60;
+const READ_EVERY_MS = 5_000;
+
+/** An idle minute costs no more than before. */
+const IDLE = { when: 'idle', minutes: 30, expected: { budget: 0.32, baseline: 0.312 } };
+const BUSY = {
+  when: 'work open all the time',
+  minutes: (REQUESTS * REQUEST_EVERY_MS) / 60_000,
+  expected: {},
+};
 
 const KINDS = [
   {
-    name: 'image',
-    create: 'create-generation',
-    read: 'get-generation',
-    body: { model: 'xSD4.5', prompt: 'p0 [works] [off]' },
-    budget: 0.35,
-    // First measured here, and then a quarter less.
-    writes: { budget: 29, baseline: 39 },
+    name: 'video, polled, 180 s',
+    model: 'xW2.7S',
+    workMs: 180_000,
+    dollars: { budget: 0.33, baseline: 0.66 },
+    transitions: { budget: 6, baseline: 19 },
+    writes: { budget: 61 },
   },
   {
-    name: 'video by callback',
-    create: 'create-video',
-    read: 'get-video',
-    body: { model: 'xW2.7S', prompt: 'p1 [slow] [once]', image: 'https://images.example.com/a.png' },
-    budget: 0.35,
-    writes: {},
+    name: 'image, polled, 18 s',
+    model: 'xQI3Pro',
+    workMs: 18_000,
+    dollars: { budget: 0.3, baseline: 0.54 },
+    transitions: { budget: 6, baseline: 16 },
+    writes: { budget: 50 },
+  },
+  {
+    name: 'image, synchronous, 15 s',
+    model: 'xSD4.5',
+    workMs: 15_000,
+    dollars: { budget: 0.28, baseline: 0.33 },
+    transitions: { budget: 4, baseline: 4 },
+    writes: { budget: 44 },
   },
 ] as const;
+type Kind = (typeof KINDS)[number];
 
-/** What one request used, by when. */
-interface Used {
-  creation: Meters;
-  /** From its creation to the last read. */
+/** Usage of the requests of a kind, of it the part while new ones arrived, and of the expiry of their files. */
+interface Metered {
   life: Meters;
-  /** When its files expired. */
+  busy: Meters;
   expiry: Meters;
 }
 
-/** What a request costs, counted in the simulation: the real handlers and state machines, without faults. */
+/** What requests of the default routes cost, and the reconciler, counted in the simulation: the real handlers and state machines, without faults. */
 export const measureCosts = async (): Promise<Part> => {
-  const used = await meterRequests();
-  return {
-    title: 'What a request costs',
-    note: `Counted in the simulation, which runs the real handlers and state machines, for a request whose provider works, with ${READS} reads. Write units are by rule: 1 for each started KB of an
-item, twice that in a transaction, and 1 for each entry of an index that is written or removed; what DynamoDB removes at the end of its time is free. Dollars are of [on-demand prices](../bench/costs/prices.ts)
-without free tiers; a run of a function takes its waiting for calls of 1 to 4 ms each way, and 10 ms of processor, and writes 1.5 KB of logs (assumed). The runs of the
-reconciler and of the expiry, which all requests share, are left out.`,
-    results: KINDS.flatMap((kind, index) => resultsOf(kind, used[index] as Used)),
-  };
+  const workMs = (prompt: string): number =>
+    KINDS.find(({ model }) => prompt.startsWith(model))?.workMs ?? Number.NaN;
+  const service = await openService({ workMs, answerMs: ANSWER_MS }, metered);
+  putMeters(service.world);
+  const { gigabytes } = service.deployed;
+  try {
+    const idle = await meterIdle(service);
+    const used: [Kind, Metered][] = [];
+    for (const kind of KINDS) used.push([kind, await meterKind(service, kind)]);
+    const { busy } = (used[0] as [Kind, Metered])[1];
+    const read = await meterReads(service);
+    const calls = await measureCalls(service);
+    return {
+      title: 'What a request costs',
+      note: `A request of a default route whose caller waits for its webhook and reads nothing, with one output; egress and tax excluded. The mean of ${REQUESTS}, ${REQUEST_EVERY_MS / 1_000} s apart, counted
+in the simulation, which runs the real handlers and state machines, from creation to the removal of its files. Memory of functions is that of the template. A run of a function takes its waiting for calls of 1 to 4 ms each way
+and for the provider, and 2 ms of a whole processor for each call through the SDK; starts of new processes are left out. Write units are by rule: 1 for each started KB of an
+item, twice that in a transaction, and 1 for each entry of an index that is written or removed. Dollars are of [on-demand prices](../bench/costs/prices.ts). The reconciler's time, its due lists and
+its own items are its own row; the expiry, which all requests share, is left out but for their write units.`,
+      results: [
+        ...used.flatMap(([kind, metered]) => resultsOf(kind, metered, gigabytes)),
+        ...resultsOfReads(read, gigabytes),
+        ...calls,
+        ...resultsOfLoop(IDLE, idle, gigabytes),
+        ...resultsOfLoop(BUSY, busy, gigabytes),
+      ],
+    };
+  } finally {
+    service.close();
+  }
 };
 
 const resultsOf = (
-  { name, read, budget, writes }: (typeof KINDS)[number],
-  { creation, life, expiry }: Used,
+  { name, dollars, transitions, writes }: Kind,
+  { life, expiry }: Metered,
+  gigabytes: ReadonlyMap<string, number>,
 ): Result[] => {
-  const sum = (of: (meters: Meters) => number): number => of(creation) + of(life);
-  const expired = expiry.writeUnitsBy.get('workflow/expire-requests') ?? 0;
-  const reads = life.writeUnitsBy.get(`api/${read}`) ?? 0;
-  const thousand = 1_000;
-  const parts: [string, number][] = [
-    ['API Gateway', sum(({ apiCalls }) => apiCalls) * PRICES.apiCall],
-    ['state transitions', sum(({ transitions }) => transitions) * PRICES.transition],
-    ['table writes', sum(({ writeUnits }) => writeUnits) * PRICES.writeUnit],
-    ['table reads', sum(({ readUnits }) => readUnits) * PRICES.readUnit],
-    [
-      'functions',
-      sum(({ invocations }) => invocations) * PRICES.lambdaRequest +
-        sum(({ gigabyteSeconds }) => gigabyteSeconds) * PRICES.lambdaGigabyteSecond,
-    ],
-    ['logs', (sum(({ invocations }) => invocations) * LOG_BYTES * PRICES.logGigabyte) / 1e9],
-    [
-      'bucket',
-      sum(({ bucketWrites }) => bucketWrites) * PRICES.bucketWrite +
-        sum(({ bucketReads }) => bucketReads) * PRICES.bucketRead,
-    ],
-  ];
-  const total = parts.reduce((dollars, [, part]) => dollars + part, 0);
-  const waiting = sum(({ waitingGigabyteSeconds }) => waitingGigabyteSeconds) * PRICES.lambdaGigabyteSecond;
+  const bill = billOf(life, { apiCalls: REQUESTS, gigabytes });
+  const each = (count = 0): number => count / REQUESTS;
+  const usage = sumOf([...life.functions].flatMap(([fn, own]) => (fn === LOOP ? [] : own)));
+  const creation = [...life.functions].find(([fn]) => fn.startsWith('api/create'))?.[1];
+  const expired = expiry.functions.get('workflow/expire-requests')?.writeUnits;
+  const thousand = 1_000 / REQUESTS;
   return [
-    resultOf(`${name}: write units of the creation`, creation.writeUnits, 'units', {
-      ...(name === 'image' && { budget: 12, baseline: 14 }),
-    }),
+    resultOf(`${name}: dollars per 1,000`, totalOf(bill) * thousand, '$', dollars),
+    ...Object.entries(bill).map(([part, price]) =>
+      resultOf(`${name}: ${part}`, price * thousand, '$ per 1,000'),
+    ),
     resultOf(
-      `${name}: write units, creation to removal, without its reads`,
-      sum(({ writeUnits }) => writeUnits) + expired - reads,
+      `${name}: transitions of the generation`,
+      each(life.transitions.get('generation')),
+      'transitions',
+      transitions,
+    ),
+    resultOf(
+      `${name}: transitions of the webhook`,
+      each(life.transitions.get('webhook-delivery')),
+      'transitions',
+    ),
+    resultOf(`${name}: write units of the creation`, each(creation?.writeUnits), 'units', { budget: 12 }),
+    resultOf(
+      `${name}: write units, creation to removal`,
+      each(usage.writeUnits) + each(expired),
       'units',
       writes,
     ),
-    resultOf(
-      `${name}: transitions`,
-      sum(({ transitions }) => transitions),
-      'transitions',
-    ),
-    resultOf(`${name}: dollars per 1,000, without waiting for providers`, total * thousand, '$', { budget }),
-    ...parts.map(([part, dollars]) => resultOf(`${name}: ${part}`, dollars * thousand, '$ per 1,000')),
-    resultOf(`${name}: waiting for providers`, waiting * thousand, '$ per 1,000'),
   ];
 };
 
-const meterRequests = async (): Promise<Used[]> => {
-  const { loadDeployment } = await import('../../test/simulation/start.ts');
-  const deployment = await loadDeployment();
-  const [{ insertAccount }, { insertApiKey, SCOPES }, { changeBalance }] = await Promise.all([
-    import('../../core/accounts/accounts.ts'),
-    import('../../core/accounts/api-keys.ts'),
-    import('../../core/ledger/ledger.ts'),
-  ]);
-  const [{ World }, { callApi }, { enter }, { setTime }] = await Promise.all([
-    import('../../test/simulation/world.ts'),
-    import('../../test/simulation/api.ts'),
-    import('../../test/simulation/current.ts'),
-    import('../../test/simulation/engine/globals.ts'),
-  ]);
-  const startsAt = Date.parse('2026-01-01T00:00:00.000Z');
-  const world = new World({ seed: SEED, faults: [], startsAt, deployment });
-  enter(world);
-  setTime(world);
-  /** Lets so much time pass, and as much more as it takes. */
-  const during = async <T>(work: Promise<T>, milliseconds: number): Promise<T> => {
-    let isDone = false;
-    const done = work.finally(() => {
-      isDone = true;
-    });
-    await world.scheduler.advance(milliseconds);
-    while (!isDone) await world.scheduler.advance(STEP_MS);
-    return done;
-  };
-  const open = async (): Promise<string> => {
-    const { accountId } = await insertAccount('account', new Date());
-    const { text } = await insertApiKey(accountId, { scopes: SCOPES, label: '', limits: LIMITS }, new Date());
-    const opening = { amountThousandths: BALANCE_THOUSANDTHS, reason: 'topup', reference: '' } as const;
-    await changeBalance(accountId, opening, new Date());
-    return text;
-  };
-  const apiKey = await during(open(), 0);
-  putMeters(world);
+/** Usage of each read of an unfinished video; reads that query the provider apart. */
+interface Reads {
+  plain: Usage[];
+  querying: Usage[];
+}
 
-  const meter = async ({ create, read, body }: (typeof KINDS)[number]): Promise<Used> => {
-    readMeters();
-    const call = (route: string, more: object) => {
-      countApiCall();
-      return callApi(world, { route, apiKey, ...more });
-    };
-    // Its execution has started when the creation is answered, so the creation is metered by its function.
-    const { status, body: created } = await during(
-      call(create, { body: { ...body, endUserEmail: EMAIL } }),
-      100,
+const resultsOfReads = ({ plain, querying }: Reads, gigabytes: ReadonlyMap<string, number>): Result[] =>
+  [
+    { which: 'without a query of the provider', usages: plain },
+    { which: 'with a query of the provider', usages: querying },
+  ].map(({ which, usages }) => {
+    const meters = { functions: new Map([['api/get-video', sumOf(usages)]]), transitions: new Map() };
+    const bill = billOf(meters, { apiCalls: usages.length, gigabytes });
+    return resultOf(
+      `read of an unfinished video, ${which}`,
+      (totalOf(bill) / usages.length) * 1e6,
+      '$ per million',
     );
-    if (status !== 202) throw new Error(`${create} answered ${status}: ${JSON.stringify(created)}`);
-    const requestId = String(created.requestId);
-    for (let count = 0; count < READS; count++)
-      await during(call(read, { parameters: { requestId } }), READ_EVERY_MS);
-    await world.scheduler.advance(REST_MS);
-    const record = world.items('REQUEST').find((item) => item.requestId === requestId);
-    if (record?.status !== 'succeeded') throw new Error(`${requestId} is ${String(record?.status)}.`);
-    const life = readMeters();
-    await world.scheduler.advance(EXPIRED_MS);
-    await during(world.lambda.run(world.functionNamed('reconcile'), { everySeconds: 60 }), REST_MS);
-    const expiry = readMeters();
-    const creation = { ...newMeters(), writeUnits: life.writeUnitsBy.get(`api/${create}`) ?? 0 };
-    return { creation, life: { ...life, writeUnits: life.writeUnits - creation.writeUnits }, expiry };
-  };
-  const used: Used[] = [];
-  for (const kind of KINDS) {
-    let metered: Used | undefined;
-    for (let request = 0; request < REQUESTS; request++) metered = await meter(kind);
-    used.push(metered as Used);
+  });
+
+const resultsOfLoop = (
+  { when, minutes, expected }: { when: string; minutes: number; expected: Expected },
+  meters: Meters,
+  gigabytes: ReadonlyMap<string, number>,
+): Result[] => {
+  const { functions, table, logs } = loopBillOf(meters, gigabytes);
+  const monthly = MINUTES_A_MONTH / minutes;
+  return [
+    resultOf(`reconciler, ${when}: a month`, (functions + table + logs) * monthly, '$', expected),
+    resultOf(`reconciler, ${when}: functions`, functions * monthly, '$ a month'),
+    resultOf(`reconciler, ${when}: table`, table * monthly, '$ a month'),
+    resultOf(`reconciler, ${when}: logs`, logs * monthly, '$ a month'),
+  ];
+};
+
+const meterIdle = async ({ world }: SimulatedService): Promise<Meters> => {
+  readMeters();
+  await world.scheduler.advance(IDLE.minutes * 60_000);
+  return readMeters();
+};
+
+const meterKind = async (service: SimulatedService, { model }: Kind): Promise<Metered> => {
+  const { world, until, create, statusOf } = service;
+  // The first request of a kind finds everything cold.
+  await until(create(model, `${model} cold`));
+  await world.scheduler.advance(KIND_MS);
+  readMeters();
+  const ids: string[] = [];
+  const endsAt = world.scheduler.now + KIND_MS;
+  for (let count = 0; count < REQUESTS; count++) {
+    const nextAt = world.scheduler.now + REQUEST_EVERY_MS;
+    ids.push(await until(create(model, `${model} ${count}`)));
+    await world.scheduler.advance(nextAt - world.scheduler.now);
   }
-  setTime(undefined);
-  enter(undefined);
-  return used;
+  const busy = readMeters();
+  await world.scheduler.advance(endsAt - world.scheduler.now);
+  const life = togetherOf(busy, readMeters());
+  for (const id of ids) if (statusOf(id) !== 'succeeded') throw new Error(`${id} is ${statusOf(id)}.`);
+  service.isScheduled = false;
+  await world.scheduler.advance(EXPIRED_MS);
+  service.isScheduled = true;
+  await world.scheduler.advance(EXPIRY_MS);
+  return { life, busy, expiry: readMeters() };
+};
+
+/** Reads of a video while its provider works, some of which query the provider. */
+const meterReads = async ({ world, until, create, call }: SimulatedService): Promise<Reads> => {
+  const { model, workMs } = KINDS[0];
+  const requestId = await until(create(model, `${model} read`));
+  const reads: Reads = { plain: [], querying: [] };
+  for (let at = 0; at < workMs - READ_EVERY_MS; at += READ_EVERY_MS) {
+    await world.scheduler.advance(READ_EVERY_MS);
+    readMeters();
+    await until(call({ route: 'get-video', parameters: { requestId } }));
+    const usage = readMeters().functions.get('api/get-video');
+    if (!usage) throw new Error('The read was not metered.');
+    (usage.providerMilliseconds > 0 ? reads.querying : reads.plain).push(usage);
+  }
+  return reads;
 };

@@ -5,17 +5,20 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { insertAccount } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
+import { newRequestId } from '../../core/ids.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
+import { requestKey } from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
+import { addSeconds, toInstant } from '../../core/time.ts';
 import { handler as create } from '../../functions/api/create-generation.ts';
 import { handler as read } from '../../functions/api/get-generation.ts';
 import { handler as list } from '../../functions/api/list-generations.ts';
 import { aLambdaContext, anApiEvent } from '../../test/unit/builders/api-events.ts';
+import { anImageRequest, aStoredOutput, listingOf } from '../../test/unit/builders/entities.ts';
 import { aSigningKey } from '../../test/unit/builders/signing-key.ts';
 import { MemoryExecutions } from '../../test/unit/fakes/memory-executions.ts';
 import { MemorySecrets } from '../../test/unit/fakes/memory-secrets.ts';
 import { MemoryTable } from '../../test/unit/fakes/memory-table.ts';
-import { putRequests } from '../calls/seed.ts';
 import { StandIns } from './stand-ins.ts';
 
 /** Microseconds of a run; of a signature alone. */
@@ -29,6 +32,7 @@ export interface Times {
 
 const [pageSize = 0, warmRuns = 0, runs = 0, batches = 0] = process.argv.slice(2).map(Number);
 const EMAIL = 'ada@example.com';
+const OUTPUT_TTL_SECONDS = 82_800;
 const LIMITS = { requestsPerSecond: 1_000_000, burst: 1_000_000 };
 const BODY = { model: 'xSD4.5', prompt: 'a lighthouse at dusk', endUserEmail: EMAIL };
 const OPENING = { amountThousandths: 1_000_000_000, reason: 'topup', reference: '' } as const;
@@ -38,7 +42,7 @@ const MOST_UNKNOWN_SHARE = 0.01;
 
 /** What runs hold on to: an account with requests, the headers of its key, and the ids of a succeeded and a queued request. */
 const openAccount = async () => {
-  new MemoryTable(table);
+  const memory = new MemoryTable(table);
   new MemoryExecutions();
   const secrets = new MemorySecrets();
   secrets.reset();
@@ -49,15 +53,30 @@ const openAccount = async () => {
   const key = { scopes: SCOPES, label: '', limits: LIMITS };
   const { text: apiKey } = await insertApiKey(account.accountId, key, now);
   await changeBalance(account.accountId, OPENING, now);
-  const requests = { count: 2 * pageSize, fate: 'succeeded', now } as const;
-  const [requestId = ''] = await putRequests({ account, apiKey }, EMAIL, requests);
+  const requestIds = Array.from({ length: 2 * pageSize }, (_, number) =>
+    putSucceeded(memory, account.accountId, new Date(now.getTime() - 60_000 - 1_000 * number)),
+  );
+  const [requestId = ''] = requestIds;
   const headers = { Authorization: `Bearer ${apiKey}` };
   const created = await create(anApiEvent({ body: BODY, headers }), aLambdaContext());
   const { requestId: queuedId } = JSON.parse(created.body) as { requestId: string };
   return { requestId, queuedId, headers };
 };
 
-/** Microseconds of the processor that the thread of the handlers has taken: what else runs on the machine counts little. */
+/** Puts a request with one stored image, which succeeded at once. Returns its id. */
+const putSucceeded = (memory: MemoryTable, accountId: string, at: Date): string => {
+  const requestId = newRequestId('image', at);
+  const createdAt = toInstant(at);
+  const request = anImageRequest({
+    ...{ requestId, accountId, createdAt, finishedAt: createdAt, status: 'succeeded' },
+    ...{ costThousandths: 4_000, refundThousandths: 0, expiresAt: addSeconds(createdAt, OUTPUT_TTL_SECONDS) },
+    outputs: [aStoredOutput(0, { objectKey: `outputs/${requestId}/0.png` })],
+  });
+  memory.put(requestKey(requestId), { ...listingOf(request), ...request });
+  return requestId;
+};
+
+/** Processor time of the handlers' thread in microseconds: other work on the machine counts little. */
 const processorTime = (): number => {
   const { user, system } = process.threadCpuUsage();
   return user + system;

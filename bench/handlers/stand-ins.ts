@@ -42,7 +42,7 @@ export class StandIns {
   }
 }
 
-/** What tells the calls of one handler apart that get different answers. None makes two batches. */
+/** A name for calls with the same answer. No handler sends two batches. */
 const nameOf = ({ constructor: { name }, input }: SentCommand): string => {
   const { Key, ExpressionAttributeValues } = input;
   if (Key) return `${name} ${Key.PK} ${Key.SK}`;

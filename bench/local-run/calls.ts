@@ -69,9 +69,3 @@ export const perSecond = async (
   );
   return (count * 1_000) / (performance.now() - startedAt);
 };
-
-/** The value that this share of the values does not exceed. */
-export const percentile = (values: readonly number[], share: number): number => {
-  const ascending = values.toSorted((left, right) => left - right);
-  return ascending[Math.min(ascending.length - 1, Math.ceil(share * ascending.length) - 1)] ?? Number.NaN;
-};

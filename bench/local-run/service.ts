@@ -1,11 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { insertAccount } from '../../core/accounts/accounts.ts';
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
@@ -18,7 +15,7 @@ const START_LIMIT_MS = 120_000;
 const LIMITS = { requestsPerSecond: 10_000, burst: 10_000 };
 const BALANCE_THOUSANDTHS = 1_000_000_000;
 
-/** A local run in a process of its own, as `npm start` makes it, and what the bench knows of it. */
+/** A local run in its own process, started like `npm start`. */
 export interface Service {
   baseUrl: string;
   /** The run's accounts that `newCaller` made. */
@@ -29,37 +26,25 @@ export interface Service {
   newCaller(name: string): Promise<string>;
   /** Unfinished executions of `generation`. */
   openExecutions(): Promise<number>;
-  /** When callbacks of providers that say `succeeded` were sent on, by their paths and `performance.now()`. */
-  callbacks: Map<string, number>;
   /** Megabytes that its processes hold in memory. */
   megabytes(): number;
   close(): Promise<void>;
 }
 
-/** Starts a local run with an empty data directory. Callbacks reach it through this process, which notes when. */
+/** Starts a local run with an empty data directory. */
 export const startService = async (): Promise<Service> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'generation-service-bench-'));
-  const port = await freePort();
-  const callbacks = new Map<string, number>();
   const accountIds: string[] = [];
-  const door = await startCallbackDoor(`http://127.0.0.1:${port}`, callbacks);
-  const context = { publicBaseUrl: door.url };
   const { environment, args } = npmStart();
-  const child = spawn(
-    process.execPath,
-    [
-      ...args,
-      ...['--port', String(port), '--data-dir', dataDir, '--plain-images'],
-      ...Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
-    ],
-    { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [...args, '--port', '0', '--data-dir', dataDir, '--plain-images'], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const close = async (): Promise<void> => {
     child.kill('SIGTERM');
     await exited;
-    door.server.close();
-    door.server.closeAllConnections();
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
@@ -71,7 +56,6 @@ export const startService = async (): Promise<Service> => {
       awsEndpointUrl: run.awsEndpointUrl,
       operatorAccessKeyId: run.operatorAccessKeyId,
       accountIds,
-      callbacks,
       newCaller: async (name) => {
         const now = new Date();
         const { accountId } = await insertAccount(name, now);
@@ -89,48 +73,6 @@ export const startService = async (): Promise<Service> => {
     await close();
     throw error;
   }
-};
-
-/** What ModelArk posts, as far as it is read here. */
-interface VideoTask {
-  status: string;
-  content?: { video_url?: string };
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createSocketServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
-/**
- * Forwards what providers call back, and notes when a task of a request succeeded, by the path of its callback. The sandbox draws a
- * video when it is first fetched; that is done before, so that it is not timed.
- */
-const startCallbackDoor = async (
-  target: string,
-  callbacks: Map<string, number>,
-): Promise<{ url: string; server: Server }> => {
-  const forward = async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Response> => {
-    const { status, content } = JSON.parse(body.toString()) as VideoTask;
-    if (content?.video_url) await fetch(content.video_url).then((file) => file.arrayBuffer());
-    if (status === 'succeeded') callbacks.set(path, performance.now());
-    const contentType = String(headers['content-type']);
-    return fetch(target + path, { method: 'POST', headers: { 'content-type': contentType }, body });
-  };
-  const server = createServer(async (request, response) => {
-    try {
-      const answer = await forward(request.url ?? '', request.headers, await buffer(request));
-      response.writeHead(answer.status).end(await answer.text());
-    } catch {
-      // The run is stopping; its provider takes this for no answer.
-      response.destroy();
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 };
 
 const whenReady = (child: ChildProcess): Promise<void> =>

@@ -1,18 +1,16 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
 import { newAccountId, newWebhookSecret } from '../ids.ts';
-import { storedObject } from '../stored-objects.ts';
 import { ACCOUNT_LISTING_PARTITION, accountKey, accountListing, accountPartition } from '../table/keys.ts';
 import { listedItems, listedKeys } from '../table/listings.ts';
 import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeItem } from '../table/transactions.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
-export const RequestLimits = storedObject({ requestsPerSecond: z.number(), burst: z.number() });
+export const RequestLimits = z.object({ requestsPerSecond: z.number(), burst: z.number() });
 export type RequestLimits = z.infer<typeof RequestLimits>;
 /** The limits of a new account. */
 export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100 };
@@ -21,7 +19,7 @@ export const DEFAULT_LIMITS: RequestLimits = { requestsPerSecond: 50, burst: 100
  * An account as stored. `ledgerEntries` counts its ledger entries and is the number of the newest one. It and
  * the balance change only together, in the transaction that writes the entry.
  */
-export const Account = storedObject({
+export const Account = z.object({
   accountId: z.string(),
   name: z.string(),
   balanceThousandths: z.number(),
@@ -99,7 +97,7 @@ export const AccountPosition = z.object({
 });
 export type AccountPosition = z.infer<typeof AccountPosition>;
 
-/** Access pattern 107: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
+/** Access pattern 8: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
 export const listAccountIds = async (
   limit: number,
   after?: AccountPosition,
@@ -181,21 +179,17 @@ const updateAccount = async (
   >,
   furtherCondition = '',
 ): Promise<Account> => {
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: accountKey(accountId),
-        ...update,
-        ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toAccount(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw noSuchAccount(accountId);
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: accountKey(accountId),
+      ...update,
+      ConditionExpression: `attribute_exists(PK)${furtherCondition}`,
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw noSuchAccount(accountId);
+  return toAccount(item);
 };
 
 const noSuchAccount = (accountId: string): NotFoundError =>

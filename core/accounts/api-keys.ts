@@ -1,12 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { storedObject } from '../stored-objects.ts';
 import { apiKeyKey, apiKeyListing, apiKeyListingPartition } from '../table/keys.ts';
 import { listedItems } from '../table/listings.ts';
 import { insertNew } from '../table/outcomes.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
@@ -29,7 +28,7 @@ export type Scope = (typeof SCOPES)[number];
  * of the burst), `intervalMs` the cost of one request, and `spareMs` how far in the past `allowAt` is after
  * one request on a full bucket.
  */
-export const ApiKey = storedObject({
+export const ApiKey = z.object({
   keyId: z.string(),
   accountId: z.string(),
   digest: z.string(),
@@ -50,7 +49,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
 
 /**
- * Access pattern 8: creates a key of an account. Only this call ever returns its text, which is not stored.
+ * Access pattern 9: creates a key of an account. Only this call ever returns its text, which is not stored.
  * Throws `OutcomeUnknownError` when the answer was lost and the key is not found.
  */
 export const insertApiKey = async (
@@ -84,13 +83,13 @@ export const insertApiKey = async (
 };
 
 /**
- * Access pattern 9: an account's keys, oldest first, eventually consistent. For operators: reads the whole
+ * Access pattern 10: an account's keys, oldest first, eventually consistent. For operators: reads the whole
  * index.
  */
 export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
   listedItems(apiKeyListingPartition(accountId), toApiKey);
 
-/** Access pattern 10: gives every key of an account a full bucket of these limits. */
+/** Access pattern 11: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
@@ -107,24 +106,19 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 };
 
 /**
- * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
+ * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
-  try {
-    const { Attributes } = await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: apiKeyKey(keyId),
-        UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
-        ConditionExpression: 'attribute_exists(PK)',
-        ExpressionAttributeValues: { ':now': toInstant(now) },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toApiKey(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException)
-      throw new NotFoundError(`There is no key ${keyId}.`);
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
+      ConditionExpression: 'attribute_exists(PK)',
+      ExpressionAttributeValues: { ':now': toInstant(now) },
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw new NotFoundError(`There is no key ${keyId}.`);
+  return toApiKey(item);
 };

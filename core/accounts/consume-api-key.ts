@@ -1,9 +1,8 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { UnauthorizedError } from '../errors.ts';
 import { apiKeyKey } from '../table/keys.ts';
-import { table, tableName } from '../table/table.ts';
+import { tableName } from '../table/table.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { ParsedKey } from './api-key-text.ts';
 import { type ApiKey, toApiKey } from './api-keys.ts';
@@ -36,7 +35,7 @@ const MAX_REMEMBERED_KEYS = 10_000;
 const MAX_GUESSES = 4;
 
 /**
- * Access pattern 12: looks a key up and counts one request against its bucket (GCRA), in one conditional
+ * Access pattern 13: looks a key up and counts one request against its bucket (GCRA), in one conditional
  * update. Guesses the form of the update from what this process last saw; a wrong guess costs a second call.
  * A call that was slow to arrive is judged by the time that has passed since, as later ones have been.
  * Throws `UnauthorizedError` for an unknown or revoked key.
@@ -80,24 +79,19 @@ const updateBucket = async (
   now: Date,
   form: keyof typeof UPDATES,
 ): Promise<{ apiKey: ApiKey; counted: boolean }> => {
-  try {
-    const { Attributes } = await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: apiKeyKey(keyId),
-        ...UPDATES[form],
-        ExpressionAttributeValues: { ':digest': digest, ':now': now.getTime(), ':at': toInstant(now) },
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return { apiKey: toApiKey(Attributes ?? {}), counted: true };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const apiKey = error.Item ? toApiKey(unmarshall(error.Item)) : undefined;
-    if (apiKey?.digest !== digest || apiKey.revokedAt !== undefined) throw new UnauthorizedError();
-    return { apiKey, counted: false };
-  }
+  const { done: counted, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: apiKeyKey(keyId),
+      ...UPDATES[form],
+      ExpressionAttributeValues: { ':digest': digest, ':now': now.getTime(), ':at': toInstant(now) },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  const apiKey = item && toApiKey(item);
+  if (apiKey?.digest !== digest || apiKey.revokedAt !== undefined) throw new UnauthorizedError();
+  return { apiKey, counted };
 };
 
 const remember = (keyId: string, tat: number): void => {

@@ -1,82 +1,138 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
+import { keepTrying } from '../keep-trying.ts';
 import { logger } from '../observability.ts';
+import type { ModelRoute } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import type { Gate } from './gate-rules.ts';
-import { givePermitBack, markQueued } from './gates.ts';
-import { type LettingIn, letIn, type Wake, wakeHolder } from './let-in.ts';
-import { findGate, gatesOfModel } from './route-gates.ts';
-import { type GateWaiter, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
+import { type Gate, type GateState, type Permit, weightOf } from './gate-rules.ts';
+import { givePermitBack, markQueued, postponeStarts, takePermit } from './gates.ts';
+import { gateOfModel, gateOfRoute } from './route-gates.ts';
+import { type GateWaiter, noteServed, putWaiter, removeWaiter, touchAccount } from './waiters.ts';
+
+/** A request's permission to make calls of a limited route. */
+export interface Pass {
+  gate: Gate;
+  permit: Permit;
+  /** False when the request had it already, from an earlier run or since it was let in. */
+  isNew: boolean;
+}
+
+/** Where a request waits for a permit, and for how many calls: at once, and in all. */
+export interface PlaceInQueue {
+  gate: string;
+  weight: number;
+  starts: number;
+}
+
+/** The outcome of asking for a pass: none is needed, or there is none now. */
+export type Asked =
+  | { kind: 'unlimited' }
+  | { kind: 'pass'; pass: Pass }
+  | { kind: 'full'; place: PlaceInQueue };
+
+/** Asks for a pass for a request's calls of a route. Finds the one that the request has. */
+export const askForPass = async (
+  { requestId, accountId }: StoredRequest,
+  route: ModelRoute,
+  calls: number,
+  clock: Clock,
+): Promise<Asked> => {
+  const gate = calls === 0 ? undefined : gateOfRoute(route);
+  if (!gate) return { kind: 'unlimited' };
+  const [weight, starts] = [weightOf(calls, gate), calls];
+  const held = await takePermit(gate, { requestId, accountId, weight, starts }, clock.now());
+  return held
+    ? { kind: 'pass', pass: { gate, ...held } }
+    : { kind: 'full', place: { gate: gate.name, weight, starts } };
+};
+
+/** Waits for the start of a pass. A stored pass of a gate without a limit of running calls ends here. Rejects when it cannot. */
+export const startWith = async (
+  request: StoredRequest,
+  { gate, permit, isNew }: Pass,
+  clock: Clock,
+): Promise<void> => {
+  const waitMs = (permit.startMs ?? 0) - clock.now().getTime();
+  if (waitMs > 0) await pause(waitMs);
+  if (gate.permits === undefined && !isNew) await leaveGate(gate.name, request, clock, permit.takenMs);
+};
 
 /**
- * Begins a request's wait at a gate, then lets in whoever's turn it is, which may be this one. A permit that was freed
- * before the gate was marked is found here; a later one lets the next request in when it is freed. `onQueued` runs once
- * the gate is marked: from then on the request is let in when its turn comes. A request that has a permit already is
- * woken at once. Does nothing when it waits under a newer token.
+ * Begins a request's wait at a gate. The control loop lets it in when its turn comes. Does nothing when the request waits under a
+ * newer token.
  */
-export const waitAtGate = async (
-  gate: Gate,
-  waiter: GateWaiter,
-  wake: Wake,
-  clock: Clock,
-  onQueued: () => Promise<unknown> = async () => {},
-): Promise<void> => {
+export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Clock): Promise<void> => {
   const now = clock.now();
-  if (!(await putWaiter(gate.name, waiter, now))) return;
+  if (!(await putWaiter(gateName, waiter, now))) return;
+  // In this order, so that a loop that finds no account, and then no new mark on the gate, has missed nobody.
   const stamp = randomUUID();
-  await touchAccount(gate.name, waiter, stamp, now);
-  const { permits } = await markQueued(gate.name, stamp);
-  await onQueued();
-  if (permits.has(waiter.requestId)) await wakeHolder(gate.name, waiter, { wake, clock });
-  await letIn(gate, { wake, clock });
+  await touchAccount(gateName, waiter.accountId, stamp, now);
+  await markQueued(gateName, stamp);
 };
 
 /** The request whose permit is given back. */
 type Holder = Pick<StoredRequest, 'requestId' | 'accountId'>;
 
 /**
- * Gives a request's permit of a gate back, with `takenMs` only the one that was taken then, and lets in whoever's turn it
- * is. Repeating it is harmless.
+ * Gives a request's permit of a gate back, with `takenMs` only the one that was taken then. Its account counts as served now. Returns
+ * the gate afterwards; undefined when the request has no such permit. Repeating it is harmless.
  */
 export const leaveGate = async (
   gateName: string,
   { requestId, accountId }: Holder,
-  wake: Wake,
   clock: Clock,
   takenMs?: number,
-): Promise<void> => {
+): Promise<GateState | undefined> => {
   const state = await givePermitBack(gateName, requestId, takenMs);
-  if (state?.queued !== undefined) await letInNext(gateName, { wake, clock, servedNow: accountId });
+  if (state?.queued !== undefined) await noteServed(gateName, accountId, clock.now());
+  return state;
 };
 
+/** Gives a pass back, after which the route pauses for `pauseSeconds` if the provider was too busy. Never rejects. */
+export const giveBack = (
+  request: StoredRequest,
+  { gate, permit }: Pass,
+  clock: Clock,
+  pauseSeconds = 0,
+): Promise<void> =>
+  quietly(request, clock, async () => {
+    if (pauseSeconds > 0) await postponeStarts(gate.name, clock.now().getTime() + pauseSeconds * 1000);
+    if (gate.permits !== undefined) await leaveGate(gate.name, request, clock, permit.takenMs);
+  });
+
+/** Gives back the permit that a request has according to its record. Repeating it is harmless. Never rejects. */
+export const giveOwnPermitBack = (request: StoredRequest, clock: Clock): Promise<void> =>
+  quietly(request, clock, async () => {
+    if (request.gate !== undefined) await leaveGate(request.gate, request, clock);
+  });
+
 /**
- * As `letIn`, for whoever has work of its own: an error is logged, and the sweep lets them in within a minute. Does
- * nothing when the gate is not configured any more.
+ * Takes a request that has ended out of its route: out of the queue, then out of the gate of its model and the gate in its record.
+ * Repeating it is harmless. Never rejects.
  */
-export const letInNext = async (gateName: string, letting: LettingIn): Promise<void> => {
-  const gate = findGate(gateName);
-  if (!gate) return;
+export const leaveRoute = (request: StoredRequest, clock: Clock): Promise<void> =>
+  quietly(request, clock, async () => {
+    const gate = gateOfModel(request.model)?.name;
+    if (gate !== undefined) await removeWaiter(gate, request);
+    for (const name of new Set([gate, request.gate])) {
+      if (name !== undefined) await leaveGate(name, request, clock);
+    }
+  });
+
+/** How long transient errors are retried for. */
+const GIVE_BACK_MS = 5_000;
+
+/** An error must not cost a request its result: the control loop takes the permit back. */
+const quietly = async (
+  { requestId }: StoredRequest,
+  clock: Clock,
+  act: () => Promise<void>,
+): Promise<void> => {
+  const endMs = clock.now().getTime() + GIVE_BACK_MS;
   try {
-    await letIn(gate, letting);
+    await keepTrying(act, () => clock.now().getTime() < endMs);
   } catch (error) {
-    logger.warn('the next request could not be let in', { gate: gateName, error: error as Error });
-  }
-};
-
-/** As `leaveGate`, for the gate of which the request has a permit by its record; nothing when it has none. */
-export const leaveOwnGate = async (request: StoredRequest, wake: Wake, clock: Clock): Promise<void> => {
-  if (request.gate !== undefined) await leaveGate(request.gate, request, wake, clock);
-};
-
-/**
- * As `leaveGate`, for a request that has ended without delivering: also from the gates where it may have a permit that
- * its record does not tell, and from the queue.
- */
-export const leaveAllGates = async (request: StoredRequest, wake: Wake, clock: Clock): Promise<void> => {
-  const tried = gatesOfModel(request.requestId, request.model).map(({ name }) => name);
-  const last = tried.at(-1);
-  if (last !== undefined) await removeWaiter(last, request);
-  for (const gate of new Set([...tried, ...(request.gate === undefined ? [] : [request.gate])])) {
-    await leaveGate(gate, request, wake, clock);
+    logger.error('a permit could not be given back', { requestId, error: error as Error });
   }
 };

@@ -6,60 +6,34 @@ export interface RouteLimits {
   requestsPerSecond?: number | null | undefined;
 }
 
-/**
- * A gate of a route. A route's limits are divided among its gates, so that none is written too often. `permits` is
- * undefined without a limit of running calls, `intervalMs`, between two starts, without one of starts.
- */
+/** Limits how many calls of a route run at once and how many start a second. Both limits are optional, not both absent. */
 export interface Gate {
   name: string;
-  /** `<provider>/<upstreamModel>`: what the provider limits, whichever of our models leads there. */
-  route: string;
+  /** Most calls running at once. */
   permits: number | undefined;
+  /** Milliseconds between two starts. */
   intervalMs: number | undefined;
 }
 
-/** A gate's item takes 1,000 write units a second. With 25 permits it has up to 3 KB: 3 units a write. */
-const MAX_PERMITS_PER_GATE = 25;
-/** A start takes up to 14 units with its wait. */
-const MAX_STARTS_PER_SECOND = 25;
-
-/** The gates of a route; none when it has no limit. */
-export const gatesOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate[] => {
-  if (maxRunning == null && requestsPerSecond == null) return [];
-  const wanted = Math.max(
-    1,
-    Math.ceil((maxRunning ?? 0) / MAX_PERMITS_PER_GATE),
-    Math.ceil((requestsPerSecond ?? 0) / MAX_STARTS_PER_SECOND),
-  );
-  // A gate without a permit would let nobody in.
-  const count = Math.min(wanted, maxRunning ?? wanted);
-  return Array.from({ length: count }, (_, number) => ({
-    name: `${route}#${number}`,
-    route,
-    permits: maxRunning == null ? undefined : Math.floor((maxRunning + number) / count),
-    intervalMs: requestsPerSecond == null ? undefined : (1000 * count) / requestsPerSecond,
-  }));
+/** The gate of a route; undefined when the route has no limit. */
+export const gateOf = (route: string, { maxRunning, requestsPerSecond }: RouteLimits): Gate | undefined => {
+  if (maxRunning == null && requestsPerSecond == null) return undefined;
+  return {
+    // Earlier releases split a route over several gates: permits of open requests are at the first.
+    name: `${route}#0`,
+    permits: maxRunning ?? undefined,
+    intervalMs: requestsPerSecond == null ? undefined : 1000 / requestsPerSecond,
+  };
 };
 
-/** The gates at which a request asks for a permit, one or two: always the same. It waits at the last. */
-export const gatesFor = (requestId: string, gates: readonly Gate[]): Gate[] => {
-  const hash = hashOf(requestId);
-  const first = hash % gates.length;
-  const second =
-    (first + 1 + (Math.floor(hash / gates.length) % Math.max(1, gates.length - 1))) % gates.length;
-  return [...new Set([first, second])].flatMap((index) => gates[index] ?? []);
-};
-
-const hashOf = (text: string): number =>
-  [...text].reduce((hash, character) => (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003, 0);
-
-/** A permit: how many calls its request may make at once, since when, when to check its holder, and when it may start. */
+/** A request's permission to make calls. */
 export interface Permit {
   accountId: string;
+  /** Most calls at once. */
   weight: number;
+  /** When it was taken, in epoch milliseconds. It tells this permit from the request's earlier ones. */
   takenMs: number;
-  untilMs: number;
-  /** Absent: at once. */
+  /** When the first call may start, in epoch milliseconds; absent: at once. */
   startMs?: number | undefined;
 }
 
@@ -67,7 +41,7 @@ export interface Permit {
 export interface GateState {
   /** The weight of all permits. */
   used: number;
-  /** The stamp of the last request that began to wait; undefined when none waits. */
+  /** The stamp of the last request that began to wait; undefined when none waits. While set, newcomers are refused. */
   queued: string | undefined;
   /** The earliest start of the next call. */
   nextStartMs: number | undefined;
@@ -78,7 +52,7 @@ export interface GateState {
 /** A permit is given at most this long before its start. */
 export const HORIZON_MS = 5_000;
 
-/** How many calls a request may make at once. */
+/** How many of its calls a request may make at once. */
 export const weightOf = (calls: number, { permits = calls }: Gate): number => Math.min(calls, permits);
 
 /** The latest `nextStartMs` with which a gate gives a permit. Without a rate, one to come is a pause that the provider asked for. */
@@ -113,8 +87,6 @@ export interface WaitingAccount {
   touched: string;
   /** When one of its requests was last let in or gave its permit back, or else when the account began to wait. */
   servedAt: Instant;
-  /** When its oldest request was created, as far as known. */
-  headAt: Instant;
 }
 
 /** Calls of each account that run, or are about to. */
@@ -127,34 +99,39 @@ export const runningOf = ({ permits }: Pick<GateState, 'permits'>): Map<string, 
 };
 
 /**
- * The account whose oldest request is next: the one with the fewest calls running, then the one served longest ago,
- * then the one with the oldest request. Undefined when nobody waits.
+ * The account whose oldest request is next: the one with the fewest calls running, then the one served longest ago.
+ * Undefined when there is none.
  */
 export const chooseAccount = (
   accounts: readonly WaitingAccount[],
   running: ReadonlyMap<string, number>,
 ): WaitingAccount | undefined => {
-  const rank = ({ accountId, servedAt, headAt }: WaitingAccount) =>
-    [running.get(accountId) ?? 0, servedAt, headAt, accountId] as const;
-  return accounts.toSorted((one, other) => compare(rank(one), rank(other)))[0];
+  const callsOf = ({ accountId }: WaitingAccount): number => running.get(accountId) ?? 0;
+  const textOf = ({ servedAt, accountId }: WaitingAccount): string => `${servedAt} ${accountId}`;
+  return accounts.toSorted(
+    (one, other) => callsOf(one) - callsOf(other) || (textOf(one) < textOf(other) ? -1 : 1),
+  )[0];
 };
 
-const compare = (one: readonly (number | string)[], other: readonly (number | string)[]): number => {
-  const index = one.findIndex((value, at) => value !== other[at]);
-  const [left, right] = [one[index], other[index]];
-  if (left === undefined || right === undefined) return 0;
-  return left < right ? -1 : 1;
+/** A permit without a call is taken back after this long: a dispatch makes its calls within seconds of taking one. */
+export const UNUSED_PERMIT_MS = 60_000;
+
+/** What decides whether the holder of a permit still needs it. */
+export interface PermitHolder {
+  isEnded: boolean;
+  /** `open`: a call is being made, or a task is unfinished. `finished`: all calls are. `to make`: neither. */
+  calls: 'open' | 'finished' | 'to make';
+  /** `takenMs` of the permit that its latest calls were made with. */
+  usedPermit: number | undefined;
+}
+
+/**
+ * Whether a permit can be taken back: its holder has ended or is gone (undefined), its calls are finished, those made with this permit
+ * were refused, or it made none for a minute.
+ */
+export const isSpare = (permit: Permit, holder: PermitHolder | undefined, nowMs: number): boolean => {
+  if (!holder || holder.isEnded || holder.calls === 'finished') return true;
+  if (holder.calls === 'open') return false;
+  const isUsed = holder.usedPermit === permit.takenMs;
+  return isUsed || nowMs >= (permit.startMs ?? permit.takenMs) + UNUSED_PERMIT_MS;
 };
-
-/** A permit given to a waiting request is checked after this long: whoever gave it may have died before waking the request. */
-const FIRST_LEASE_MS = 60_000;
-/** A holder that was found at work is checked again after this long. */
-const RENEWED_LEASE_MS = 300_000;
-
-/** When to check the holder of a permit taken now. */
-export const leaseEndMs = (nowMs: number, isRenewed = false): number =>
-  nowMs + (isRenewed ? RENEWED_LEASE_MS : FIRST_LEASE_MS);
-
-/** The requests whose leases have run out. A lease says when to check the holder, never that its permit is free. */
-export const holdersToCheck = ({ permits }: Pick<GateState, 'permits'>, nowMs: number): string[] =>
-  [...permits].flatMap(([requestId, { untilMs }]) => (untilMs <= nowMs ? [requestId] : []));

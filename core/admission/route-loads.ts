@@ -1,8 +1,6 @@
-import { listModelRoutes } from '../provider-calls/model-routes.ts';
 import type { Instant } from '../time.ts';
-import { gatesOf } from './gate-rules.ts';
-import { readGate } from './gates.ts';
-import { routeNameOf } from './route-gates.ts';
+import { readGates } from './gates.ts';
+import { listRouteGates } from './route-gates.ts';
 import { listAllWaiters } from './waiters.ts';
 
 /** How full a route is. */
@@ -16,22 +14,15 @@ export interface RouteLoad {
 
 /** The load of every route that has a limit, by the route's name. */
 export const listRouteLoads = async (): Promise<Map<string, RouteLoad>> => {
-  const routes = new Map(Object.values(listModelRoutes()).map((route) => [routeNameOf(route), route]));
+  const gates = [...listRouteGates()];
+  const states = await readGates(gates.map(([, { name }]) => name));
   const loads = await Promise.all(
-    [...routes].map(async ([name, route]): Promise<[string, RouteLoad][]> => {
-      const gates = gatesOf(name, route);
-      if (gates.length === 0) return [];
-      const found = await Promise.all(
-        gates.map(async (gate) => ({
-          ...(await readGate(gate.name)),
-          waiters: await listAllWaiters(gate.name),
-        })),
-      );
-      const created = found.flatMap(({ waiters }) => waiters.map(({ createdAt }) => createdAt)).sort();
-      const used = found.reduce((sum, { state }) => sum + state.used, 0);
-      const running = route.maxRunning == null ? undefined : used;
-      return [[name, { running, waiting: created.length, oldestAt: created[0] }]];
+    gates.map(async ([route, gate], index): Promise<[string, RouteLoad]> => {
+      const waiters = await listAllWaiters(gate.name);
+      const oldestAt = waiters.map(({ createdAt }) => createdAt).sort()[0];
+      const running = gate.permits === undefined ? undefined : states[index]?.used;
+      return [route, { running, waiting: waiters.length, oldestAt }];
     }),
   );
-  return new Map(loads.flat());
+  return new Map(loads);
 };

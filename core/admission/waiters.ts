@@ -1,4 +1,4 @@
-import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import {
   GATE_WAITER_PREFIX,
@@ -6,17 +6,18 @@ import {
   gateWaiterKey,
   gateWaiterPrefix,
   TTL_ATTRIBUTE,
+  WAITING_ACCOUNT_PREFIX,
   waitingAccountKey,
 } from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeItem, writeUnlessRefused } from '../table/transactions.ts';
-import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
-import type { WaitingAccount } from './gate-rules.ts';
+import { table, tableName } from '../table/table.ts';
+import { type TransactItem, writeItem, writeUnlessRefused } from '../table/transactions.ts';
+import { SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import type { Permit, WaitingAccount } from './gate-rules.ts';
 
 /**
  * A request that waits at a gate. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`. `weight` and
- * `starts` are the calls it makes at once and in all.
+ * `starts` are the calls it makes at once and in all. `letInMs` is set once it has a permit and is to be woken.
  */
 const GateWaiter = z.object({
   requestId: z.string(),
@@ -26,6 +27,7 @@ const GateWaiter = z.object({
   tokenOrder: z.string(),
   weight: z.number(),
   starts: z.number(),
+  letInMs: z.optional(z.number()),
 });
 export type GateWaiter = z.infer<typeof GateWaiter>;
 
@@ -33,19 +35,15 @@ const StoredAccount = z.object({
   accountId: z.string(),
   touched: z.string(),
   servedAt: z.string(),
-  headAt: z.string(),
 });
-
-/** An account that waits, from a stored item. Throws when the item is malformed. */
-export const toWaitingAccount = (item: StoredItem): WaitingAccount => StoredAccount.parse(item);
 
 /** A backstop: nobody waits for so long. */
 const RETENTION_SECONDS = SECONDS_PER_DAY;
 const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTION_SECONDS;
 
 /**
- * Access pattern 92: keeps a request that waits, or its newer task token. False when a newer one is stored: a function
- * that was held up must not replace it.
+ * Access pattern 92: stores a waiting request, or its newer task token. False when a newer one is stored: a delayed function must not
+ * replace it.
  */
 export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Promise<boolean> =>
   writeUnlessRefused(
@@ -60,13 +58,16 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
 /** What names a waiting request. */
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
-/** Access pattern 93: a request that waits, strongly consistent; undefined when it does not. */
-export const findWaiter = async (gateName: string, waiter: WaiterId): Promise<GateWaiter | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: gateWaiterKey(gateName, waiter), ConsistentRead: true }),
-  );
-  return Item && GateWaiter.parse(Item);
-};
+/** Access pattern 93: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
+export const letInWrite = (gateName: string, waiter: GateWaiter, { takenMs }: Permit): TransactItem => ({
+  Update: {
+    TableName: tableName(),
+    Key: gateWaiterKey(gateName, waiter),
+    UpdateExpression: 'SET letInMs = :taken',
+    ConditionExpression: 'tokenOrder = :order AND attribute_not_exists(letInMs)',
+    ExpressionAttributeValues: { ':taken': takenMs, ':order': waiter.tokenOrder },
+  },
+});
 
 /** Access pattern 94: the oldest waiting requests of an account, at most `limit`, strongly consistent. */
 export const listWaiters = async (
@@ -77,7 +78,7 @@ export const listWaiters = async (
   const { Items = [] } = await table.send(
     new QueryCommand({
       TableName: tableName(),
-      ...waitersBeginning(gateName, gateWaiterPrefix(accountId)),
+      ...itemsBeginning(gateName, gateWaiterPrefix(accountId)),
       ConsistentRead: true,
       Limit: limit,
     }),
@@ -88,14 +89,18 @@ export const listWaiters = async (
 /** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. */
 export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
-  const query = { TableName: tableName(), ...waitersBeginning(gateName, GATE_WAITER_PREFIX) };
+  const query = {
+    TableName: tableName(),
+    ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
+    ConsistentRead: false,
+  };
   for await (const item of queryAll(query)) waiters.push(GateWaiter.parse(item));
   return waiters;
 };
 
-const waitersBeginning = (gateName: string, prefix: string) => ({
-  KeyConditionExpression: 'PK = :gate AND begins_with(SK, :waiters)',
-  ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':waiters': prefix },
+const itemsBeginning = (gateName: string, prefix: string) => ({
+  KeyConditionExpression: 'PK = :gate AND begins_with(SK, :prefix)',
+  ExpressionAttributeValues: { ':gate': gatePartition(gateName), ':prefix': prefix },
 });
 
 /** Access pattern 96: removes a request that waits; with `tokenOrder`, only while it waits under that token. */
@@ -117,7 +122,7 @@ export const removeWaiter = (
 /** Access pattern 97: notes that a request of an account begins to wait. An account that is new here counts as served now. */
 export const touchAccount = async (
   gateName: string,
-  { accountId, createdAt }: Pick<GateWaiter, 'accountId' | 'createdAt'>,
+  accountId: string,
   stamp: string,
   now: Date,
 ): Promise<void> => {
@@ -126,44 +131,44 @@ export const touchAccount = async (
       TableName: tableName(),
       Key: waitingAccountKey(gateName, accountId),
       UpdateExpression:
-        'SET accountId = :account, touched = :stamp, servedAt = if_not_exists(servedAt, :now), headAt = if_not_exists(headAt, :head), #ttl = :ttl',
+        'SET accountId = :account, touched = :stamp, servedAt = if_not_exists(servedAt, :now), #ttl = :ttl',
       ExpressionAttributeNames: { '#ttl': TTL_ATTRIBUTE },
       ExpressionAttributeValues: {
         ':account': accountId,
         ':stamp': stamp,
         ':now': toInstant(now),
-        ':head': createdAt,
         ':ttl': ttlFrom(now),
       },
     }),
   );
 };
 
-/**
- * Access pattern 98: notes that one of an account's requests was let in or gave its permit back, and how old its next
- * one is. Does nothing when none of its requests waits.
- */
-export const noteServed = async (
-  gateName: string,
-  accountId: string,
-  headAt: Instant | undefined,
-  now: Date,
-): Promise<void> => {
+/** Access pattern 98: notes that an account's request was let in or gave its permit back. Does nothing when none of its requests waits. */
+export const noteServed = async (gateName: string, accountId: string, now: Date): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
       Key: waitingAccountKey(gateName, accountId),
-      UpdateExpression: `SET servedAt = :now${headAt === undefined ? '' : ', headAt = :head'}`,
+      UpdateExpression: 'SET servedAt = :now',
       ConditionExpression: 'attribute_exists(PK)',
-      ExpressionAttributeValues: {
-        ':now': toInstant(now),
-        ...(headAt !== undefined && { ':head': headAt }),
-      },
+      ExpressionAttributeValues: { ':now': toInstant(now) },
     }),
   );
 };
 
-/** Access pattern 99: removes an account of which no request waits. False when one began to since it was seen. */
+/** Access pattern 91: the accounts that wait at a gate, strongly consistent. */
+export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
+  const accounts: WaitingAccount[] = [];
+  const query = {
+    TableName: tableName(),
+    ...itemsBeginning(gateName, WAITING_ACCOUNT_PREFIX),
+    ConsistentRead: true,
+  };
+  for await (const item of queryAll(query)) accounts.push(StoredAccount.parse(item));
+  return accounts;
+};
+
+/** Access pattern 99: removes an account without waiting requests. False when one began to wait since the account was read. */
 export const removeWaitingAccount = (
   gateName: string,
   { accountId, touched }: Pick<WaitingAccount, 'accountId' | 'touched'>,

@@ -1,18 +1,11 @@
 import { type EndUser, toEndUser } from '../end-users/end-users.ts';
 import { pauseSecondsLeft } from '../end-users/pauses.ts';
 import { findModel } from '../models/catalog.ts';
-import { type ModelSettings, toModelSettings } from '../models/model-settings.ts';
+import { currentModelSettings, type ModelSettings } from '../models/model-settings.ts';
 import { listCredentials } from '../provider-calls/credentials.ts';
 import type { ProviderId } from '../provider-calls/providers.ts';
 import { batchGet } from '../table/batches.ts';
-import {
-  endUserKey,
-  type ItemKey,
-  idempotencyKey,
-  modelSettingsCopyOf,
-  modelSettingsKey,
-  pauseKey,
-} from '../table/keys.ts';
+import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/keys.ts';
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { Submission } from './submission.ts';
 
@@ -28,8 +21,8 @@ export interface CreationFacts {
 }
 
 /**
- * Access pattern 59: reads the facts in one parallel round trip, strongly consistent, as far as the
- * submission names its model and end-user.
+ * Access pattern 102: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
+ * credentials as cached, the others strongly consistent.
  */
 export const loadCreationFacts = async (
   accountId: string,
@@ -40,18 +33,20 @@ export const loadCreationFacts = async (
   const model = modelId === undefined ? undefined : findModel(modelId)?.id;
   const keys = {
     endUser: email === undefined ? undefined : endUserKey(accountId, email),
-    settings: model === undefined ? undefined : modelSettingsKey(model, modelSettingsCopyOf(accountId)),
     pause: email === undefined || model === undefined ? undefined : pauseKey({ accountId, email, model }),
     idempotencyRecord: idempotency && idempotencyKey(accountId, idempotency.keyDigest),
   };
   const present = Object.values(keys).filter((key) => key !== undefined);
-  const [items, credentials] = await Promise.all([batchGet(present), listCredentials(now)]);
+  const [items, settings, credentials] = await Promise.all([
+    batchGet(present),
+    currentModelSettings(now),
+    listCredentials(now),
+  ]);
   const item = (key: ItemKey | undefined) => (key === undefined ? undefined : items[present.indexOf(key)]);
   const endUser = item(keys.endUser);
-  const settings = item(keys.settings);
   return {
     endUser: endUser && toEndUser(endUser),
-    settings: settings && toModelSettings(settings),
+    settings: model === undefined ? undefined : settings.get(model),
     credentials,
     pausedSeconds: pauseSecondsLeft(item(keys.pause), now),
     idempotencyRecord: toIdempotencyRecord(item(keys.idempotencyRecord), now),

@@ -41,7 +41,7 @@ const canonicalJson = (value: unknown): string =>
   );
 
 /**
- * Access pattern 61: the write that remembers for 24 h which request a key created. Refused, with the stored
+ * Access pattern 103: the write that remembers for 24 h which request a key created. Refused, with the stored
  * item, while the key is remembered for another request.
  */
 export const insertIdempotencyRecordWrite = (
@@ -56,7 +56,9 @@ export const insertIdempotencyRecordWrite = (
       TableName: tableName(),
       Item: {
         ...idempotencyKey(accountId, keyDigest),
-        ...{ fingerprint, requestId, keptUntil },
+        fingerprint,
+        requestId,
+        keptUntil,
         [TTL_ATTRIBUTE]: toEpochSeconds(keptUntil),
       },
       ConditionExpression: 'attribute_not_exists(PK) OR keptUntil <= :now',

@@ -5,11 +5,12 @@ import { removePauses } from '../end-users/pauses.ts';
 import {
   claimForRemoval,
   type EndUserRemoval,
-  listRemovals,
+  findLastRemoval,
   RECONCILER,
   removeClaimedEndUser,
 } from '../end-users/removals.ts';
 import { ConflictError, NotFoundError, ServiceError } from '../errors.ts';
+import { addSeconds, toInstant } from '../time.ts';
 import { type RemovedRequests, removeRequestsOf } from './remove-requests.ts';
 import { DeletionTime } from './time-limits.ts';
 
@@ -23,10 +24,10 @@ const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
  *    records the removal, so that the reconciler goes on if this call dies.
  * 2. Delete their requests. When the time is up, throw `temporarily_unavailable`; a repeated call continues,
  *    and so does the reconciler.
- * 3. Remove their pauses, then the end-user. The reconciler makes a second pass for requests that the index did
- *    not list yet.
+ * 3. Remove their pauses, then the end-user. The reconciler makes further passes for requests that the index does
+ *    not show yet.
  *
- * Of concurrent calls one succeeds. One that the reconciler has finished meanwhile has nothing left to remove.
+ * Of concurrent calls one succeeds. A call repeated within 2 min of the reconciler's removal finds nothing left to remove.
  * Throws `NotFoundError`, and `ConflictError` while a request is queued or processing.
  */
 export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): Promise<RemovedRequests> => {
@@ -35,7 +36,7 @@ export const deleteEndUser = async (id: EndUserId, clock: Clock = systemClock): 
   try {
     removal = await claimForRemoval(id, now);
   } catch (error) {
-    if (error instanceof NotFoundError && (await hasReconcilerRemoved(id))) return NOTHING_LEFT;
+    if (error instanceof NotFoundError && (await hasReconcilerRemoved(id, now))) return NOTHING_LEFT;
     throw error;
   }
   if (removal === undefined) {
@@ -67,6 +68,11 @@ const finishRemoval = async (
   return removed;
 };
 
+/** How long after the reconciler removed an end-user a call repeated for them succeeds. */
+const REPEATED_WITHIN_SECONDS = 120;
+
 /** Whether the reconciler has just removed the end-user for an earlier call. */
-const hasReconcilerRemoved = async (id: EndUserId): Promise<boolean> =>
-  (await listRemovals(id)).some(({ removedBy }) => removedBy === RECONCILER);
+const hasReconcilerRemoved = async (id: EndUserId, now: Date): Promise<boolean> => {
+  const { removedAt = '', removedBy } = (await findLastRemoval(id)) ?? {};
+  return removedBy === RECONCILER && removedAt >= addSeconds(toInstant(now), -REPEATED_WITHIN_SECONDS);
+};

@@ -1,5 +1,5 @@
 import { newDeletionId } from '../ids.ts';
-import { ListChanges } from '../lists/list-changes.ts';
+import { inParallel } from '../in-parallel.ts';
 import { logger } from '../observability.ts';
 import { isRemoved, isTerminal, type StoredRequest, statusAt } from '../requests/request-rules.ts';
 import { findRequest, removeRequest } from '../requests/requests.ts';
@@ -23,7 +23,7 @@ export type DeletionOfMany = Deletion | { outcome: 'failed' };
  * 3. Remove the files and the operators' traces. If this fails or is interrupted, the reconciler resumes it.
  */
 export const deleteRequest = (accountId: string, requestId: string, now: Date): Promise<Deletion> =>
-  deletionOf(accountId, requestId, now, new ListChanges())();
+  deletionOf(accountId, requestId, now)();
 
 /**
  * The deletion of a request. It can be run again after it threw: it counts the record that an earlier run removed
@@ -33,7 +33,6 @@ const deletionOf = (
   accountId: string,
   requestId: string,
   now: Date,
-  changes: ListChanges,
   note: (deletion: Deletion) => void = () => undefined,
   isWanted: (request: StoredRequest) => boolean = () => true,
 ): (() => Promise<Deletion>) => {
@@ -44,7 +43,7 @@ const deletionOf = (
     if (request?.accountId !== accountId || !isWanted(request)) return { outcome: 'not_found' };
     if (!isTerminal(request)) return { outcome: 'conflict' };
 
-    const deleted = await removeRequest(request, now, deletionId, changes);
+    const deleted = await removeRequest(request, now, deletionId);
     if (!deleted) return { outcome: 'not_found' };
     // A request past its retention already reads as absent.
     const isAbsent = isRemoved(request, now);
@@ -83,32 +82,28 @@ export const deleteRequests = async (
   isWanted?: (request: StoredRequest) => boolean,
 ): Promise<{ deletions: Map<string, DeletionOfMany>; complete: boolean }> => {
   const deletions = new Map<string, DeletionOfMany>();
-  const changes = new ListChanges();
-  const queue = (async function* () {
-    yield* requestIds;
-  })();
   let complete = true;
   const record = (requestId: string, deletion: DeletionOfMany): void => {
     deletions.set(requestId, deletion);
     note(requestId, deletion);
   };
-  const worker = async (): Promise<void> => {
-    for (;;) {
+  const whileWanted = async function* (): AsyncGenerator<string> {
+    for await (const requestId of requestIds) {
       if (!keepGoing()) {
         complete = false;
         return;
       }
-      const { value: requestId, done } = await queue.next();
-      if (done) return;
-      record(requestId, { outcome: 'failed' });
-      const recordIt = (deletion: Deletion): void => record(requestId, deletion);
-      const run = deletionOf(accountId, requestId, now, changes, recordIt, isWanted);
-      const deletion = await attemptDeletion(requestId, run, keepGoing);
-      record(requestId, deletion);
-      if (deletion.outcome === 'failed') complete = false;
+      yield requestId;
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENT_DELETIONS }, worker));
+  await inParallel(whileWanted(), CONCURRENT_DELETIONS, async (requestId) => {
+    record(requestId, { outcome: 'failed' });
+    const recordIt = (deletion: Deletion): void => record(requestId, deletion);
+    const run = deletionOf(accountId, requestId, now, recordIt, isWanted);
+    const deletion = await attemptDeletion(requestId, run, keepGoing);
+    record(requestId, deletion);
+    if (deletion.outcome === 'failed') complete = false;
+  });
   return { deletions, complete };
 };
 

@@ -31,9 +31,11 @@ export interface ExpiredPage {
 /** What was due by this instant has expired by every clock. */
 const expiredBy = (clock: Clock): Instant => addSeconds(toInstant(clock.now()), -CLOCK_MARGIN_SECONDS);
 
-/** Whether any request has expired whose files are left to remove. Eventually consistent. */
-export const isAnyExpired = async (clock: Clock = systemClock): Promise<boolean> =>
-  (await listDue('EXPIRE', expiredBy(clock), 1)).items.length > 0;
+/** Whether any request has expired whose files are left to remove. `from` as for `listDue`. Eventually consistent. */
+export const isAnyExpired = async (
+  clock: Clock = systemClock,
+  from: { isCurrent?: boolean } = {},
+): Promise<boolean> => (await listDue('EXPIRE', expiredBy(clock), 1, from)).items.length > 0;
 
 /**
  * The next page of requests that have expired and whose files are left to remove, longest expired first: up to
@@ -44,7 +46,7 @@ export const listExpiredRequests = async (
   { pages, position }: ExpiryCursor,
   clock: Clock = systemClock,
 ): Promise<ExpiredPage> => {
-  const { items, next } = await listDue('EXPIRE', expiredBy(clock), PER_PARTITION, position);
+  const { items, next } = await listDue('EXPIRE', expiredBy(clock), PER_PARTITION, { from: position });
   const ids = items.flatMap(({ work }) => (work.kind === 'request' ? [work.requestId] : []));
   const batches = Array.from({ length: Math.ceil(ids.length / BATCH_SIZE) }, (_, index) => ({
     requestIds: ids.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),

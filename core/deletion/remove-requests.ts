@@ -1,4 +1,4 @@
-import { type EndUserRemoval, isOfRemoved } from '../end-users/removals.ts';
+import { type EndUserRemoval, isOfRemoved, mayBeOfRemoved } from '../end-users/removals.ts';
 import { listRequestIdsOfEndUser } from '../requests/request-lists.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { deleteRequests } from './delete-requests.ts';
@@ -18,13 +18,12 @@ export const removeRequestsOf = async (
   now: Date,
   keepGoing: () => boolean,
 ): Promise<{ removed: RemovedRequests; complete: boolean }> => {
-  const { accountId, email } = removal;
-  const requestIds = listRequestIdsOfEndUser(accountId, email);
+  const { accountId } = removal;
   const isTheirs = (request: StoredRequest): boolean => isOfRemoved(removal, request);
   const ignore = (): void => undefined;
   const { deletions, complete } = await deleteRequests(
     accountId,
-    requestIds,
+    requestIdsOf(removal),
     now,
     keepGoing,
     ignore,
@@ -35,4 +34,11 @@ export const removeRequestsOf = async (
   );
   const removedObjects = done.reduce((sum, deletion) => sum + deletion.removedObjects, 0);
   return { removed: { removedRequests: done.length, removedObjects }, complete };
+};
+
+/** Ids of the requests that may be of the removed end-user, as far as the index shows them. */
+const requestIdsOf = async function* (removal: EndUserRemoval): AsyncGenerator<string> {
+  for await (const requestId of listRequestIdsOfEndUser(removal.accountId, removal.email)) {
+    if (mayBeOfRemoved(removal, requestId)) yield requestId;
+  }
 };

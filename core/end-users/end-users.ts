@@ -1,14 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { NotFoundError } from '../errors.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
 import { type Thousandths, toXTokens } from '../money.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
-import { storedObject } from '../stored-objects.ts';
 import { endUserKey, endUserListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { type TransactItem, writeItem } from '../table/transactions.ts';
+import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { toInstant } from '../time.ts';
 import type { EndUserAnswer } from './end-user-answers.ts';
 
@@ -16,7 +13,7 @@ import type { EndUserAnswer } from './end-user-answers.ts';
  * One of the caller's own users. `activeRequests` counts queued and processing requests. `deletingAt` is set
  * while the end-user and their requests are being removed; they cannot create then.
  */
-export const EndUser = storedObject({
+export const EndUser = z.object({
   accountId: z.string(),
   email: z.string(),
   /**
@@ -35,10 +32,6 @@ export const EndUser = storedObject({
   removalId: z.optional(z.string()),
 });
 export type EndUser = z.infer<typeof EndUser>;
-
-/** The list of an account's end-users. Changes in it are noted for the whole: few are blocked or removed. */
-export const END_USER_LIST = 'END_USERS';
-export const WHOLE_LIST = 'ALL';
 
 /** Identifies an end-user: an email address within an account. */
 export interface EndUserId {
@@ -62,7 +55,7 @@ export const renderEndUser = (endUser: EndUser): EndUserAnswer => ({
 /** The answer for an end-user that does not exist. */
 export const endUserNotFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
-/** Access pattern 34: an end-user by address, strongly consistent. Throws `NotFoundError`. */
+/** Access pattern 46: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
@@ -72,7 +65,7 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
 };
 
 /**
- * Access pattern 35: blocks an end-user's creations; requests in progress continue. Repeating it renews the
+ * Access pattern 47: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
 export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
@@ -81,7 +74,7 @@ export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Access pattern 36: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
+/** Access pattern 48: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
   updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
 
@@ -89,22 +82,17 @@ const updateEndUser = async (
   { accountId, email }: EndUserId,
   update: Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeValues'>,
 ): Promise<EndUser> => {
-  await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: endUserKey(accountId, email),
-        ...update,
-        ConditionExpression: 'attribute_exists(PK)',
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return toEndUser(Attributes ?? {});
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw endUserNotFound();
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: endUserKey(accountId, email),
+      ...update,
+      ConditionExpression: 'attribute_exists(PK)',
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  if (!done) throw endUserNotFound();
+  return toEndUser(item);
 };
 
 /** What a creation counts with its end-user. */
@@ -118,7 +106,7 @@ export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined)
   found?.endUserId ?? request.requestId;
 
 /**
- * Access pattern 39: counts a new request with its end-user as last `found`, inserting them on first use;
+ * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
  * removed, another than was found, or was active later.
  */
@@ -156,7 +144,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
 };
 
 /**
- * Access pattern 40: counts a request as no longer active and subtracts its refund from the end-user's
+ * Access pattern 50: counts a request as no longer active and subtracts its refund from the end-user's
  * spending.
  */
 export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({

@@ -1,25 +1,17 @@
-import { DeleteCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { newRemovalId } from '../ids.ts';
-import { noteListChange } from '../lists/counted-ranges.ts';
+import { creationTimeOf, newRemovalId } from '../ids.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { setAll } from '../table/expressions.ts';
 import { dueListing, endUserKey, endUserPartition, endUserRemovalKey, removalPrefix } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { refusedBy, transact, writeItem } from '../table/transactions.ts';
-import { addSeconds, toInstant } from '../time.ts';
-import {
-  END_USER_LIST,
-  type EndUserId,
-  endUserNotFound,
-  getEndUser,
-  toEndUser,
-  WHOLE_LIST,
-} from './end-users.ts';
+import { refusedBy, transact, writeItem, writeUnlessRefused } from '../table/transactions.ts';
+import { addSeconds, type Instant, toInstant } from '../time.ts';
+import { type EndUserId, endUserNotFound, getEndUser, toEndUser } from './end-users.ts';
 
 /**
- * The removal of an end-user with everything of theirs. It outlives the end-user until nothing that an index
- * did not show yet can be left.
+ * The removal of an end-user with their requests, pauses and files. It stays open for a day after the end-user is gone, for requests that
+ * an index shows late.
  */
 export const EndUserRemoval = z.object({
   accountId: z.string(),
@@ -27,7 +19,7 @@ export const EndUserRemoval = z.object({
   removalId: z.string(),
   /** The end-user's own id. */
   endUserId: z.string(),
-  /** When the end-user was removed: the first pass is complete. */
+  /** When the end-user was removed. All passes from then on are the reconciler's. */
   removedAt: z.optional(z.string()),
   /** Who removed the end-user: an id of the call, or `RECONCILER`. */
   removedBy: z.optional(z.string()),
@@ -48,11 +40,28 @@ export const isOfRemoved = (
 
 /** The API gives a call up after 29 s. Then the reconciler goes on. */
 const CALL_SECONDS = 30;
-/** An index shows a write within this time, with room to spare: usually it takes a fraction of a second. */
-const INDEX_SECONDS = 60;
+/**
+ * When each pass over a removal is due, in seconds after the end-user was removed. An index usually shows a write within a second; while
+ * DynamoDB is disturbed it takes minutes, or hours.
+ */
+const PASSES_AFTER_SECONDS = [60, 900, 86_400];
+
+/** When the first pass that comes after an instant is due; undefined after the last. A pass that is late stands for those before it. */
+export const nextPassAt = (removedAt: Instant, after: Instant): Instant | undefined =>
+  PASSES_AFTER_SECONDS.map((seconds) => addSeconds(removedAt, seconds)).find((dueAt) => dueAt > after);
+
+/** By how much a clock that dated a request may be ahead of the one that dated the removal: far more than clocks differ. */
+const CLOCK_MARGIN_SECONDS = 300;
 
 /**
- * Access pattern 37: claims an end-user for removal: stops their creations and records the removal. Claiming
+ * Whether a request may be of the removed end-user, by the time in its id. Saves reading the requests of a later one with the same
+ * address, who may have made thousands by the last pass.
+ */
+export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string): boolean =>
+  removedAt === undefined || creationTimeOf(requestId) <= addSeconds(removedAt, CLOCK_MARGIN_SECONDS);
+
+/**
+ * Access pattern 53: claims an end-user for removal: stops their creations and records the removal. Claiming
  * again returns the same removal. Undefined, with nothing changed, while a request of theirs is queued or
  * processing. Throws `NotFoundError`.
  */
@@ -94,7 +103,7 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
 };
 
 /**
- * Access pattern 38: removes a claimed end-user, and lists the removal for a second pass. Returns who removed
+ * Access pattern 54: removes a claimed end-user, and lists the removal for its next pass. Returns who removed
  * them: `by`, unless another was first.
  */
 export const removeClaimedEndUser = async (
@@ -104,11 +113,10 @@ export const removeClaimedEndUser = async (
 ): Promise<string> => {
   const { accountId, email, removalId } = removal;
   const removedAt = toInstant(now);
-  const due = dueListing('LOOK', removalId, addSeconds(removedAt, INDEX_SECONDS));
+  const due = dueListing('LOOK', removalId, nextPassAt(removedAt, removedAt) ?? removedAt);
   let removedBy = by;
-  await noteListChange(accountId, END_USER_LIST, WHOLE_LIST);
   await transact(async (refusals) => {
-    if (refusedBy(refusals, 0) || refusedBy(refusals, 1)) {
+    if (refusedBy(refusals, 0)) {
       removedBy = (await findRemoval(removal))?.removedBy ?? RECONCILER;
       return [];
     }
@@ -121,12 +129,12 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
+      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
       {
         Update: {
           TableName: tableName(),
           Key: endUserRemovalKey(removal),
           ...setAll({ removedAt, removedBy: by, ...due }),
-          ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(removedAt)',
         },
       },
     ];
@@ -137,7 +145,7 @@ export const removeClaimedEndUser = async (
 /** Identifies a removal. */
 type RemovalId = Pick<EndUserRemoval, 'accountId' | 'email' | 'removalId'>;
 
-/** Access pattern 68: a removal, strongly consistent; undefined once it is closed. */
+/** Access pattern 55: a removal, strongly consistent; undefined once it is closed. */
 export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserRemovalKey(id), ConsistentRead: true }),
@@ -145,8 +153,11 @@ export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undef
   return Item && toEndUserRemoval(Item);
 };
 
-/** Access pattern 69: the removals of an address that are not closed, strongly consistent. */
-export const listRemovals = async ({ accountId, email }: EndUserId): Promise<EndUserRemoval[]> => {
+/** Access pattern 56: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
+export const findLastRemoval = async ({
+  accountId,
+  email,
+}: EndUserId): Promise<EndUserRemoval | undefined> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
       TableName: tableName(),
@@ -156,12 +167,29 @@ export const listRemovals = async ({ accountId, email }: EndUserId): Promise<End
         ':removals': removalPrefix(email),
       },
       ConsistentRead: true,
+      ScanIndexForward: false,
+      Limit: 1,
     }),
   );
-  return Items.map(toEndUserRemoval);
+  return Items[0] && toEndUserRemoval(Items[0]);
 };
 
-/** Access pattern 70: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
+/**
+ * Access pattern 58: lists a removal for its next pass. Does nothing when it is listed for that or a later one, or closed.
+ */
+export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): Promise<void> => {
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: endUserRemovalKey(removal),
+      UpdateExpression: 'SET GSI1SK = :dueAt',
+      ConditionExpression: 'GSI1SK < :dueAt',
+      ExpressionAttributeValues: { ':dueAt': dueAt },
+    }),
+  );
+};
+
+/** Access pattern 57: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
 export const closeRemoval = async (id: RemovalId): Promise<void> => {
   await writeItem(new DeleteCommand({ TableName: tableName(), Key: endUserRemovalKey(id) }));
 };

@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { requiredEnv } from '../environment.ts';
 import { remembersLast } from '../parsed-texts.ts';
-import { readSecret } from '../provider-calls/credentials.ts';
+import { readSecret } from '../secrets.ts';
 import { type Instant, toEpochSeconds } from '../time.ts';
 
 /** Returns a URL of a stored file that stops working at `expiresAt`. */

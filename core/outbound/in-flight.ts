@@ -1,15 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import { type InFlightKind, type ItemKey, inFlightKey, TTL_ATTRIBUTE } from '../table/keys.ts';
-import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type StoredItem, tableName } from '../table/table.ts';
+import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
 
 /**
- * How many calls of a kind may be under way at once, for one account or to one host. Each call holds one of
+ * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of
  * `places` under a lease. A holder that dies frees its place when the lease ends, so the lease must outlast the call.
  */
 export interface InFlightLimit {
@@ -25,12 +24,13 @@ export const accountLimit = (
   limit: Omit<InFlightLimit, 'key'>,
 ): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}`) });
 
-/** The limit of the host that a URL names, port included. */
+/** The limit of an account's calls to the host that a URL names, port included. */
 export const hostLimit = (
   kind: InFlightKind,
+  accountId: string,
   url: string,
   limit: Omit<InFlightLimit, 'key'>,
-): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `HOST#${hostDigest(url)}`) });
+): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}#HOST#${hostDigest(url)}`) });
 
 /** A short digest of the host that a URL names, port included. */
 export const hostDigest = (url: string): string =>
@@ -75,7 +75,7 @@ interface HeldPlace {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 71: takes a place of a limit, free or past its lease; undefined when all are held. After ten
+ * Access pattern 100: takes a place of a limit, free or past its lease; undefined when all are held. After ten
  * attempts it counts as full.
  */
 export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPlace | undefined> => {
@@ -108,48 +108,39 @@ const updatePlace = async (
   now: Date,
 ): Promise<{ item: StoredItem } | undefined> => {
   const heldUntil = now.getTime() + leaseSeconds * 1000;
-  try {
-    await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        UpdateExpression: 'SET #place = :lease, #ttl = :ttl',
-        // A repeat of this update, whose answer was lost, finds its own lease.
-        ConditionExpression:
-          'attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.holder = :holder',
-        ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
-        ExpressionAttributeValues: {
-          ':lease': { holder, heldUntil },
-          ':holder': holder,
-          ':now': now.getTime(),
-          ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
-        },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { item: error.Item ? unmarshall(error.Item) : {} };
-  }
+  const { done, item = {} } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      UpdateExpression: 'SET #place = :lease, #ttl = :ttl',
+      // A repeat of this update, whose answer was lost, finds its own lease.
+      ConditionExpression:
+        'attribute_not_exists(#place) OR #place.heldUntil <= :now OR #place.holder = :holder',
+      ExpressionAttributeNames: { '#place': attribute, '#ttl': TTL_ATTRIBUTE },
+      ExpressionAttributeValues: {
+        ':lease': { holder, heldUntil },
+        ':holder': holder,
+        ':now': now.getTime(),
+        ':ttl': Math.ceil(heldUntil / 1000) + SECONDS_PER_DAY,
+      },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  return done ? undefined : { item };
 };
 
-/** Access pattern 72: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
+/** Access pattern 101: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace): Promise<void> => {
-  try {
-    await table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        UpdateExpression: 'REMOVE #place',
-        ConditionExpression: '#place.holder = :holder',
-        ExpressionAttributeNames: { '#place': attribute },
-        ExpressionAttributeValues: { ':holder': holder },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      UpdateExpression: 'REMOVE #place',
+      ConditionExpression: '#place.holder = :holder',
+      ExpressionAttributeNames: { '#place': attribute },
+      ExpressionAttributeValues: { ':holder': holder },
+    }),
+  );
 };
 
 /** A place that could not be freed is free when its lease ends, and the work is done. */

@@ -1,57 +1,19 @@
-import { DEFAULT_PROVIDERS } from '@aws-lambda-powertools/parameters/base';
-import { getSecret, SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
-import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { clientOptions } from '../aws-clients.ts';
+import { cachedFor } from '../cached-for.ts';
 import { requiredEnv } from '../environment.ts';
+import { isSecretSet, SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 
-/** How long a secret is cached. A changed one takes effect within 5 min. */
-export const SECRET_MAX_AGE_SECONDS = 300;
-
-const secretsManager = new SecretsManagerClient(clientOptions('secrets'));
-// `getSecret` would make a client without limits.
-DEFAULT_PROVIDERS.secrets = new SecretsProvider({ awsSdkV3Client: secretsManager });
-
-/** A secret could not be read. `cause` is the error of Secrets Manager, and says whether repeating helps. */
-export class SecretUnreadableError extends Error {
-  override name = 'SecretUnreadableError';
-}
-
-/** A secret's text, cached for 5 min. Throws `SecretUnreadableError`, also when the secret has no value. */
-export const readSecret = async (arn: string): Promise<string> => {
-  const value = await getSecretValue(arn);
-  if (value === undefined) throw new SecretUnreadableError(`Secret ${arn} has no value.`);
-  return String(value);
-};
-
-const getSecretValue = async (arn: string): Promise<string | Uint8Array | undefined> => {
-  try {
-    return await getSecret(arn, { maxAge: SECRET_MAX_AGE_SECONDS });
-  } catch (error) {
-    // Powertools wraps every error in one of its own, which hides the name.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error);
-    throw new SecretUnreadableError(`Secret ${arn} could not be read: ${cause.name}: ${cause.message}`, {
-      cause,
-    });
-  }
-};
-
-let cached: { credentials: ReadonlySet<ProviderId>; readAtMs: number } | undefined;
-
 /**
- * The providers whose secret has a value, cached for 5 min. The secrets are described, not read, so the
- * functions that list them need no permission to read a key.
+ * The providers whose secret has a value, cached for 5 min. The functions that list
+ * them need no permission to read a key.
  */
-export const listCredentials = async (now: Date): Promise<ReadonlySet<ProviderId>> => {
-  if (cached && now.getTime() - cached.readAtMs < SECRET_MAX_AGE_SECONDS * 1000) return cached.credentials;
-  const found = await Promise.all(
-    PROVIDER_IDS.map(async (provider) => {
-      const SecretId = requiredEnv(PROVIDER_ENVIRONMENT[provider].secretArn);
-      const secret = await secretsManager.send(new DescribeSecretCommand({ SecretId }));
-      return Object.keys(secret.VersionIdsToStages ?? {}).length > 0 ? [provider] : [];
-    }),
-  );
-  cached = { credentials: new Set(found.flat()), readAtMs: now.getTime() };
-  return cached.credentials;
-};
+export const listCredentials = cachedFor(
+  SECRET_MAX_AGE_SECONDS,
+  async (): Promise<ReadonlySet<ProviderId>> => {
+    const isSet = await Promise.all(
+      PROVIDER_IDS.map((provider) => isSecretSet(requiredEnv(PROVIDER_ENVIRONMENT[provider].secretArn))),
+    );
+    return new Set(PROVIDER_IDS.filter((_, index) => isSet[index]));
+  },
+);

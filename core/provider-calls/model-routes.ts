@@ -8,11 +8,17 @@ import { PROVIDER_ENVIRONMENT } from './provider-environment.ts';
 import { PROVIDER_IDS, type ProviderId } from './providers.ts';
 import { limitsOf, UpstreamLimits, unservable } from './upstream-limits.ts';
 
+/** A gate's item holds its permits: with 200 it has some 20 KB, so a write costs 20 units. */
+export const MAX_RUNNING = 200;
+/** Starts change the gate's item, which takes 1,000 write units a second, and the reconciler lets some 200 requests a second in. */
+const MAX_REQUESTS_PER_SECOND = 100;
+
 /**
  * The provider of each model, by model id: deployment configuration. A model without an entry has none. `limits` are
  * what its upstream takes, instead of those we know; `refusesEarly`: what it does not take is 400 at the creation, although
  * the catalog allows it. `maxRunning` is the most calls and tasks under way at once, `requestsPerSecond` the most creations;
- * null or absent: no limit.
+ * null or absent: no limit. `queriesAtOnce` and `queriesPerSecond` are how fast the reconciler queries tasks: 4 at once and 10 a second by
+ * default, for all models of a provider together.
  *
  * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
  * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute
@@ -25,8 +31,12 @@ export const ModelRoutes = z.record(
     upstreamModel: z.string().check(z.minLength(1)),
     limits: z.optional(UpstreamLimits),
     refusesEarly: z.optional(z.boolean()),
-    maxRunning: z.optional(z.nullable(z.int().check(z.minimum(1), z.maximum(10_000)))),
-    requestsPerSecond: z.optional(z.nullable(z.number().check(z.minimum(0.01), z.maximum(1_000)))),
+    maxRunning: z.optional(z.nullable(z.int().check(z.minimum(1), z.maximum(MAX_RUNNING)))),
+    requestsPerSecond: z.optional(
+      z.nullable(z.number().check(z.minimum(0.01), z.maximum(MAX_REQUESTS_PER_SECOND))),
+    ),
+    queriesAtOnce: z.optional(z.int().check(z.minimum(1), z.maximum(50))),
+    queriesPerSecond: z.optional(z.number().check(z.minimum(0.1), z.maximum(100))),
   }),
 );
 export type ModelRoutes = z.infer<typeof ModelRoutes>;
@@ -65,4 +75,13 @@ export const dispatchProblem = (
   if (settings?.enabled === false) return 'switched off by the operator';
   if (!rateOf(model.id, settings)) return 'no rate';
   return undefined;
+};
+
+/** How fast the tasks of a provider may be queried: the most that any of its routes says. The credential's limit is what counts. */
+export const queryLimitsOf = (providerId: string): { atOnce: number; perSecond: number } => {
+  const routes = Object.values(listModelRoutes()).filter(({ provider }) => provider === providerId);
+  return {
+    atOnce: Math.max(...routes.flatMap(({ queriesAtOnce }) => queriesAtOnce ?? []), 0) || 4,
+    perSecond: Math.max(...routes.flatMap(({ queriesPerSecond }) => queriesPerSecond ?? []), 0) || 10,
+  };
 };

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
@@ -17,9 +16,12 @@ import {
   type TransactItem,
   transact,
   writeItem,
+  writeOnCondition,
   writeUnlessRefused,
 } from '../table/transactions.ts';
-import { type Instant, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
+import { type Instant, toEpochSeconds, toInstant } from '../time.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
+import { openWaitWrite } from './provider-waits.ts';
 import {
   type CallOrigin,
   type CancelAnswer,
@@ -88,11 +90,8 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
   baseUrl,
 });
 
-/** Attempts are for operators. They outlive a record, which by default is kept for 23 h and then 90 days. */
-export const ATTEMPT_RETENTION_SECONDS = 100 * SECONDS_PER_DAY;
-
 /**
- * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
+ * Access pattern 67: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
@@ -123,18 +122,18 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * What a claim notes on its request: the gate whose permit it has, when to look at it next, if on the `LOOK` list, and whether the
- * calls begin its processing: those of a task do so once it is accepted.
+ * What a claim notes on its request: the gate whose permit it has, with the permit's `takenMs`; when to look at it next, if on the
+ * `LOOK` list; and whether the calls begin its processing: those of a task do so once it is accepted.
  */
 export interface ClaimNotes {
-  gate?: string | undefined;
+  permit?: { gate: string; takenMs: number } | undefined;
   lookAt?: Instant | undefined;
   beginsProcessing?: boolean;
 }
 
 /**
- * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
- * was dispatched. It is the last thing before the calls, so no provider is called for a
+ * Access pattern 68: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
+ * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
  * Conflicts are retried. When an answer is lost, a repeated claim with the same `claimId` finds its own writes and
@@ -156,6 +155,7 @@ export const claimAttempts = async (
   const writes = [
     ...attempts.map((attempt) => insertAttemptWrite(attempt, claimId)),
     dispatchedWrite(requestId, startedAt, noted),
+    ...(noted.beginsProcessing ? [] : [openWaitWrite(requestId, startedAt)]),
   ];
   let claim: Claim = { kind: 'claimed', attempts };
   await transact((refusals) => {
@@ -186,14 +186,14 @@ const insertAttemptWrite = (attempt: ProviderAttempt, claimId: string): Transact
 const dispatchedWrite = (
   requestId: string,
   now: Instant,
-  { gate, lookAt, beginsProcessing }: ClaimNotes,
+  { permit, lookAt, beginsProcessing }: ClaimNotes,
 ): TransactItem => ({
   Update: {
     TableName: tableName(),
     Key: requestKey(requestId),
     UpdateExpression: [
       'SET dispatchedAt = if_not_exists(dispatchedAt, :now)',
-      ...(gate === undefined ? [] : ['gate = :gate']),
+      ...(permit === undefined ? [] : ['gate = :gate', 'permitMs = :taken']),
       ...(lookAt === undefined ? [] : ['GSI1SK = :lookAt']),
       ...(beginsProcessing ? ['#status = :processing'] : []),
     ].join(', '),
@@ -203,14 +203,14 @@ const dispatchedWrite = (
       ':now': now,
       ':queued': 'queued',
       ':processing': 'processing',
-      ...(gate !== undefined && { ':gate': gate }),
+      ...(permit !== undefined && { ':gate': permit.gate, ':taken': permit.takenMs }),
       ...(lookAt !== undefined && { ':lookAt': lookAt }),
     },
   },
 });
 
 /**
- * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.
+ * Access pattern 69: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
@@ -224,8 +224,11 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
   );
 };
 
+/** Whether the provider accepted a call as a task that is not known to have finished. */
+export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
+
 /**
- * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
+ * Access pattern 71: suspects the process that makes the call to be dead, unless it has marked the attempt alive
  * since this was read, or somebody suspects it already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
@@ -241,7 +244,7 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
- * Access pattern 80: notes since when the provider refuses to tell the state of an open task, or that it tells it
+ * Access pattern 72: notes since when the provider refuses to tell the state of an open task, or that it tells it
  * again, unless somebody did meanwhile. Returns the attempt as it is then.
  */
 export const noteRefusal = async (
@@ -268,7 +271,7 @@ export const noteRefusal = async (
 };
 
 /**
- * Access pattern 82: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
+ * Access pattern 73: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
  * deleted with its request.
  */
 export const recordCancellation = async (
@@ -289,9 +292,9 @@ export const recordCancellation = async (
 };
 
 /**
- * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
+ * Access pattern 70: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
- * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
+ * as stored, which may hold another run's outcome. When it was deleted with its request, writes nothing and returns it with the answer.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
@@ -300,33 +303,25 @@ export const recordOutcome = async (
   { ifSuspected = false }: { ifSuspected?: boolean } = {},
 ): Promise<ProviderAttempt> => {
   const accepted = answer.kind === 'accepted';
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: providerAttemptKey(attempt.requestId, attempt.call, attempt.attempt),
-        UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
-        ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
-          ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
-        }`,
-        ExpressionAttributeValues: {
-          ':outcome': answer,
-          ':accepted': 'accepted',
-          ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
-          ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
-        },
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    const { provider } = attempt;
-    if (!accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
-    return ProviderAttempt.parse(Attributes);
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const stored = (await listAttempts(attempt.requestId)).find(
-      ({ call, attempt: number }) => call === attempt.call && number === attempt.attempt,
-    );
-    if (!stored) throw error;
-    return stored;
-  }
+  const { requestId, provider } = attempt;
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: providerAttemptKey(requestId, attempt.call, attempt.attempt),
+      UpdateExpression: `SET outcome = :outcome, ${accepted ? 'taskId = :task' : 'finishedAt = :now'}`,
+      ConditionExpression: `attribute_exists(PK) AND (attribute_not_exists(outcome) OR outcome.kind = :accepted)${
+        ifSuspected ? ' AND suspectedAt = :suspectedAt' : ''
+      }`,
+      ExpressionAttributeValues: {
+        ':outcome': answer,
+        ':accepted': 'accepted',
+        ...(accepted ? { ':task': answer.taskId } : { ':now': toInstant(now) }),
+        ...(ifSuspected && { ':suspectedAt': attempt.suspectedAt }),
+      },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
+  return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };

@@ -1,17 +1,17 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
 import { providerWaitKey, TTL_ATTRIBUTE } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
+import { type TransactItem, writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, type Instant, toEpochSeconds, toInstant } from '../time.ts';
-import { ATTEMPT_RETENTION_SECONDS } from './provider-attempts.ts';
+import { ATTEMPT_RETENTION_SECONDS } from './attempt-retention.ts';
 
 /**
  * How a request waits for its provider. `taskToken` wakes its execution; tokens are in the order of `tokenOrder`,
  * when the state was entered and how often it was retried. `waitingSince` is when the execution
- * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback, `callbackQueryAt` the
- * last query that a callback causes. It is still to be made while `callbackQueryIsPlanned`: the clock of who reads this cannot tell.
+ * began to wait under it, `queriedAt` the last query, `calledBackAt` the provider's last callback. `callbackQueryAt` is the
+ * last query for a callback. While `callbackQueryIsPlanned`, that query is still to be made: clocks differ, so its time does not tell.
  * `notBefore` is until when the provider asked not to be queried.
  */
 export const ProviderWait = z.object({
@@ -30,7 +30,19 @@ export type ProviderWait = z.infer<typeof ProviderWait>;
 /** Parses an item. Throws when it is malformed. */
 const toProviderWait = (item: StoredItem): ProviderWait => ProviderWait.parse(item);
 
-/** Access pattern 54: a request's wait, strongly consistent; undefined before the first event. */
+/**
+ * Access pattern 81: opens a request's wait, unless it is open, in a transaction that is refused once the request has ended. Nothing else creates
+ * the item, so no late event brings it back after a deletion.
+ */
+export const openWaitWrite = (requestId: string, now: Instant): TransactItem => ({
+  Update: {
+    TableName: tableName(),
+    Key: providerWaitKey(requestId),
+    ...setAll({ requestId, ...retainedFrom(now) }),
+  },
+});
+
+/** Access pattern 74: a request's wait, strongly consistent; undefined before the claim of its first task and after its deletion. */
 export const findProviderWait = async (requestId: string): Promise<ProviderWait | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: providerWaitKey(requestId), ConsistentRead: true }),
@@ -44,36 +56,32 @@ export interface StateEntry {
   retries: number;
 }
 
+/** Text that sorts as the states were entered and retried. */
+export const tokenOrderOf = ({ enteredAt, retries }: StateEntry): string =>
+  `${enteredAt}#${String(retries).padStart(4, '0')}`;
+
 /**
- * Access pattern 55: replaces the execution's task token, unless the stored one is newer: a function that was
+ * Access pattern 75: replaces the execution's task token, unless the stored one is newer: a function that was
  * held up must not overwrite the token of the state's next attempt. Keeping a token again does not begin the wait
- * anew. Returns the whole item, as stored.
+ * anew. Returns the whole item, as stored; nothing but the id when the request was deleted.
  */
 export const keepTaskToken = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
+  entry: StateEntry,
   now: Date,
 ): Promise<ProviderWait> => {
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  try {
-    return await note(requestId, { taskToken, tokenOrder, waitingSince: toInstant(now) }, now, {
-      condition: 'attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder',
-      values: {},
-    });
-  } catch (error) {
-    const stored =
-      error instanceof ConditionalCheckFailedException ? await findProviderWait(requestId) : undefined;
-    if (!stored) throw error;
-    return stored;
-  }
+  const guard = { condition: '(attribute_not_exists(tokenOrder) OR tokenOrder < :tokenOrder)', values: {} };
+  const attributes = { taskToken, tokenOrder: tokenOrderOf(entry), waitingSince: toInstant(now) };
+  const kept = await note(requestId, attributes, now, guard);
+  return kept ?? (await findProviderWait(requestId)) ?? { requestId };
 };
 
 /**
- * Access pattern 56: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
+ * Access pattern 76: notes a callback, for an execution that has not begun to wait, and claims the query it causes.
  * Callbacks cause one query per `seconds`: `callbackQueryAt` in the item returned is when to make this one, now or that
  * long after the last. Undefined when a query that is still to come was claimed by another callback and serves this
- * one too.
+ * one too, or the request was deleted.
  */
 export const claimCallbackQuery = async (
   requestId: string,
@@ -82,8 +90,8 @@ export const claimCallbackQuery = async (
 ): Promise<ProviderWait | undefined> => {
   const calledBackAt = toInstant(now);
   const forNow = { calledBackAt, callbackQueryAt: calledBackAt, callbackQueryIsPlanned: false };
-  const first = await noteIf(requestId, forNow, now, {
-    condition: 'attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before',
+  const first = await note(requestId, forNow, now, {
+    condition: '(attribute_not_exists(callbackQueryAt) OR callbackQueryAt <= :before)',
     values: { ':before': addSeconds(calledBackAt, -seconds) },
   });
   if (first) return first;
@@ -91,7 +99,7 @@ export const claimCallbackQuery = async (
   const last = stored?.callbackQueryAt;
   if (last === undefined || (stored?.callbackQueryIsPlanned && last > calledBackAt)) return undefined;
   const planned = { calledBackAt, callbackQueryAt: addSeconds(last, seconds), callbackQueryIsPlanned: true };
-  return noteIf(requestId, planned, now, {
+  return note(requestId, planned, now, {
     condition: 'callbackQueryAt = :last',
     values: { ':last': last },
   });
@@ -99,14 +107,14 @@ export const claimCallbackQuery = async (
 
 /**
  * Access pattern 79: begins the query that a callback planned: callbacks from now on need another one. Returns the whole
- * item; undefined when a later callback has claimed another query, which serves this one too.
+ * item; undefined when a later callback has claimed another query, which serves this one too, or the request was deleted.
  */
 export const beginCallbackQuery = (
   requestId: string,
   plannedAt: Instant,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  noteIf(requestId, { callbackQueryIsPlanned: false }, now, {
+  note(requestId, { callbackQueryIsPlanned: false }, now, {
     condition: 'callbackQueryAt = :planned',
     values: { ':planned': plannedAt },
   });
@@ -115,8 +123,9 @@ export const beginCallbackQuery = (
 const NOT_HELD_OFF = '(attribute_not_exists(notBefore) OR notBefore <= :now)';
 
 /**
- * Access pattern 57: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
- * the query `mustBeMade`.
+ * Access pattern 77: notes a query. Undefined, refused, when the provider asked not to be queried before later, unless
+ * the query `mustBeMade`. The query of a request without a wait is not refused, and not noted: that request was deleted, or claimed by a
+ * version that opened no wait.
  */
 export const noteQuery = async (
   requestId: string,
@@ -125,12 +134,15 @@ export const noteQuery = async (
 ): Promise<ProviderWait | undefined> => {
   const queriedAt = toInstant(now);
   const guard = { condition: NOT_HELD_OFF, values: { ':now': queriedAt } };
-  return noteIf(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
+  const noted = await note(requestId, { queriedAt }, now, mustBeMade ? undefined : guard);
+  if (noted) return noted;
+  return (await findProviderWait(requestId)) ? undefined : { requestId };
 };
 
-/** Access pattern 81: holds off queries until an instant, because the provider asked for it. */
-export const holdOffQueries = (requestId: string, notBefore: Instant, now: Date): Promise<ProviderWait> =>
-  note(requestId, { notBefore }, now);
+/** Access pattern 80: holds off queries until an instant, because the provider asked for it. Does nothing when the request was deleted. */
+export const holdOffQueries = async (requestId: string, notBefore: Instant, now: Date): Promise<void> => {
+  await note(requestId, { notBefore }, now);
+};
 
 /** Whether `claimQuery` would be refused: the provider was queried within the last `seconds`, or asked to be queried later. */
 export const queriedWithin = (
@@ -140,15 +152,15 @@ export const queriedWithin = (
 ): boolean => queriedAt > addSeconds(toInstant(now), -seconds) || notBefore > toInstant(now);
 
 /**
- * Access pattern 58: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
- * was queried within the last `seconds`, or asked not to be queried before later.
+ * Access pattern 78: claims a query and notes it. Returns the whole item; undefined, refused, if the provider
+ * was queried within the last `seconds` or asked not to be queried before later, or the request was deleted.
  */
 export const claimQuery = (
   requestId: string,
   seconds: number,
   now: Date,
 ): Promise<ProviderWait | undefined> =>
-  noteIf(requestId, { queriedAt: toInstant(now) }, now, {
+  note(requestId, { queriedAt: toInstant(now) }, now, {
     condition: `(attribute_not_exists(queriedAt) OR queriedAt <= :before) AND ${NOT_HELD_OFF}`,
     values: { ':before': addSeconds(toInstant(now), -seconds), ':now': toInstant(now) },
   });
@@ -159,40 +171,26 @@ interface Guard {
   values: Record<string, string>;
 }
 
-/** As `note`; undefined when the guard refuses. */
-const noteIf = async (
+/** Changes a wait that is open. Returns the whole item; undefined when there is none, or the guard refuses. */
+const note = async (
   requestId: string,
   attributes: Record<string, Instant | boolean>,
   now: Date,
-  guard: Guard | undefined,
-): Promise<ProviderWait | undefined> => {
-  try {
-    return await note(requestId, attributes, now, guard);
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
-};
-
-const note = async (
-  requestId: string,
-  attributes: Record<string, Instant | string | boolean>,
-  now: Date,
   guard?: Guard,
-): Promise<ProviderWait> => {
-  const all = {
-    requestId,
-    ...attributes,
-    [TTL_ATTRIBUTE]: toEpochSeconds(toInstant(now)) + ATTEMPT_RETENTION_SECONDS,
-  };
-  const { Attributes } = await table.send(
+): Promise<ProviderWait | undefined> => {
+  const { done, item } = await writeOnCondition(
     new UpdateCommand({
       TableName: tableName(),
       Key: providerWaitKey(requestId),
-      ...setAll(all, guard?.values),
-      ...(guard ? { ConditionExpression: guard.condition } : {}),
+      ...setAll({ ...attributes, ...retainedFrom(toInstant(now)) }, guard?.values),
+      ConditionExpression: ['attribute_exists(PK)', guard?.condition].filter(Boolean).join(' AND '),
       ReturnValues: 'ALL_NEW',
     }),
   );
-  return toProviderWait(Attributes ?? {});
+  return done ? toProviderWait(item) : undefined;
 };
+
+/** The end of an item's retention. */
+const retainedFrom = (now: Instant) => ({
+  [TTL_ATTRIBUTE]: toEpochSeconds(now) + ATTEMPT_RETENTION_SECONDS,
+});

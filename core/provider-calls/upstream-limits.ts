@@ -39,7 +39,9 @@ export const KNOWN_LIMITS: Readonly<Record<string, UpstreamLimits>> = {
   // https://docs.byteplus.com/en/docs/ModelArk/1520757
   'dreamina-seedance-2-0-260128': {
     resolutions: ['480p', '720p', '1080p', '4k'],
-    ...{ minSeconds: 4, maxSeconds: 15, referenceVideosSeconds: 15 },
+    minSeconds: 4,
+    maxSeconds: 15,
+    referenceVideosSeconds: 15,
   },
 };
 

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { setAll } from '../table/expressions.ts';
@@ -10,13 +9,14 @@ import {
   duePartition,
   END_USER_REMOVAL_PREFIX,
   endUserPartition,
+  FORMER_DUE_SHARDS,
   type ItemKey,
   LISTING_INDEX,
   ledgerPartition,
   requestPartition,
 } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
-import { writeItem } from '../table/transactions.ts';
+import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
 /** What a due item is about: a request, the deletion of one, or the removal of an end-user. */
@@ -33,6 +33,9 @@ export interface DueItem {
   /** Its place in the index. A write that depends on the item being there names it. */
   place: { GSI1PK: string; GSI1SK: Instant };
 }
+
+/** The id of an item's request, as a list of none or one: for `flatMap`. */
+export const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
 
 const Entry = z.object({ PK: z.string(), SK: z.string(), GSI1PK: z.string(), GSI1SK: z.string() });
 
@@ -56,22 +59,27 @@ const toDueItem = (list: DueList, item: StoredItem): DueItem => {
 /** Later than any item is due: with it `listDue` lists everything. */
 export const END_OF_TIME: Instant = '9999-12-31T23:59:59.999Z';
 
-/** Where to go on in a list: the partitions that may hold more, by number, each after the last item it gave. */
+/** Where to continue in a list: the partitions that may hold more, by number, each after its last item. */
 export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry }));
 export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
- * Access pattern 28: what is due in a list at `now`, longest due first: one query for each partition, in
- * parallel, at most `limit` items of each. `next` is where to go on; empty at the end of the list. Eventually
- * consistent.
+ * Access pattern 23: what is due in a list at `now`, longest due first: one query for each partition, in
+ * parallel, at most `limit` items of each. `next` is where to go on; empty at the end of the list. With `isCurrent`, leaves out the
+ * partitions of earlier releases. Eventually consistent.
  */
 export const listDue = async (
   list: DueList,
   now: Instant,
   limit: number,
-  from?: DuePosition,
+  { from, isCurrent = false }: { from?: DuePosition | undefined; isCurrent?: boolean } = {},
 ): Promise<{ items: DueItem[]; next: DuePosition }> => {
-  const partitions = from ?? Array.from({ length: DUE_SHARDS }, (_, shard) => ({ shard, after: undefined }));
+  const partitions =
+    from ??
+    Array.from({ length: isCurrent ? DUE_SHARDS : FORMER_DUE_SHARDS }, (_, shard) => ({
+      shard,
+      after: undefined,
+    }));
   const pages = await Promise.all(
     partitions.map(async ({ shard, after }) => {
       const { Items = [], LastEvaluatedKey } = await table.send(
@@ -95,28 +103,23 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 67: lists an item by another time, or in another list. Returns it at its new place, with what
- * is stored; undefined, with nothing changed, when it is no longer at the place where it was found.
+ * Access pattern 24: lists an item for another time, or in another list. Returns it at its new place, with the
+ * stored item; undefined, with nothing changed, when it is no longer at the place where it was found.
  */
-export const relist = async (
+export const reschedule = async (
   { key, place, work }: DueItem,
   list: DueList,
   dueAt: Instant,
 ): Promise<{ due: DueItem; item: StoredItem } | undefined> => {
   const next = dueListing(list, work.kind === 'removal' ? work.removalId : work.requestId, dueAt);
-  try {
-    const { Attributes = {} } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: key,
-        ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
-        ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    return { due: { list, work, key, place: next }, item: Attributes };
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: key,
+      ...setAll(next, { ':seenPartition': place.GSI1PK, ':seenAt': place.GSI1SK }),
+      ConditionExpression: '#GSI1PK = :seenPartition AND #GSI1SK = :seenAt',
+      ReturnValues: 'ALL_NEW',
+    }),
+  );
+  return done ? { due: { list, work, key, place: next }, item } : undefined;
 };

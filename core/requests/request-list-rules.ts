@@ -1,79 +1,47 @@
-import * as z from 'zod/mini';
-import { REQUEST_ID_PREFIX } from '../ids.ts';
-import { storedObject } from '../stored-objects.ts';
-import { requestPartition } from '../table/keys.ts';
-import type { Instant } from '../time.ts';
-import { isRemoved, listedState, listedStateOf, type RecordStatus, statusAt } from './request-rules.ts';
+import { addSeconds, type Instant, later, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { listedStateOf, type RecordStatus } from './request-rules.ts';
 
-/** A request in an index. */
-export const IndexEntry = storedObject({
-  PK: z.string(),
-  expiresAt: z.optional(z.string()),
-  ttl: z.optional(z.number()),
-});
-export type IndexEntry = z.infer<typeof IndexEntry>;
-
-/** Whether an entry's request is in a list of this status at `now`, as far as the entry tells; without a status, in any. */
-export const isListed = (entry: IndexEntry, status: RecordStatus | undefined, now: Date): boolean => {
-  if (isRemoved(entry, now)) return false;
-  if (status === undefined) return true;
-  const state = listedState(entry);
-  if (state !== listedStateOf(status)) return false;
-  return state !== 'succeeded' || statusAt({ ...entry, status: state }, now) === status;
-};
+/** The filter of a query, with its placeholders. */
+export interface QueryFilter {
+  FilterExpression: string;
+  names?: Record<string, string>;
+  values?: Record<string, unknown>;
+}
 
 /**
- * Counts of ended requests. The times are those between which the succeeded ones expire, and all are removed: `firstTtl` and
- * `lastTtl` in epoch seconds.
+ * Passes the index entries of requests that read as `status` at `now`; without a status, of all that are within their
+ * retention. An entry does not tell queued from processing.
  */
-export type RequestCounts = {
-  succeeded: number;
-  failed: number;
-  firstExpiresAt: Instant;
-  lastExpiresAt: Instant;
-  firstTtl: number;
-  lastTtl: number;
-};
-
-/** Counts the entries of ended requests that are not removed at `now`. */
-export const countEntries = (entries: readonly IndexEntry[], now: Date): RequestCounts => {
-  const kept = entries.filter((entry) => !isRemoved(entry, now));
-  const expiries = kept.flatMap(({ expiresAt }) => expiresAt ?? []).sort();
-  const ttls = kept.flatMap(({ ttl }) => ttl ?? []).sort((a, b) => a - b);
+export const listFilter = (status: RecordStatus | undefined, now: Date): QueryFilter => {
+  const names = { '#ttl': 'ttl' };
+  const isUnfinished = 'attribute_not_exists(#ttl)';
+  const isKept = '#ttl > :seconds';
+  const values = { ':seconds': now.getTime() / 1_000 };
+  if (status === undefined) return { FilterExpression: `${isUnfinished} OR ${isKept}`, names, values };
+  const state = listedStateOf(status);
+  if (state === 'unfinished') return { FilterExpression: isUnfinished, names };
+  if (state === 'failed')
+    return { FilterExpression: `${isKept} AND attribute_not_exists(expiresAt)`, names, values };
   return {
-    succeeded: expiries.length,
-    failed: kept.length - expiries.length,
-    firstExpiresAt: expiries[0] ?? '',
-    lastExpiresAt: expiries.at(-1) ?? '',
-    firstTtl: ttls[0] ?? 0,
-    lastTtl: ttls.at(-1) ?? 0,
+    FilterExpression: `${isKept} AND expiresAt ${status === 'expired' ? '<=' : '>'} :now`,
+    names,
+    values: { ...values, ':now': toInstant(now) },
   };
 };
 
-/** Number of counted entries that `isListed` at `now`; undefined while they expire or are removed one by one. */
-export const listedOf = (
-  counts: RequestCounts,
-  status: RecordStatus | undefined,
-  now: Date,
-): number | undefined => {
-  const { succeeded, failed, firstExpiresAt, lastExpiresAt, firstTtl, lastTtl } = counts;
-  if (isRemoved({ ttl: lastTtl }, now)) return 0;
-  if (isRemoved({ ttl: firstTtl }, now)) return undefined;
-  if (status === undefined) return succeeded + failed;
-  const state = listedStateOf(status);
-  if (state !== 'succeeded') return state === 'failed' ? failed : 0;
-  const statusOf = (expiresAt: Instant): RecordStatus => statusAt({ status: 'succeeded', expiresAt }, now);
-  if (statusOf(firstExpiresAt) !== statusOf(lastExpiresAt)) return undefined;
-  return statusOf(firstExpiresAt) === status ? succeeded : 0;
-};
+/** Requests end within hours: an execution runs for 5 h at most, and the reconciler ends a request that has none. */
+const MAX_UNFINISHED_SECONDS = 7 * SECONDS_PER_DAY;
 
-/** The kind of the lists of requests: changes in them are noted together. */
-export const REQUEST_LISTS = 'REQUESTS';
-/** Positions in lists of image requests lie between these. */
-export const OLDEST_IMAGE = requestPartition(REQUEST_ID_PREFIX.image);
-export const NEWEST_IMAGE = requestPartition(`${REQUEST_ID_PREFIX.image}~`);
-/** Half of the 10 characters of a ULID's time: changes are noted for 9 h together. */
-const PART_LENGTH = 5;
-/** The part of a list that a position is in. */
-export const partOfPosition = (position: string): string =>
-  position.slice(OLDEST_IMAGE.length, OLDEST_IMAGE.length + PART_LENGTH);
+/**
+ * The instant after which the requests of a list were created; undefined for all. Unfinished requests are few, so a list of
+ * them is read to its end, and the end is 7 days ago.
+ */
+export const createdSince = (
+  status: RecordStatus | undefined,
+  createdAfter: Instant | undefined,
+  now: Date,
+): Instant | undefined => {
+  if (status === undefined || listedStateOf(status) !== 'unfinished') return createdAfter;
+  const oldest = addSeconds(toInstant(now), -MAX_UNFINISHED_SECONDS);
+  return createdAfter === undefined ? oldest : later(createdAfter, oldest);
+};

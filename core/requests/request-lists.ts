@@ -1,28 +1,15 @@
-import { createHash } from 'node:crypto';
 import { encodeTime } from 'ulid';
-import type { CountedList, ListView } from '../lists/counted-list.ts';
-import { VISIBLE_AFTER_SECONDS } from '../lists/counted-ranges.ts';
-import { matchingEntries } from '../lists/list-entries.ts';
+import * as z from 'zod/mini';
+import { REQUEST_ID_PREFIX } from '../ids.ts';
 import { batchGet } from '../table/batches.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { queryAll } from '../table/queries.ts';
+import { queryAll, queryFrom } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
-import {
-  countEntries,
-  IndexEntry,
-  isListed,
-  listedOf,
-  NEWEST_IMAGE,
-  OLDEST_IMAGE,
-  partOfPosition,
-  REQUEST_LISTS,
-  type RequestCounts,
-} from './request-list-rules.ts';
+import { createdSince, listFilter } from './request-list-rules.ts';
 import {
   isRemoved,
-  listedState,
   listedStateOf,
   type RecordStatus,
   type StoredRequest,
@@ -38,12 +25,16 @@ export interface RequestFilter {
   createdAfter?: Instant | undefined;
 }
 
+/** A request in an index. */
+const IndexEntry = z.object({ PK: z.string() });
+type IndexEntry = z.infer<typeof IndexEntry>;
+
 /**
- * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
- * Reads an index up to the page's end, passing over what was counted before, then the page's requests by key. An early page takes
- * two sequential calls. An entry does not tell queued from processing: for these, the requests are read up to the page's
- * end. `hasMore` is exact. The index is eventually consistent; the requests are strongly consistent and filtered by how they
- * read at `now`.
+ * Access pattern 30: a page of an account's image requests, newest first, by any combination of filters.
+ * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
+ * a later one, and one more for each further 1 MB of entries. An entry does not tell queued from processing: for these,
+ * the requests are read up to the page's end. `hasMore` is exact. The index is eventually consistent; the requests are strongly
+ * consistent and filtered by how they read at `now`.
  */
 export const listImageRequests = async (
   accountId: string,
@@ -88,7 +79,7 @@ const readUnfinished = async (
   await readBatch();
   return requests.slice(0, wanted);
 };
-/** Unfinished requests are read so many at a time: what is wanted, within these bounds. */
+/** Bounds on the number of unfinished requests in one read. */
 const MIN_BATCH = 20;
 const MAX_BATCH = 100;
 
@@ -107,55 +98,44 @@ const readRequests = async (
 };
 
 /** The entries that match as far as they tell, newest first, read as they are consumed. */
-const entriesOf = (
+const entriesOf = async function* (
   accountId: string,
   { endUserEmail, status, createdAfter }: RequestFilter,
   wants: { skip: number; wanted: number },
   now: Date,
-): AsyncGenerator<IndexEntry> => {
-  const view: ListView<IndexEntry, RequestCounts> = {
-    oldest: newerThan(createdAfter),
-    ...(status !== undefined && { entriesPerMatch: 1 }),
-    matches: (entry) => isListed(entry, status, now),
-    matching: (counts) => listedOf(counts, status, now),
+): AsyncGenerator<IndexEntry> {
+  const { byAccount, byEndUser } = REQUEST_INDEXES;
+  const { GSI2PK, GSI3PK } = requestListing(accountId, endUserEmail ?? '');
+  const [index, partition] = endUserEmail === undefined ? [byAccount, GSI2PK] : [byEndUser, GSI3PK];
+  const { FilterExpression, names, values } = listFilter(status, now);
+  const query = {
+    TableName: tableName(),
+    IndexName: index.name,
+    KeyConditionExpression: `#partition = :partition AND ${PRIMARY_KEY.partition} BETWEEN :oldest AND :newest`,
+    FilterExpression,
+    ExpressionAttributeNames: { '#partition': index.partition, ...names },
+    ExpressionAttributeValues: {
+      ':partition': partition,
+      ':oldest': newerThan(createdSince(status, createdAfter, now)),
+      ':newest': requestPartition(`${REQUEST_ID_PREFIX.image}~`),
+      ...values,
+    },
+    ScanIndexForward: false,
   };
-  return matchingEntries(imageList(accountId, endUserEmail, now), view, wants, now);
+  for await (const item of queryFrom(query, { ...wants, isSparse: status !== undefined }))
+    yield IndexEntry.parse(item);
 };
 
-/** The position after which images created after an instant are. */
+/** The key after which the index has images created after an instant. */
 const newerThan = (createdAfter: Instant | undefined): string => {
   const time = createdAfter === undefined ? -1 : Date.parse(createdAfter);
   // A ULID cannot hold a time before the epoch: every id is newer.
-  return time < 0 ? OLDEST_IMAGE : `${OLDEST_IMAGE}${encodeTime(time, 10)}${'Z'.repeat(16)}`;
-};
-
-const imageList = (
-  accountId: string,
-  email: string | undefined,
-  now: Date,
-): CountedList<IndexEntry, RequestCounts> => {
-  const { byAccount, byEndUser } = REQUEST_INDEXES;
-  const listing = requestListing(accountId, email ?? '');
-  const settledUntil = OLDEST_IMAGE + encodeTime(now.getTime() - VISIBLE_AFTER_SECONDS * 1_000, 10);
-  return {
-    accountId,
-    // An address outlives its end-user in no key.
-    name: email === undefined ? 'ALL' : createHash('sha256').update(email).digest('hex'),
-    index: { ...(email === undefined ? byAccount : byEndUser), sort: PRIMARY_KEY.partition },
-    partition: email === undefined ? listing.GSI2PK : listing.GSI3PK,
-    bottom: OLDEST_IMAGE,
-    top: NEWEST_IMAGE,
-    toEntry: (item) => IndexEntry.parse(item),
-    positionOf: ({ PK }) => PK,
-    isSettled: (entry) => listedState(entry) !== 'unfinished' && entry.PK < settledUntil,
-    count: (entries) => countEntries(entries, now),
-    kind: REQUEST_LISTS,
-    partOf: partOfPosition,
-  };
+  const oldest = time < 0 ? '' : `${encodeTime(time, 10)}${'Z'.repeat(16)}`;
+  return requestPartition(REQUEST_ID_PREFIX.image + oldest);
 };
 
 /**
- * Access pattern 27: ids of an end-user's requests, videos before images, newest first in each. Eventually
+ * Access pattern 31: ids of an end-user's requests, videos before images, newest first in each. Eventually
  * consistent.
  */
 export const listRequestIdsOfEndUser = async function* (

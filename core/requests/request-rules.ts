@@ -2,14 +2,13 @@ import * as z from 'zod/mini';
 import { Failure } from '../errors.ts';
 import { ASPECT_RATIOS } from '../models/catalog.ts';
 import type { Thousandths } from '../money.ts';
-import { storedObject } from '../stored-objects.ts';
-import { addSeconds, type Instant, SECONDS_PER_DAY } from '../time.ts';
+import { addSeconds, type Instant, SECONDS_PER_DAY, toInstant } from '../time.ts';
 
 /**
  * One output of a request. Without an `objectKey` its file could not be stored. Sizes and duration are those
  * of the stored file.
  */
-export const StoredOutput = storedObject({
+export const StoredOutput = z.object({
   index: z.number(),
   objectKey: z.optional(z.string()),
   contentType: z.optional(z.string()),
@@ -45,8 +44,9 @@ const common = {
   status: z.enum(STORED_STATUSES),
   /** When its first provider call was claimed. */
   dispatchedAt: z.optional(z.string()),
-  /** The gate of which it had a permit then; absent without a limit of running calls. */
+  /** The gate whose permit its latest calls were made with, and when that was taken; absent without a limit of running calls. */
   gate: z.optional(z.string()),
+  permitMs: z.optional(z.number()),
   outputs: z.optional(z.array(StoredOutput)),
   /** The outputs as far as they are stored, kept when storing is interrupted. Superseded by `outputs`. */
   storedSoFar: z.optional(z.array(StoredOutput)),
@@ -58,6 +58,9 @@ const common = {
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
+  /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
+  debitEntryNumber: z.optional(z.number()),
+  refundEntryNumber: z.optional(z.number()),
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -72,7 +75,7 @@ const common = {
  * A request for images as stored. `size` is a preset or `<width>x<height>`; `images` is the most it can
  * deliver.
  */
-export const ImageRequest = storedObject({
+export const ImageRequest = z.object({
   kind: z.literal('image'),
   ...common,
   size: z.string(),
@@ -87,7 +90,7 @@ export type ImageRequest = z.infer<typeof ImageRequest>;
  * A request for one video as stored. `image` is its first frame; `billedSeconds` is its duration plus that of
  * the reference videos, rounded up.
  */
-export const VideoRequest = storedObject({
+export const VideoRequest = z.object({
   kind: z.literal('video'),
   ...common,
   resolution: z.string(),
@@ -107,6 +110,33 @@ export type VideoRequest = z.infer<typeof VideoRequest>;
 /** A request of either kind. */
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
+
+/** The part of a request that its ledger entries are verified against. It outlives a deletion, in the request's mark. */
+export const AccountedRequest = z.pick(z.object(common), {
+  accountId: true,
+  status: true,
+  createdAt: true,
+  finishedAt: true,
+  debitThousandths: true,
+  costThousandths: true,
+  refundThousandths: true,
+  debitEntryNumber: true,
+  refundEntryNumber: true,
+});
+export type AccountedRequest = z.infer<typeof AccountedRequest>;
+
+/** The numbers of the ledger entries that a request has; undefined for a request that does not name them all. */
+export const entryNumbersOf = ({
+  debitEntryNumber,
+  refundEntryNumber,
+  refundThousandths = 0,
+}: Pick<AccountedRequest, 'debitEntryNumber' | 'refundEntryNumber' | 'refundThousandths'>):
+  | number[]
+  | undefined => {
+  if (debitEntryNumber === undefined) return undefined;
+  if (refundEntryNumber !== undefined) return [debitEntryNumber, refundEntryNumber];
+  return refundThousandths > 0 ? undefined : [debitEntryNumber];
+};
 
 /** The keys of the copies of a request's reference videos. */
 export const clipsOf = (request: StoredRequest): readonly string[] =>
@@ -130,6 +160,11 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
 /** Whether a request succeeded or failed. */
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
+
+/** Whether a run of the reconciler that is at work looks at the request: it is due within a minute. */
+export const isDueSoon = ({ GSI1SK }: Pick<StoredRequest, 'GSI1SK'>, now: Date): boolean =>
+  GSI1SK !== undefined && GSI1SK <= addSeconds(toInstant(now), SOON_SECONDS);
+const SOON_SECONDS = 60;
 
 /** The status a request reads as at `now`, whether or not its files have been removed yet. */
 export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, now: Date): RecordStatus =>

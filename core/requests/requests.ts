@@ -1,22 +1,26 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Failure, NotFoundError } from '../errors.ts';
 import { newDeletionId } from '../ids.ts';
-import { ListChanges } from '../lists/list-changes.ts';
 import type { Thousandths } from '../money.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { setAll } from '../table/expressions.ts';
-import { type DueList, dueListing, requestKey, requestListing, requestPartition } from '../table/keys.ts';
+import { type DueList, dueListing, dueListPrefix, requestKey, requestListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { OLDEST_IMAGE, partOfPosition, REQUEST_LISTS } from './request-list-rules.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
+import {
+  AccountedRequest,
+  type StoredOutput,
+  StoredRequest,
+  type StoredStatus,
+  type VideoRequest,
+} from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
-/** Access pattern 17: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -32,7 +36,7 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Access pattern 18: any number of requests by id, strongly consistent, in the order of the ids; undefined
+ * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids; undefined
  * where there is none.
  */
 export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
@@ -47,7 +51,7 @@ export const findRequests = async (requestIds: readonly string[]): Promise<(Stor
 const START_WITHIN_SECONDS = 45;
 
 /**
- * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * Access pattern 33: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
@@ -64,7 +68,7 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 });
 
 /**
- * Access pattern 19: marks a queued request as processing, and says when to look at it next if that is to
+ * Access pattern 36: marks a queued request as processing, and says when to look at it next if that is to
  * change. Does nothing in any other status.
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
@@ -81,7 +85,7 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 100: says when to look at a queued request next, which has or had an execution. False in any other
+ * Access pattern 44: says when to look at a queued request next, which has or had an execution. False in any other
  * status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
@@ -99,7 +103,7 @@ export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolea
 };
 
 /**
- * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
+ * Access pattern 37: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -115,7 +119,7 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
   );
 
 /**
- * Access pattern 66: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
+ * Access pattern 42: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -138,15 +142,25 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
+/** What a request gets with its terminal state. */
+interface Settlement {
+  finishedAt: Instant;
+  refundThousandths: Thousandths;
+  /** Of the refund, if there is one. */
+  refundEntryNumber?: number;
+  ttl: number;
+  operatorNote?: string;
+}
+
 /**
- * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
+ * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
  * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
-  settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  settlement: Settlement,
   follows: { list: DueList; dueAt: Instant } | undefined,
   unlessStored = false,
 ): TransactItem => {
@@ -166,11 +180,8 @@ export const endRequestWrite = (
   };
 };
 
-/** The place that a request has in the list of those whose files expire. */
-const expiryPartition = (requestId: string): string => dueListing('EXPIRE', requestId, '').GSI1PK;
-
 /**
- * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
+ * Access pattern 39: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
@@ -179,13 +190,13 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET expiredAt = :now REMOVE GSI1PK, GSI1SK, removalFailures',
-      ConditionExpression: 'GSI1PK = :listed AND expiresAt <= :now',
-      ExpressionAttributeValues: { ':listed': expiryPartition(requestId), ':now': toInstant(now) },
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND expiresAt <= :now',
+      ExpressionAttributeValues: { ':listed': dueListPrefix('EXPIRE'), ':now': toInstant(now) },
     }),
   );
 
 /**
- * Access pattern 76: lists a request whose files could not be removed for another attempt, the `failures`-th
+ * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
  * having failed. False when another attempt marked or listed it meanwhile.
  */
 export const postponeExpiry = (
@@ -198,9 +209,9 @@ export const postponeExpiry = (
       TableName: tableName(),
       Key: requestKey(requestId),
       UpdateExpression: 'SET GSI1SK = :dueAt, removalFailures = :failures',
-      ConditionExpression: 'GSI1PK = :listed AND GSI1SK = :seenAt',
+      ConditionExpression: 'begins_with(GSI1PK, :listed) AND GSI1SK = :seenAt',
       ExpressionAttributeValues: {
-        ':listed': expiryPartition(requestId),
+        ':listed': dueListPrefix('EXPIRE'),
         ':seenAt': seenAt,
         ':dueAt': dueAt,
         ':failures': failures,
@@ -209,7 +220,7 @@ export const postponeExpiry = (
   );
 
 /**
- * Access pattern 23: takes a terminal request off the list of work left, once all that follows is started. One
+ * Access pattern 40: takes a terminal request off the list of work left, once all that follows is started. One
  * that succeeded goes to the list of those that expire. False when it is not listed for a look, or absent.
  */
 export const closeWork = ({
@@ -217,7 +228,7 @@ export const closeWork = ({
   status,
   expiresAt,
 }: Pick<StoredRequest, 'requestId' | 'status' | 'expiresAt'>): Promise<boolean> => {
-  const looked = dueListing('LOOK', requestId, '').GSI1PK;
+  const looked = dueListPrefix('LOOK');
   const expires = status === 'succeeded' && expiresAt !== undefined;
   const move = expires
     ? setAll(dueListing('EXPIRE', requestId, expiresAt), { ':looked': looked })
@@ -231,36 +242,29 @@ export const closeWork = ({
       TableName: tableName(),
       Key: requestKey(requestId),
       ...move,
-      ConditionExpression: '#GSI1PK = :looked',
+      ConditionExpression: 'begins_with(#GSI1PK, :looked)',
     }),
   );
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove. Counts of the lists
- * that it is in are void from before.
+ * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  {
-    accountId,
-    requestId,
-    outputs = [],
-    clips = [],
-  }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
+  request: AccountedRequest & Pick<StoredRequest, 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
-  changes = new ListChanges(),
 ): Promise<DeletedRequest | undefined> => {
+  const { accountId, requestId, outputs = [], clips = [] } = request;
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
-  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
+  const accounted = AccountedRequest.parse(request);
+  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;
-  const position = requestPartition(requestId);
-  if (position.startsWith(OLDEST_IMAGE))
-    await changes.note(accountId, REQUEST_LISTS, partOfPosition(position));
   try {
     await transact((refusals) => {
       isRefused = refusedBy(refusals, 0);

@@ -1,5 +1,4 @@
 import type { Instant } from '../time.ts';
-import { listCountsPartition } from './count-keys.ts';
 
 /**
  * Patterns of partition keys, for permissions by item: the table's own by what they hold, and those of the listing index. The request
@@ -11,9 +10,9 @@ export const partitionPatterns = () => ({
   idempotency: idempotencyPartition('*'),
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
-  ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
-  modelSettings: `${MODEL_SETTINGS_PREFIX}*`,
+  // Functions of the earlier release, which an update replaces one by one, read eight copies.
+  modelSettings: 'CATALOG#*',
   accountList: ACCOUNT_LISTING_PARTITION,
   endUserLists: endUserListingPartition('*'),
   inFlightClips: `${inFlightPrefix('clips')}*`,
@@ -22,9 +21,9 @@ export const partitionPatterns = () => ({
   webhookHosts: `${WEBHOOK_HOST_PREFIX}*`,
   dueLists: `${DUE_PREFIX}*`,
   expiryList: `${DUE_PREFIX}EXPIRE#*`,
-  listCounts: listCountsPartition('*'),
   gates: gatePartition('*'),
   gateList: GATE_LISTING_PARTITION,
+  reconcilerRun: RECONCILER_RUN_KEY.PK,
 });
 /** The name of a kind of partition. */
 export type PartitionKind = keyof ReturnType<typeof partitionPatterns>;
@@ -91,13 +90,6 @@ export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
   SK: ledgerEntrySort(number),
 });
 
-/** Up to where an account's ledger was verified: in a partition that the verifier alone writes. */
-export const ledgerCheckpointKey = (accountId: string): ItemKey => ({
-  PK: ledgerCheckpointPartition(accountId),
-  SK: 'LEDGER',
-});
-const ledgerCheckpointPartition = (accountId: string): string => `CHECKPOINT#${accountId}`;
-
 /** The balance change that an operator's idempotency key made. Takes the key's digest: a key can be any text. */
 export const balanceChangeKey = (accountId: string, digest: string): ItemKey => ({
   PK: ledgerPartition(accountId),
@@ -159,8 +151,10 @@ export const requestListing = (accountId: string, email: string) => ({
  * `expiresAt`. `LOOK`: all other work.
  */
 export type DueList = 'START' | 'LOOK' | 'EXPIRE';
-/** Number of partitions that each due list is spread over, because every request is written there. */
-export const DUE_SHARDS = 16;
+/** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
+export const DUE_SHARDS = 4;
+/** Number of partitions in earlier releases. What is listed in the others stays there until it is due. */
+export const FORMER_DUE_SHARDS = 16;
 /** Lists an item by when to look at it next. `id` chooses the partition. */
 export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
@@ -171,7 +165,9 @@ export const dueListOf = (partition = ''): DueList | undefined =>
   DUE_PARTITION.exec(partition)?.[1] as DueList;
 const DUE_PREFIX = 'DUE#';
 const DUE_PARTITION = /^DUE#(START|LOOK|EXPIRE)#/;
-export const duePartition = (list: DueList, shard: number): string => `${DUE_PREFIX}${list}#${shard}`;
+export const duePartition = (list: DueList, shard: number): string => `${dueListPrefix(list)}${shard}`;
+/** The beginning of the partitions of a due list. */
+export const dueListPrefix = (list: DueList): string => `${DUE_PREFIX}${list}#`;
 const shardOf = (id: string): number => hashOf(id) % DUE_SHARDS;
 /** A number that spreads ids evenly. */
 const hashOf = (id: string): number =>
@@ -226,9 +222,9 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
-/** How a host of webhooks hangs. Takes the host's digest: a host can be any text. */
-export const webhookHostKey = (digest: string): ItemKey => ({
-  PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
+/** How a host hangs when an account's webhooks are sent to it. Takes the host's digest: a host can be any text. */
+export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
+  PK: `${WEBHOOK_HOST_PREFIX}${accountId}#${digest}`,
   SK: 'BACK_OFF',
 });
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
@@ -236,7 +232,7 @@ const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'webhooks';
 /**
- * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.
  */
 export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({
@@ -247,10 +243,10 @@ const inFlightPrefix = (kind: InFlightKind): string => `IN_FLIGHT#${kind}#`;
 
 /** The partition of a gate of a provider's route, with those who wait at it. */
 export const gatePartition = (gate: string): string => `GATE#${gate}`;
-/** A gate with its permits. It sorts after the accounts that wait at it and before the waiters, so that one query reads both. */
+/** A gate with its permits. */
 export const gateKey = (gate: string): ItemKey => ({ PK: gatePartition(gate), SK: GATE_SORT });
 export const GATE_SORT = 'GATE';
-/** Lists every gate that was ever used. */
+/** Lists every gate at which a request ever waited. */
 export const gateListing = (gate: string) => ({ GSI1PK: GATE_LISTING_PARTITION, GSI1SK: gate });
 export const GATE_LISTING_PARTITION = 'GATES';
 /** An account with requests that wait at a gate. */
@@ -270,20 +266,16 @@ export const gateWaiterKey = (
 export const gateWaiterPrefix = (accountId: string): string => `${GATE_WAITER_PREFIX}${accountId}#`;
 export const GATE_WAITER_PREFIX = 'WAITER#';
 
-/**
- * Number of copies of the models' settings, each in its own partition: every creation reads one, and a partition takes
- * 3,000 reads a second. One transaction writes all, so they never differ.
- */
-export const MODEL_SETTINGS_COPIES = 8;
-/** The copy that an account's calls read. */
-export const modelSettingsCopyOf = (accountId: string): number => hashOf(accountId) % MODEL_SETTINGS_COPIES;
-/** A copy of the operator's settings for a model: its rate, and whether it is switched off. */
-export const modelSettingsKey = (modelId: string, copy: number): ItemKey => ({
-  PK: modelSettingsPartition(copy),
+/** The run of the reconciler that is at work. */
+export const RECONCILER_RUN_KEY: ItemKey = { PK: 'RECONCILER', SK: 'RUN' };
+
+/** The partition of the operator's settings for models. The number stays: stacks have their settings there. */
+export const MODEL_SETTINGS_PARTITION = 'CATALOG#0';
+/** The operator's settings for a model: its rate, and whether it is switched off. */
+export const modelSettingsKey = (modelId: string): ItemKey => ({
+  PK: MODEL_SETTINGS_PARTITION,
   SK: `MODEL#${modelId}`,
 });
-export const modelSettingsPartition = (copy: number): string => `${MODEL_SETTINGS_PREFIX}${copy}`;
-const MODEL_SETTINGS_PREFIX = 'CATALOG#';
 
 /**
  * The object key of one output. A request's outputs share a prefix, so that they can be found and removed together.

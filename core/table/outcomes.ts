@@ -1,8 +1,8 @@
-import { ConditionalCheckFailedException, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { OutcomeUnknownError, RateLimitedError, ServiceError } from '../errors.ts';
 import { wasTriedBefore } from './retries.ts';
-import { writeItem } from './transactions.ts';
+import { writeUnlessRefused } from './transactions.ts';
 
 /**
  * Whether a write that failed like this may have been made, or still be made: no answer came, the service failed
@@ -47,9 +47,8 @@ export const insertNew = async (
   unknownMessage: string,
 ): Promise<void> => {
   try {
-    await writeItem(put);
+    await writeUnlessRefused(put);
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return;
     if (!leavesOutcomeOpen(error)) throw error;
     await findOutcome(error, find, unknownMessage);
   }

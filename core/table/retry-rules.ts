@@ -9,7 +9,7 @@ export interface Patience {
 /**
  * Of a writer whose caller waits, as for a creation: 5 s of the 29 s of an API call. A loser reads the items again and comes back
  * within 24 ms, about as long as a transaction may hold them: sooner it only pays for another refusal, later others are before it.
- * The numbers are those that do best in the model of `bench/contention` (docs/performance.md).
+ * The numbers do best in a model of one account (docs/performance.md).
  */
 export const CALLER_PATIENCE: Patience = { budgetMs: 5_000, longestWaitMs: () => 24 };
 

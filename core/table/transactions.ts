@@ -80,18 +80,26 @@ export const writeItem = async (
     CALLER_PATIENCE,
   );
 
-/** As `writeItem`; false, instead of an error, when the write's condition refuses it. */
-export const writeUnlessRefused = async (
+/** The end of a write under a condition: the attributes that it returned, or those that its condition refused, if it asked for them. */
+type ConditionalOutcome = { done: true; item: StoredItem } | { done: false; item: StoredItem | undefined };
+
+/** As `writeItem`, but a refusal by the write's own condition is a result, not an error. */
+export const writeOnCondition = async (
   command: PutCommand | UpdateCommand | DeleteCommand,
-): Promise<boolean> => {
+): Promise<ConditionalOutcome> => {
   try {
-    await writeItem(command);
-    return true;
+    const { Attributes = {} } = await writeItem(command);
+    return { done: true, item: Attributes };
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { done: false, item: error.Item && unmarshall(error.Item) };
   }
 };
+
+/** As `writeOnCondition`; whether the write was made. */
+export const writeUnlessRefused = async (
+  command: PutCommand | UpdateCommand | DeleteCommand,
+): Promise<boolean> => (await writeOnCondition(command)).done;
 
 /**
  * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other

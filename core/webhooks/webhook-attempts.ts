@@ -1,9 +1,15 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/provider-attempts.ts';
-import { requestPartition, TTL_ATTRIBUTE, WEBHOOK_ATTEMPT_PREFIX, webhookAttemptKey } from '../table/keys.ts';
+import { ATTEMPT_RETENTION_SECONDS } from '../provider-calls/attempt-retention.ts';
+import {
+  requestKey,
+  requestPartition,
+  TTL_ATTRIBUTE,
+  WEBHOOK_ATTEMPT_PREFIX,
+  webhookAttemptKey,
+} from '../table/keys.ts';
 import { queryAll } from '../table/queries.ts';
-import { table, tableName } from '../table/table.ts';
+import { tableName } from '../table/table.ts';
+import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { toEpochSeconds } from '../time.ts';
 
 /**
@@ -23,7 +29,7 @@ export const WebhookAttempt = z.object({
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
- * Access pattern 62: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
+ * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
  */
 export const listWebhookAttempts = async (
   requestId: string,
@@ -43,16 +49,29 @@ export const listWebhookAttempts = async (
   return attempts.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 };
 
-/** Access pattern 63: records an attempt. A repeated step overwrites its earlier attempt. */
-export const putWebhookAttempt = async (attempt: WebhookAttempt): Promise<void> => {
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: {
-        ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
-        ...attempt,
-        [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+/**
+ * Access pattern 106: records an attempt, over an earlier one of the same number. Does nothing when the request is absent: an attempt must not
+ * outlive a deletion that came while the receiver was called.
+ */
+export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {
+  const writes: TransactItem[] = [
+    {
+      ConditionCheck: {
+        TableName: tableName(),
+        Key: requestKey(attempt.requestId),
+        ConditionExpression: 'attribute_exists(PK)',
       },
-    }),
-  );
+    },
+    {
+      Put: {
+        TableName: tableName(),
+        Item: {
+          ...webhookAttemptKey(attempt.requestId, attempt.delivery, attempt.number),
+          ...attempt,
+          [TTL_ATTRIBUTE]: toEpochSeconds(attempt.startedAt) + ATTEMPT_RETENTION_SECONDS,
+        },
+      },
+    },
+  ];
+  return transact((refusals) => (refusedBy(refusals, 0) ? [] : writes));
 };

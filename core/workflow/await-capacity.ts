@@ -1,40 +1,47 @@
-import { waitAtGate } from '../admission/admission.ts';
+import { type PlaceInQueue, waitAtGate } from '../admission/admission.ts';
 import { findGate } from '../admission/route-gates.ts';
 import { removeWaiter } from '../admission/waiters.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { StateEntry } from '../provider-calls/provider-waits.ts';
+import { type StateEntry, tokenOrderOf } from '../provider-calls/provider-waits.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, lookAtQueued } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
+import { startReconcilerIfDead } from './start-reconciler.ts';
 import { letIntoDispatch } from './task-tokens.ts';
-import type { PlaceInQueue } from './workflow-rules.ts';
 
 /** The reconciler looks at a request that long after its time in the queue is over. */
 const LOOK_AFTER_SECONDS = 60;
 
 /**
- * Begins an execution's wait for capacity at a gate, for at most `timeoutSeconds`. One that has ended, or whose gate is
- * not configured any more, is dispatched again at once, which decides.
+ * Begins an execution's wait for capacity at a gate, for at most `timeoutSeconds`. The reconciler lets it in. A request that has ended,
+ * or whose gate is not configured any more, is dispatched again at once, which decides.
  */
 export const awaitCapacity = async (
   requestId: string,
   taskToken: string,
-  { enteredAt, retries }: StateEntry,
-  { gate: gateName, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
+  entry: StateEntry,
+  { gate, weight, starts, timeoutSeconds }: PlaceInQueue & { timeoutSeconds: number },
   clock: Clock = systemClock,
 ): Promise<void> => {
   const request = await findRequest(requestId);
-  const gate = findGate(gateName);
-  if (!request || isTerminal(request) || !gate) {
-    // An earlier try may have died before the queue knew of it: the sweep would not find it.
-    if (request) await removeWaiter(gateName, request);
+  if (!request || isTerminal(request) || !findGate(gate)) {
+    // An earlier try may have died after it wrote the waiter.
+    if (request) await removeWaiter(gate, request);
     await letIntoDispatch(taskToken);
     return;
   }
   const { accountId, createdAt } = request;
-  const tokenOrder = `${enteredAt}#${String(retries).padStart(4, '0')}`;
-  const waiter = { requestId, accountId, createdAt, taskToken, tokenOrder, weight, starts };
-  const lookAt = addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS);
+  const waiter = {
+    requestId,
+    accountId,
+    createdAt,
+    taskToken,
+    tokenOrder: tokenOrderOf(entry),
+    weight,
+    starts,
+  };
+  await waitAtGate(gate, waiter, clock);
   // Not before: the reconciler finds a request whose execution is lost while the queue does not know of it.
-  await waitAtGate(gate, waiter, letIntoDispatch, clock, () => lookAtQueued(requestId, lookAt));
+  await lookAtQueued(requestId, addSeconds(toInstant(clock.now()), timeoutSeconds + LOOK_AFTER_SECONDS));
+  await startReconcilerIfDead(clock);
 };

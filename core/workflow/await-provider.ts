@@ -2,8 +2,9 @@ import { type Clock, systemClock } from '../clock.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import { isTerminal } from '../requests/request-rules.ts';
+import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
+import { startReconcilerIfDead } from './start-reconciler.ts';
 import { wakeExecution } from './task-tokens.ts';
 import { hasOpenTask, latestAttempts, stepWhenFinished } from './workflow-rules.ts';
 
@@ -12,7 +13,8 @@ const QUERY_TIMEOUT_MS = 15_000;
 
 /**
  * Begins an execution's wait: keeps its task token, then checks whether the provider has already finished or
- * called back. News from before the token is found here; news from after it finds the token.
+ * called back. An event before the token is found here; a later one finds the token. A request that is due within a minute
+ * starts the reconciler, if it does not run.
  */
 export const awaitProvider = async (
   requestId: string,
@@ -35,5 +37,7 @@ export const awaitProvider = async (
   const { calledBackAt, queriedAt } = wait;
   const hasPendingCallback =
     calledBackAt !== undefined && (queriedAt === undefined || queriedAt < calledBackAt);
-  if (hasPendingCallback) await catchUp(request, wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  if (hasPendingCallback) await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+  // A request that is due later is found by the next scheduled run.
+  if (isDueSoon(request, clock.now())) await startReconcilerIfDead(clock);
 };

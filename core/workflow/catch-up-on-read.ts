@@ -2,7 +2,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import { logger } from '../observability.ts';
 import { claimQuery, type ProviderWait, queriedWithin } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import type { StoredRequest } from '../requests/request-rules.ts';
+import { isReconcilerAlive } from '../requests/reconciler-run.ts';
+import { isDueSoon, type StoredRequest } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
 
 /** Reads query the provider at most once per this interval. */
@@ -11,8 +12,9 @@ const QUERY_INTERVAL_SECONDS = 10;
 const QUERY_TIMEOUT_MS = 4_000;
 
 /**
- * Queries the provider when a caller reads a processing request, unless it was queried within the last 10 s.
- * An error is logged and does not fail the read: the execution queries on its own.
+ * Queries the provider when a caller reads a processing request, unless it was queried within the last 10 s, or the request is due soon
+ * and the reconciler is alive to query it.
+ * An error is logged and does not fail the read: the control loop queries too.
  */
 export const catchUpOnRead = async (
   request: StoredRequest,
@@ -23,8 +25,10 @@ export const catchUpOnRead = async (
   const now = clock.now();
   if (request.status !== 'processing' || queriedWithin(wait, QUERY_INTERVAL_SECONDS, now)) return;
   try {
-    const claimed = await claimQuery(request.requestId, QUERY_INTERVAL_SECONDS, now);
-    if (claimed) await catchUp(request, claimed, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+    if (isDueSoon(request, now) && (await isReconcilerAlive(now))) return;
+    if (await claimQuery(request.requestId, QUERY_INTERVAL_SECONDS, now)) {
+      await catchUp(request, providerRouteOf, clock, QUERY_TIMEOUT_MS);
+    }
   } catch (error) {
     logger.error('a read could not catch up with the provider', { error: error as Error });
   }

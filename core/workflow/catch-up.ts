@@ -1,45 +1,30 @@
 import type { Clock } from '../clock.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
-import { findProviderWait, type ProviderWait } from '../provider-calls/provider-waits.ts';
+import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { queryTasks } from './query-tasks.ts';
-import { keepExecutionWaiting, wakeExecution } from './task-tokens.ts';
+import { wakeExecution } from './task-tokens.ts';
 import { hasOpenTask, stepWhenFinished } from './workflow-rules.ts';
 
-/** What came of a query on behalf of a waiting execution. */
-export interface CatchUpResult {
-  /** Whether the provider answered for every open task. */
-  answered: boolean;
-  /** Whether an execution waits: it was woken, or took a heartbeat. False when it is not known. */
-  attended: boolean;
-}
-
 /**
- * Queries the provider on behalf of a waiting execution: wakes it when every task has finished, else sends it
- * a heartbeat so that it does not query for now.
+ * Queries the provider on behalf of a waiting execution, and wakes it when every task has finished. Returns whether the provider answered
+ * for every open task.
  */
 export const catchUp = async (
   request: StoredRequest,
-  { taskToken }: ProviderWait,
   providerRouteOf: ProviderRouteOf,
   clock: Clock,
   timeoutMs: number,
-): Promise<CatchUpResult> => {
+): Promise<boolean> => {
   const { attempts, answered } = await queryTasks(request, providerRouteOf, clock, timeoutMs);
-  if (!hasOutcomes(attempts)) return { answered, attended: false };
-  if (!hasOpenTask(attempts)) {
-    return { answered, attended: await wakeWhenFinished(request.requestId, attempts) };
-  }
-  return {
-    answered,
-    attended: answered && taskToken !== undefined && (await keepExecutionWaiting(taskToken)),
-  };
+  await wakeWhenFinished(request.requestId, attempts);
+  return answered;
 };
 
-/** Whether every call was made and its outcome is known. */
-const hasOutcomes = (attempts: readonly ProviderAttempt[]): boolean =>
-  attempts.length > 0 && attempts.every(({ outcome }) => outcome !== undefined);
+/** Whether every call was made and every task has finished. */
+export const areFinished = (attempts: readonly ProviderAttempt[]): boolean =>
+  attempts.length > 0 && !hasOpenTask(attempts);
 
 /**
  * Wakes the execution under its current token if every task has finished. False when one has not, or no
@@ -50,7 +35,7 @@ export const wakeWhenFinished = async (
   requestId: string,
   attempts: readonly ProviderAttempt[],
 ): Promise<boolean> => {
-  if (!hasOutcomes(attempts) || hasOpenTask(attempts)) return false;
+  if (!areFinished(attempts)) return false;
   const wait = await findProviderWait(requestId);
   return wait?.taskToken !== undefined && (await wakeExecution(wait.taskToken, stepWhenFinished(attempts)));
 };

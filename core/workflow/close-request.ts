@@ -18,7 +18,7 @@ export interface Settling {
  * is then due when its files expire. The delivery is named by the request, so repeated calls start it once. Does
  * nothing while the request is unfinished, or when it is closed or deleted.
  *
- * While its files or its provider's tasks are not settled, the request stays due for the reconciler.
+ * While its files or its provider's tasks are not settled, the request stays due for the reconciler, and this returns false.
  */
 export const closeRequest = async (
   requestId: string,
@@ -27,10 +27,12 @@ export const closeRequest = async (
     files = async () => true,
     tasks = (request) => hasNoTasks(request, clock),
   }: Settling = {},
-): Promise<void> => {
+): Promise<boolean> => {
   const request = await findRequest(requestId);
-  if (!request || dueListOf(request.GSI1PK) !== 'LOOK' || !isTerminal(request)) return;
+  if (!request || dueListOf(request.GSI1PK) !== 'LOOK' || !isTerminal(request)) return true;
   if (request.webhookUrl !== undefined) await startWebhookDelivery(requestId);
   const settled = [await tasks(request), await files(request)];
-  if (settled.every((isSettled) => isSettled)) await closeWork(request);
+  if (!settled.every((isSettled) => isSettled)) return false;
+  await closeWork(request);
+  return true;
 };

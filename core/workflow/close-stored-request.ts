@@ -2,11 +2,11 @@ import { removeFilesOf } from '../files/remove-files.ts';
 import { clipsOf } from '../requests/request-rules.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 
-/** Closes a terminal request that may have files. Those of a failed request are removed first. */
+/** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
 export const closeStoredRequest = (
   requestId: string,
   settling: Omit<Settling, 'files'> = {},
-): Promise<void> =>
+): Promise<boolean> =>
   closeRequest(requestId, {
     ...settling,
     files: async (request) =>

@@ -1,6 +1,8 @@
+import { askForPass, giveBack, leaveRoute, type Pass, startWith } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import { withClipUrls } from '../files/clip-urls.ts';
+import { Pace } from '../pace.ts';
 import { originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
@@ -8,9 +10,7 @@ import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { Pace } from './call-pace.ts';
 import { callbackUrl } from './callback-urls.ts';
-import { askForPass, giveBack, leaveRoute, type Pass, startWith } from './capacity.ts';
 import { recordIfDead } from './dead-calls.ts';
 import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
 import {
@@ -25,7 +25,6 @@ import {
   stepAfterCalls,
   stepWhileBusy,
   stepWhileFull,
-  waitTimeOf,
 } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
@@ -72,7 +71,7 @@ export const dispatchRequest = async (
   const deadline = deadlineOf(firstCall, settings);
   if (toInstant(now) >= deadline) {
     if (isAccepted(stored)) await markProcessing(request);
-    return stepAfterCalls(stored, () => waitTimeOf(firstCall, false, settings, now));
+    return stepAfterCalls(stored, deadline, now);
   }
 
   // A request whose provider may have taken a call stays with it: the calls of two plans do not mix.
@@ -91,25 +90,29 @@ export const dispatchRequest = async (
   const origin = { ...route, baseUrl: provider.baseUrl };
   const run: CallRun = {
     ...{ requestId, calls, mode, provider, origin, deadline, clock, endMs },
-    gate: pass?.gate.permits === undefined ? undefined : pass.gate.name,
+    permit:
+      pass?.gate.permits === undefined ? undefined : { gate: pass.gate.name, takenMs: pass.permit.takenMs },
     lookAt: lookAfterQueue(request, clock),
-    pace: new Pace(pass?.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () => clock.now().getTime()),
+    pace: new Pace(pass?.permit.weight ?? calls.length, pass?.gate.intervalMs ?? 0, () =>
+      clock.now().getTime(),
+    ),
   };
   const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));
   if (!claimed) return stopped(request, clock);
   const made = await makeCalls(claimed, run);
   const attempts = [...latestAttempts([...stored, ...made]).values()];
   if (mode === 'asynchronous' && isAccepted(attempts)) {
-    await markProcessing(request, silentUntil(clock));
+    const firstLookAt = provider.callsBack(request.kind)
+      ? silentUntil(clock)
+      : addSeconds(toInstant(clock.now()), settings.pollIntervalSeconds);
+    await markProcessing(request, firstLookAt);
   }
 
   const busy = attempts.filter(isBusyAttempt);
   const step =
     busy.length > 0
       ? stepWhileBusy(busy, deadline, clock.now(), Math.random())
-      : stepAfterCalls(attempts, () =>
-          waitTimeOf(firstCall, provider.callsBack(request.kind), settings, clock.now()),
-        );
+      : stepAfterCalls(attempts, deadline, clock.now());
   if (pass) await giveBackAfter(step, attempts, pass, request, clock);
   return step;
 };
@@ -132,7 +135,7 @@ const giveBackAfter = async (
   await giveBack(request, pass, clock, step.next === 'retry' ? step.waitSeconds : 0);
 };
 
-/** When to look at a request that is not heard of. */
+/** When to query a provider that has not called back. */
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 

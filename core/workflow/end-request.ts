@@ -70,21 +70,15 @@ export const endRequest = async (
     const found = refusals[0]?.item as Pick<StoredRequest, 'status'> | undefined;
     isStored = !isEndedHere && found !== undefined && !isTerminal(found);
     if (!isEndedHere) return [];
-    const writes = [
-      endRequestWrite(
-        request,
-        state,
-        { finishedAt, refundThousandths: refund, ttl, ...noted },
-        follows,
-        unlessStored,
-      ),
-      countSettlementWrite(owner, refund),
-      ...pauseWrites(request, state, finishedAt),
-    ];
-    if (!head) return writes;
-    head = (await accountFoundInstead(request.accountId, refusals, writes.length)) ?? head;
-    const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
-    return [...writes, ...balanceChangeWrites(head, change, now).writes];
+    const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
+    const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
+    if (!head) return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts];
+    head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
+    const { requestId: reference, retentionDays } = request;
+    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays } as const;
+    const { entry, writes } = balanceChangeWrites(head, change, now);
+    const refunded = { ...settlement, refundEntryNumber: entry.number };
+    return [endRequestWrite(request, state, refunded, follows, unlessStored), ...counts, ...writes];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';

@@ -1,10 +1,10 @@
+import { leaveRoute } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { clipsOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
-import { leaveRoute } from './capacity.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import type { Pace } from '../pace.ts';
 import {
   claimAttempts,
   keepAttemptAlive,
@@ -16,8 +18,6 @@ import type {
   ProviderPlan,
 } from '../provider-calls/providers.ts';
 import type { Instant } from '../time.ts';
-import type { Pace } from './call-pace.ts';
-import { keepTrying } from './keep-trying.ts';
 import { isBusyAttempt, stepWhileBusy } from './workflow-rules.ts';
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
@@ -44,8 +44,8 @@ export interface CallRun {
   clock: Clock;
   /** Until when outcomes can be recorded, in epoch milliseconds. */
   endMs: number;
-  /** The gate whose permit the request holds while it has a call or task under way. */
-  gate: string | undefined;
+  /** The permit that the request holds while it has a call or task under way. */
+  permit: { gate: string; takenMs: number } | undefined;
   /** When the reconciler looks at the request next, if that changes with its calls. */
   lookAt: Instant | undefined;
   /** How its calls are spaced. */
@@ -57,11 +57,11 @@ export interface CallRun {
  * `ProviderCallInFlightError` when another run has claimed one of them.
  */
 export const claimCalls = async (
-  { requestId, mode, origin, clock, gate, lookAt }: CallRun,
+  { requestId, mode, origin, clock, permit, lookAt }: CallRun,
   planned: readonly { call: number; attempt: number }[],
 ): Promise<ProviderAttempt[] | undefined> => {
   const [claimAt, claimId] = [clock.now(), randomUUID()];
-  const notes = { gate, lookAt, beginsProcessing: mode === 'synchronous' };
+  const notes = { permit, lookAt, beginsProcessing: mode === 'synchronous' };
   const claim = await keepTrying(
     () => claimAttempts(requestId, planned, origin, claimAt, claimId, notes),
     () => clock.now().getTime() < claimAt.getTime() + MAX_CLAIM_MS,

@@ -6,23 +6,15 @@ import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
 import { recordIfDead } from './dead-calls.ts';
 import { queryTasks } from './query-tasks.ts';
-import {
-  deadlineOf,
-  isAccepted,
-  type NextStep,
-  stepAfterCalls,
-  stepWhenFinished,
-  waitTimeOf,
-} from './workflow-rules.ts';
+import { deadlineOf, isAccepted, type NextStep, stepAfterCalls, stepWhenFinished } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */
 const QUERY_TIMEOUT_MS = 15_000;
 
 /**
- * Queries every open task of a request and returns the next step. A query that fails changes nothing: the
- * next one tries again, until the deadline. Then open tasks count as timed out, and what others produced is
- * stored.
+ * Queries every open task of a request and returns the next step. A query that fails changes nothing until the
+ * deadline. Then open tasks count as timed out, and the outputs of the others are stored.
  *
  * It also follows a dispatch that failed: what the provider accepted before is kept, and a call whose process
  * has died counts as lost. Without any call, the request fails.
@@ -39,13 +31,11 @@ export const queryProvider = async (
   const found = await queryTasks(request, providerRouteOf, clock, QUERY_TIMEOUT_MS, (firstCallAt) =>
     deadlineOf({ kind, firstCallAt }, settings),
   );
-  const { firstCallAt, callsBack, notBefore } = found;
+  const { firstCallAt } = found;
   if (firstCallAt === undefined) return { next: 'fail', error: UNEXPECTED_ERROR };
   const attempts = await Promise.all(found.attempts.map((attempt) => recordIfDead(attempt, clock)));
-  const isMade = attempts.every(({ outcome }) => outcome !== undefined);
   if (request.status === 'queued' && isAccepted(attempts)) await markProcessing(request);
-  const firstCall = { kind, firstCallAt };
+  const deadline = deadlineOf({ kind, firstCallAt }, settings);
   const now = clock.now();
-  if (toInstant(now) >= deadlineOf(firstCall, settings)) return stepWhenFinished(attempts);
-  return stepAfterCalls(attempts, () => waitTimeOf(firstCall, isMade && callsBack, settings, now, notBefore));
+  return toInstant(now) >= deadline ? stepWhenFinished(attempts) : stepAfterCalls(attempts, deadline, now);
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { SECRET_MAX_AGE_SECONDS } from '../provider-calls/credentials.ts';
 import {
+  isOpenTask,
   listAttempts,
   noteRefusal,
   originOf,
@@ -11,6 +11,7 @@ import {
 import { findProviderWait, holdOffQueries, noteQuery } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
+import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { firstCallAt, latestAttempts, TASK_REFUSED } from './workflow-rules.ts';
 
@@ -30,8 +31,6 @@ export interface TaskQueryResult {
   firstCallAt: Instant | undefined;
   /** Whether the provider answered for every open task. */
   answered: boolean;
-  /** Whether the provider calls back when an open task changes. */
-  callsBack: boolean;
   /** Until when the provider asked not to be queried. */
   notBefore?: Instant | undefined;
 }
@@ -56,84 +55,93 @@ export const queryTasks = async (
   const all = await listAttempts(requestId);
   const latest = [...latestAttempts(all).values()];
   const from = firstCallAt(all);
-  if (latest.some(isOpen)) {
+  if (latest.some(isOpenTask)) {
     const now = clock.now();
     const isLast = from !== undefined && deadlineFrom !== undefined && toInstant(now) >= deadlineFrom(from);
     if (!(await noteQuery(requestId, now, isLast))) {
       const notBefore = (await findProviderWait(requestId))?.notBefore;
-      return { attempts: latest, firstCallAt: from, answered: false, callsBack: false, notBefore };
+      return { attempts: latest, firstCallAt: from, answered: false, notBefore };
     }
   }
-  const query = { request, providerRouteOf, clock, timeoutMs };
-  const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
-  const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
-  const now = clock.now();
-  const notBefore = retryAfterSeconds > 0 ? addSeconds(toInstant(now), retryAfterSeconds) : undefined;
-  if (notBefore !== undefined) await holdOffQueries(requestId, notBefore, now);
-  return {
-    attempts: results.map(({ attempt }) => attempt),
-    firstCallAt: from,
-    answered: results.every(({ answered }) => answered),
-    callsBack: results.every(({ callsBack }) => callsBack),
-    notBefore,
-  };
+  const queried = await queryAttempts(latest, { request, providerRouteOf, clock, timeoutMs });
+  return { ...queried, firstCallAt: from };
 };
 
-const isOpen = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
-
-interface TaskQuery {
-  request: StoredRequest;
+/** What the tasks of a request are queried with. */
+export interface TaskQuery {
+  request: Pick<StoredRequest, 'requestId' | 'model'>;
   providerRouteOf: ProviderRouteOf;
   clock: Clock;
   timeoutMs: number;
+  /** Makes a query when its turn comes; at once by default. */
+  during?: <T>(query: () => Promise<T>) => Promise<T>;
 }
+
+/**
+ * Queries the open tasks among the latest attempts of a request and records their outcomes, as `queryTasks`, whether or not the provider
+ * asked not to be queried. Writes nothing for a task that is unfinished.
+ */
+export const queryAttempts = async (
+  latest: readonly ProviderAttempt[],
+  query: TaskQuery,
+): Promise<Omit<TaskQueryResult, 'firstCallAt'>> => {
+  const results = await Promise.all(latest.map((attempt) => queryTask(attempt, query)));
+  const retryAfterSeconds = Math.max(0, ...results.map((result) => result.retryAfterSeconds ?? 0));
+  const now = query.clock.now();
+  const notBefore = retryAfterSeconds > 0 ? addSeconds(toInstant(now), retryAfterSeconds) : undefined;
+  if (notBefore !== undefined) await holdOffQueries(query.request.requestId, notBefore, now);
+  return {
+    attempts: results.map(({ attempt }) => attempt),
+    answered: results.every(({ answered }) => answered),
+    notBefore,
+  };
+};
 
 /** What came of the query of one task. */
 interface TaskResult {
   attempt: ProviderAttempt;
   answered: boolean;
-  callsBack: boolean;
   retryAfterSeconds?: number | undefined;
 }
 
 const queryTask = async (
   attempt: ProviderAttempt,
-  { request, providerRouteOf, clock, timeoutMs }: TaskQuery,
+  { request, providerRouteOf, clock, timeoutMs, during = (query) => query() }: TaskQuery,
 ): Promise<TaskResult> => {
-  if (attempt.outcome?.kind !== 'accepted') return { attempt, answered: true, callsBack: true };
+  const { outcome } = attempt;
+  if (outcome?.kind !== 'accepted') return { attempt, answered: true };
   const { provider } = await providerRouteOf(request.model, originOf(attempt));
-  const callsBack = provider.callsBack(request.kind);
-  const answer = await provider.query(attempt.outcome.taskId, AbortSignal.timeout(timeoutMs));
+  const answer = await during(() => provider.query(outcome.taskId, AbortSignal.timeout(timeoutMs)));
   const now = clock.now();
   const isSince = (since: Instant, milliseconds: number) => now.getTime() - Date.parse(since) >= milliseconds;
   switch (answer.kind) {
     case 'waiting':
     case 'accepted': {
-      const told = attempt.refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined);
-      return { attempt: told, answered: true, callsBack };
+      const answered = attempt.refusedAt === undefined ? attempt : await noteRefusal(attempt, undefined);
+      return { attempt: answered, answered: true };
     }
     case 'busy':
-      return { attempt, answered: false, callsBack, retryAfterSeconds: answer.retryAfterSeconds };
+      return { attempt, answered: false, retryAfterSeconds: answer.retryAfterSeconds };
     case 'refused': {
       const { refusedAt } = attempt;
       if (refusedAt === undefined) {
-        return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false, callsBack };
+        return { attempt: await noteRefusal(attempt, toInstant(now)), answered: false };
       }
-      if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false, callsBack };
+      if (!isSince(refusedAt, REFUSED_TASK_MS)) return { attempt, answered: false };
       logger.error('provider refuses to tell the state of a task', { provider: provider.id });
       const refused = await recordOutcome(attempt, { kind: 'failed', failure: TASK_REFUSED }, now);
-      return { attempt: refused, answered: true, callsBack };
+      return { attempt: refused, answered: true };
     }
     case 'lost': {
-      if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false, callsBack };
+      if (!isSince(attempt.startedAt, UNKNOWN_TASK_MS)) return { attempt, answered: false };
       const recorded = await recordOutcome(attempt, answer, now);
       if (recorded.outcome?.kind === 'lost') {
         logger.error('provider call lost', { provider: provider.id, reason: 'the task is not known' });
         countMetric(METRIC.providerCallLost, { provider: provider.id });
       }
-      return { attempt: recorded, answered: true, callsBack };
+      return { attempt: recorded, answered: true };
     }
     default:
-      return { attempt: await recordOutcome(attempt, answer, now), answered: true, callsBack };
+      return { attempt: await recordOutcome(attempt, answer, now), answered: true };
   }
 };

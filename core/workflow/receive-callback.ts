@@ -67,25 +67,22 @@ const takeHint = async (
   const now = clock.now();
   const claimed = await claimCallbackQuery(requestId, QUERY_INTERVAL_SECONDS, now);
   if (!claimed) return true;
-  const current = claimed.callbackQueryIsPlanned
-    ? await planned(claimed, now, clock, pause)
-    : { request, wait: claimed };
+  const current = claimed.callbackQueryIsPlanned ? await planned(claimed, now, clock, pause) : request;
   if (!current) return true;
-  const { answered } = await catchUp(current.request, current.wait, providerRouteOf, clock, QUERY_TIMEOUT_MS);
-  return answered;
+  return catchUp(current, providerRouteOf, clock, QUERY_TIMEOUT_MS);
 };
 
-/** The request and its wait at the time of the query; undefined when it has ended by then, or another one serves. */
+/** The request at the time of the query; undefined when it has ended by then, or another query serves. */
 const planned = async (
   { requestId, callbackQueryAt = '' }: ProviderWait,
   now: Date,
   clock: Clock,
   pause: (milliseconds: number) => Promise<unknown>,
-): Promise<{ request: StoredRequest; wait: ProviderWait } | undefined> => {
+): Promise<StoredRequest | undefined> => {
   // It may have been planned by another clock.
   const waitMs = Math.min(Date.parse(callbackQueryAt) - now.getTime(), QUERY_INTERVAL_SECONDS * 1000);
   if (waitMs > 0) await pause(waitMs);
   const wait = await beginCallbackQuery(requestId, callbackQueryAt, clock.now());
   const request = wait && (await findRequest(requestId));
-  return request && !isTerminal(request) ? { request, wait } : undefined;
+  return request && !isTerminal(request) ? request : undefined;
 };

@@ -5,12 +5,16 @@ import { startExpiry } from './executions.ts';
 
 /**
  * Starts an execution that removes the files of expired requests, if there are any. Time is divided into spans of
- * half the interval between two runs, and at most one is started in each: a run that Lambda repeats starts none,
- * and the next run is never kept from it. Never rejects: an error is logged, and the next run starts it.
+ * half the interval between two runs, and at most one is started in each. Never rejects: an error is logged, and a later look starts it.
+ * `from` as for `listDue`.
  */
-export const startExpiryIfDue = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
+export const startExpiryIfDue = async (
+  everySeconds: number,
+  clock: Clock = systemClock,
+  from: { isCurrent?: boolean } = {},
+): Promise<void> => {
   try {
-    if (!(await isAnyExpired(clock))) return;
+    if (!(await isAnyExpired(clock, from))) return;
     const spanMs = everySeconds * 500;
     await startExpiry(new Date(Math.floor(clock.now().getTime() / spanMs) * spanMs));
   } catch (error) {

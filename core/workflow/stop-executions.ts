@@ -5,6 +5,7 @@ import {
   StateMachineDoesNotExist,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
+import { inParallel } from '../in-parallel.ts';
 import { isTransient } from '../transient-errors.ts';
 import { stepFunctions } from './step-functions.ts';
 
@@ -40,13 +41,9 @@ export const stopRunningExecutions = async (
   while (isTime()) {
     const running = await listRunning(stateMachineArn);
     if (running.length === 0) return { stopped: stopped.size, areLeft: false };
-    const pending = [...running];
-    const stopInTurn = async (): Promise<void> => {
-      for (let arn = pending.pop(); arn !== undefined && isTime(); arn = pending.pop()) {
-        if (await stop(arn)) stopped.add(arn);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, stopInTurn));
+    await inParallel(running, PARALLEL, async (arn) => {
+      if (isTime() && (await stop(arn))) stopped.add(arn);
+    });
     await pause(LISTING_PAUSE_MS);
   }
   return { stopped: stopped.size, areLeft: (await listRunning(stateMachineArn)).length > 0 };

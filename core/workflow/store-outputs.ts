@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { giveOwnPermitBack } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { possibleFilesOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
+import { inParallel } from '../in-parallel.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -17,7 +19,6 @@ import {
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
-import { giveOwnPermitBack } from './capacity.ts';
 import { usageDifference } from './usage-rules.ts';
 import { latestAttempts, producedOutputs, storingEndOf } from './workflow-rules.ts';
 import { workflowSettings } from './workflow-settings.ts';
@@ -62,16 +63,12 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();
-  const queue = produced.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, { url }] of queue) {
-      if (outputs[index]?.objectKey !== undefined) continue;
-      const stored = await storeOutput(request, index, url, clock);
-      if (stored === 'pending') pending.add(index);
-      else outputs[index] = stored;
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker));
+  await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
+    if (outputs[index]?.objectKey !== undefined) return;
+    const stored = await storeOutput(request, index, url, clock);
+    if (stored === 'pending') pending.add(index);
+    else outputs[index] = stored;
+  });
   const isOver = toInstant(clock.now()) >= storingEndOf(request.kind, attempts, workflowSettings());
   if (pending.size > 0 && !isOver) {
     const isAnyStored = outputs.some(({ objectKey }) => objectKey !== undefined);

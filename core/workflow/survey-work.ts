@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { creationTimeOf } from '../ids.ts';
 import { toXTokens } from '../money.ts';
 import { countMetric, logger, METRIC, measure } from '../observability.ts';
-import { type DueItem, END_OF_TIME, listDue } from '../requests/due-items.ts';
+import { END_OF_TIME, listDue, requestIdOf } from '../requests/due-items.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequests } from '../requests/requests.ts';
 import { type Instant, toInstant } from '../time.ts';
@@ -52,8 +52,6 @@ const surveyRoutes = async (now: Date): Promise<void> => {
   const oldest = [...loads.values()].flatMap(({ oldestAt }) => oldestAt ?? []).sort()[0];
   measure(METRIC.oldestWaiting, {}, secondsSince(oldest, now));
 };
-
-const requestIdOf = ({ work }: DueItem): string[] => (work.kind === 'request' ? [work.requestId] : []);
 
 /** Seconds since an instant; 0 when it is to come, or there is none. */
 const secondsSince = (at: Instant | undefined, now: Date): number =>

@@ -1,16 +1,9 @@
-import {
-  InvalidToken,
-  SendTaskHeartbeatCommand,
-  SendTaskSuccessCommand,
-  TaskDoesNotExist,
-  TaskTimedOut,
-} from '@aws-sdk/client-sfn';
+import { InvalidToken, SendTaskSuccessCommand, TaskDoesNotExist, TaskTimedOut } from '@aws-sdk/client-sfn';
 import { stepFunctions } from './step-functions.ts';
 import type { NextStep } from './workflow-rules.ts';
 
 /**
- * Ends the wait under a task token with the next step. False when the execution no longer waits under it: it
- * has moved on and queries on its own.
+ * Ends the wait under a task token with the next step. False when the execution no longer waits under it.
  */
 export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolean> =>
   unlessGone(() =>
@@ -21,10 +14,6 @@ export const wakeExecution = (taskToken: string, step: NextStep): Promise<boolea
 /** Ends the wait for capacity under a task token: the request is dispatched again. False as for `wakeExecution`. */
 export const letIntoDispatch = (taskToken: string): Promise<boolean> =>
   unlessGone(() => stepFunctions.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
-
-/** Sends a heartbeat: the provider was just queried, so the execution need not. False as for `wakeExecution`. */
-export const keepExecutionWaiting = (taskToken: string): Promise<boolean> =>
-  unlessGone(() => stepFunctions.send(new SendTaskHeartbeatCommand({ taskToken })));
 
 const unlessGone = async (send: () => Promise<unknown>): Promise<boolean> => {
   try {

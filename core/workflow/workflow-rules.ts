@@ -1,3 +1,4 @@
+import type { PlaceInQueue } from '../admission/admission.ts';
 import type { Failure } from '../errors.ts';
 import type { RequestKind } from '../ids.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
@@ -15,27 +16,15 @@ export type NextStep =
   | { next: 'retry'; waitSeconds: number }
   /** The provider's route is full: wait at this gate until the request's turn comes, at most this many whole seconds. */
   | ({ next: 'queue'; timeoutSeconds: number } & PlaceInQueue)
-  /** A task is unfinished: wait for the provider. */
-  | ({ next: 'wait' } & ProviderWaitTime)
+  /**
+   * A task is unfinished: wait for the provider, at most this many whole seconds. Executions that began under an earlier definition
+   * read `waitSeconds` too, as their heartbeat.
+   */
+  | { next: 'wait'; timeoutSeconds: number; waitSeconds: number }
   /** Nothing was produced: fail the request with this error and refund it. */
   | { next: 'fail'; error: Failure }
   /** The request is terminal or deleted. */
   | { next: 'stop' };
-
-/** Where a request waits for a permit, and for how many calls: at once, and in all. */
-export interface PlaceInQueue {
-  gate: string;
-  weight: number;
-  starts: number;
-}
-
-/** The limits of one wait for the provider, in whole seconds. */
-export interface ProviderWaitTime {
-  /** Heartbeat: query the provider after this long without one. */
-  waitSeconds: number;
-  /** Query the provider after this long in any case. Always longer than `waitSeconds`. */
-  timeoutSeconds: number;
-}
 
 /** The deployment's settings that the rules need. */
 export interface WorkflowSettings {
@@ -43,7 +32,7 @@ export interface WorkflowSettings {
   deadlineSeconds: Record<RequestKind, number>;
   /** Seconds from its creation until a request that was never dispatched fails. */
   queueDeadlineSeconds: number;
-  /** Shortest pause between two queries of an image task, in seconds. */
+  /** Shortest pause between two queries of a task, in seconds. */
   pollIntervalSeconds: number;
 }
 
@@ -135,11 +124,16 @@ export const producedOutputs = (attempts: Iterable<ProviderAttempt>): { url: str
 
 const hasUrl = (output: ProviderOutput): output is { url: string } => 'url' in output;
 
-/** The next step once every planned call was made. `waitTime` is evaluated only when a task is open. */
+/** The next step once every planned call was made: wait until the deadline while a task is open. */
 export const stepAfterCalls = (
   attempts: readonly ProviderAttempt[],
-  waitTime: () => ProviderWaitTime,
-): NextStep => (hasOpenTask(attempts) ? { next: 'wait', ...waitTime() } : stepWhenFinished(attempts));
+  deadline: Instant,
+  now: Date,
+): NextStep => {
+  if (!hasOpenTask(attempts)) return stepWhenFinished(attempts);
+  const waitSeconds = Math.max(1, Math.ceil((Date.parse(deadline) - now.getTime()) / 1000));
+  return { next: 'wait', timeoutSeconds: waitSeconds + 1, waitSeconds };
+};
 
 /** Whether any call is being made, or was accepted as a task that is not known to have finished. */
 export const hasOpenTask = (attempts: readonly ProviderAttempt[]): boolean =>
@@ -219,42 +213,22 @@ export const stepWhileBusy = (
 };
 
 /** Longest pause between two queries of a task. */
-const MAX_WAIT_SECONDS = 300;
+const MAX_LOOK_SECONDS = 15;
+/** A pause is this share of the task's age, so that a result is at most 5 % late once a task is older than 40 s. */
+const LOOK_SHARE = 1 / 20;
 
 /**
- * The next pause as a share of the task's age. An image is found at most 25 % late. A video takes minutes and
- * its caller's reads query too, so its pauses double.
+ * When to query an unfinished task next, in epoch milliseconds: after a twentieth of its age, at least `pollIntervalSeconds` and at most
+ * 15 s, and not before the provider's `Retry-After`.
  */
-const PAUSE_SHARE: Record<RequestKind, number> = { image: 1 / 4, video: 1 };
-/**
- * Shortest pause, in poll intervals. At the default interval of 5 s a video waits 15 s, so that a caller who
- * reads every 5 s (and queries every 10 s) always comes first: a poll costs three state transitions, a query
- * from a read costs none.
- */
-const MIN_INTERVALS: Record<RequestKind, number> = { image: 1, video: 3 };
-
-/**
- * How long to wait before querying a task again. A polled provider: a share of the task's age, between the
- * minimum interval and 5 min, so the number of queries grows with the logarithm of the task's duration. A provider
- * that calls back: until the deadline; the reconciler covers lost callbacks. Not before the provider wants to be queried
- * again, but never past the deadline.
- */
-export const waitTimeOf = (
-  request: FirstCall,
-  callsBack: boolean,
-  settings: Pick<WorkflowSettings, 'deadlineSeconds' | 'pollIntervalSeconds'>,
+export const nextQueryMs = (
+  firstCallAt: Instant,
+  notBefore: Instant | undefined,
+  { pollIntervalSeconds }: Pick<WorkflowSettings, 'pollIntervalSeconds'>,
   now: Date,
-  notBefore?: Instant,
-): ProviderWaitTime => {
-  const elapsedSeconds = (now.getTime() - Date.parse(request.firstCallAt)) / 1000;
-  const leftSeconds = Math.max(0, (Date.parse(deadlineOf(request, settings)) - now.getTime()) / 1000);
-  const shareSeconds = elapsedSeconds * PAUSE_SHARE[request.kind];
-  const minSeconds = settings.pollIntervalSeconds * MIN_INTERVALS[request.kind];
-  const heldOffSeconds = notBefore === undefined ? 0 : (Date.parse(notBefore) - now.getTime()) / 1000;
-  const pauseSeconds = callsBack
-    ? leftSeconds
-    : Math.min(MAX_WAIT_SECONDS, Math.max(minSeconds, shareSeconds));
-  const wantedSeconds = Math.max(pauseSeconds, heldOffSeconds);
-  const waitSeconds = Math.max(1, Math.ceil(Math.min(wantedSeconds, leftSeconds)));
-  return { waitSeconds, timeoutSeconds: Math.max(waitSeconds, Math.ceil(leftSeconds)) + 1 };
+): number => {
+  const ageSeconds = (now.getTime() - Date.parse(firstCallAt)) / 1000;
+  const pauseSeconds = Math.max(pollIntervalSeconds, Math.min(MAX_LOOK_SECONDS, ageSeconds * LOOK_SHARE));
+  const heldOffMs = notBefore === undefined ? 0 : Date.parse(notBefore);
+  return Math.max(now.getTime() + pauseSeconds * 1000, heldOffMs);
 };

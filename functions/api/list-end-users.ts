@@ -10,6 +10,6 @@ import { json } from '../http/responses.ts';
 export const handler = apiHandler(async (request) => {
   const { accountId } = await authorize(identifyCaller(request), 'end-users:read', request.now);
   const { page, pageSize, ...filter } = request.query(END_USERS_QUERY);
-  const endUsers = await listEndUsers(accountId, filter, { page, pageSize }, request.now);
+  const endUsers = await listEndUsers(accountId, filter, { page, pageSize });
   return json(200, mapPage(endUsers, renderEndUser));
 });

@@ -1,5 +1,5 @@
 import { CATALOG } from '../../core/models/catalog.ts';
-import { listModelSettings } from '../../core/models/model-settings.ts';
+import { currentModelSettings } from '../../core/models/model-settings.ts';
 import { listCredentials } from '../../core/provider-calls/credentials.ts';
 import { dispatchProblem } from '../../core/provider-calls/model-routes.ts';
 import { apiHandler } from '../http/api-handler.ts';
@@ -8,10 +8,10 @@ import { json } from '../http/responses.ts';
 
 /** GET /v1/models. 200 with the models that can be dispatched now, in the catalog's order. */
 export const handler = apiHandler(async (request) => {
-  const { accountId } = await authorize(identifyCaller(request), 'models:read', request.now);
+  await authorize(identifyCaller(request), 'models:read', request.now);
   request.query({});
   const [settings, credentials] = await Promise.all([
-    listModelSettings(accountId),
+    currentModelSettings(request.now),
     listCredentials(request.now),
   ]);
   const data = CATALOG.filter((model) => !dispatchProblem(model, settings.get(model.id), credentials));

@@ -20,14 +20,8 @@ const wrongFieldsOf = (check: () => unknown): FieldErrors => {
  * everything wrong. Runs each once.
  */
 export const checkAll = <T>(read: () => T, ...others: (() => unknown)[]): T => {
-  const fields = wrongFields(...others);
-  let result: T;
-  try {
-    result = read();
-  } catch (error) {
-    if (error instanceof ValidationError) throw new ValidationError({ ...fields, ...error.fields });
-    throw error;
-  }
+  const results: T[] = [];
+  const fields = wrongFields(...others, () => results.push(read()));
   if (Object.keys(fields).length > 0) throw new ValidationError(fields);
-  return result;
+  return results[0] as T;
 };

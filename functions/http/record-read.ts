@@ -5,9 +5,9 @@ import { NotFoundError } from '../../core/errors.ts';
 import type { SignUrl } from '../../core/files/signed-urls.ts';
 import { type RequestKind, requestKindOf } from '../../core/ids.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
-import { isRemoved, type StoredRequest } from '../../core/requests/request-rules.ts';
+import { isRemoved, isTerminal, type StoredRequest } from '../../core/requests/request-rules.ts';
 import type { ApiRequest } from './api-request.ts';
-import { json } from './responses.ts';
+import { json, READ_AGAIN } from './responses.ts';
 
 /**
  * The request id in the path; undefined when it is not an id of this kind, so that nothing need be read.
@@ -32,6 +32,8 @@ export const visibleRequest = (
   return stored;
 };
 
-/** 200 with the record of a request, its file URLs signed. */
-export const recordResponse = (stored: StoredRequest, signUrl: SignUrl, now: Date): APIGatewayProxyResult =>
-  json(200, renderRecord(stored, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl }));
+/** 200 with the record of a request, its file URLs signed; of an unfinished one with `Retry-After`. */
+export const recordResponse = (stored: StoredRequest, signUrl: SignUrl, now: Date): APIGatewayProxyResult => {
+  const record = renderRecord(stored, { now, publicBaseUrl: requiredEnv('PUBLIC_BASE_URL'), signUrl });
+  return json(200, record, isTerminal(stored) ? {} : READ_AGAIN);
+};

@@ -9,6 +9,9 @@ export const json = (
   headers: Record<string, string> = {},
 ): APIGatewayProxyResult => ({ statusCode, headers, body: JSON.stringify(body) });
 
+/** The polling interval that callers are advised to keep, in the answer to a creation and to a read of an unfinished request. */
+export const READ_AGAIN = { 'Retry-After': '5' } as const;
+
 /** The response for an error that the caller may see. */
 export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
   const fields = error instanceof ValidationError ? { fields: error.fields } : {};

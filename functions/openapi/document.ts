@@ -16,7 +16,7 @@ const INFO = {
   version: '1',
   summary: 'Asynchronous image and video generation behind one prepaid API.',
   description: [
-    'A creation answers 202 at once; read the record every 5 s, or give `webhookUrl`. Amounts are xTokens.',
+    'A creation answers 202 at once; give `webhookUrl`, or read the record every 5 s, as `Retry-After` says. Amounts are xTokens.',
     'Refusals come in this order: 401, 403 (scope), 429, 400, 409 (`Idempotency-Key`), 403 (blocked end-user), 409 (end-user being deleted), 503, 402, 422; last, for reference videos, what measuring them finds. Nothing is created or debited before all have passed.',
     'Another method on a path of this document is 405 with an `Allow` header, another path 404; both carry the code `not_found`. Bodies are at most 256 KiB. A body on a route that takes none is ignored. Unknown fields and query parameters are refused.',
   ].join('\n\n'),
@@ -53,6 +53,10 @@ const HEADERS: Record<string, Json> = {
     description: 'Whole seconds to wait before the next call, when the service is busy.',
     schema: { type: 'string', pattern: '^[1-9]\\d*$' },
   },
+  'Retry-After-If-Unfinished': {
+    description: 'Whole seconds to wait before the next read, while the request is unfinished.',
+    schema: { type: 'string', pattern: '^[1-9]\\d*$' },
+  },
   'Idempotency-Replayed': {
     description: 'Present when an earlier call with this `Idempotency-Key` was accepted.',
     schema: { type: 'string', const: 'true' },
@@ -60,7 +64,7 @@ const HEADERS: Record<string, Json> = {
 };
 const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(
-    names.map((name) => [name.replace('-If-Busy', ''), { $ref: `#/components/headers/${name}` }]),
+    names.map((name) => [name.replace(/-If-.*/, ''), { $ref: `#/components/headers/${name}` }]),
   );
 
 /** Codes that stand only in the records of requests. */

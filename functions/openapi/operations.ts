@@ -49,6 +49,7 @@ const queries = (query: Parameters<typeof queryParameters>[0]): Json[] => queryP
 
 const IDEMPOTENCY_KEY: Json = { $ref: '#/components/parameters/IdempotencyKey' };
 const CREATION_HEADERS = ['Location', 'Retry-After', 'Idempotency-Replayed'];
+const READ_HEADERS = ['Retry-After-If-Unfinished'];
 const CREATION_REFUSALS = [402, 409, 422, 503] as const;
 const IMAGES = { requestId: PARAMETERS.requestId };
 const END_USER = { email: PARAMETERS.email };
@@ -97,6 +98,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       description: 'The record.',
       schema: schemaRef('GenerationRecord'),
       examples: IMAGE_RECORDS,
+      headers: READ_HEADERS,
     },
     refusals: [404],
   },
@@ -157,6 +159,7 @@ export const OPERATIONS: Record<CallerEndpoint, Operation> = {
       description: 'The record.',
       schema: schemaRef('VideoRecord'),
       examples: VIDEO_RECORDS,
+      headers: READ_HEADERS,
     },
     refusals: [404],
   },

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { getAccount } from '../../core/accounts/accounts.ts';
-import type { BalanceHistoryEntry } from '../../core/ledger/balance-answers.ts';
 import { changeBalance, listLedgerEntries, renderLedgerEntry } from '../../core/ledger/ledger.ts';
 import type { Thousandths } from '../../core/money.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, mapPage } from '../../core/table/pages.ts';
+import { formatEntries } from '../ledger-text.ts';
 import {
   idempotencyKey,
   note as noteText,
@@ -13,7 +13,7 @@ import {
   signedAmount,
   text,
 } from '../options.ts';
-import { formatFields, formatTable } from '../output.ts';
+import { formatFields } from '../output.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 const NOTE_HELP = 'reference of the entry; the customer reads it';
@@ -70,26 +70,5 @@ const history: Verb<{ account: string; page: number; pageSize: number }> = async
   const entries = await listLedgerEntries(accountId, { page, pageSize }, ledgerEntries);
   const value = mapPage(entries, renderLedgerEntry);
   const more = value.hasMore ? `\n\nMore on --page ${page + 1}.` : '';
-  return { value, text: (columns) => tableOf(value.items, columns) + more };
+  return { value, text: (columns) => formatEntries(value.items, columns) + more };
 };
-
-const tableOf = (entries: readonly BalanceHistoryEntry[], columns: number | undefined): string =>
-  formatTable(
-    [
-      'time',
-      { title: 'entry', fit: 'cut' },
-      'reason',
-      'amount',
-      'balance after',
-      { title: 'reference', fit: 'cut' },
-    ],
-    entries.map(({ id, type, reason, amount, balanceAfter, reference, createdAt }) => [
-      createdAt,
-      id,
-      reason,
-      type === 'debit' ? -amount : amount,
-      balanceAfter,
-      reference,
-    ]),
-    columns,
-  );

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { requiredEnv } from '../../core/environment.ts';
-import { type FailedRequests, failUnfinishedRequests } from '../../core/workflow/fail-by-operator.ts';
 import { stopRunningExecutions, waitForExecutions } from '../../core/workflow/stop-executions.ts';
+import { type FailedRequests, failUnfinishedRequests } from '../fail-by-operator.ts';
 import { text } from '../options.ts';
 import { type Perform, UsageError, type Verb } from '../verb.ts';
 

@@ -8,12 +8,8 @@ import {
   type RecordStatus,
   statusAt,
 } from '../../core/requests/request-rules.ts';
-import { stopWorkflow } from '../../core/workflow/execution-history.ts';
-import {
-  ENDED_BY_OPERATOR,
-  failByOperator,
-  isEndedByOperator,
-} from '../../core/workflow/fail-by-operator.ts';
+import { stopWorkflow } from '../execution-history.ts';
+import { ENDED_BY_OPERATOR, failByOperator, isEndedByOperator } from '../fail-by-operator.ts';
 import { note as noteText, recordStatus, seconds, text } from '../options.ts';
 import { formatFields, formatTable } from '../output.ts';
 import { renderFailed, renderReport } from '../request-json.ts';

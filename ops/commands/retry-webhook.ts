@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
 import { text } from '../options.ts';
 import { formatFields } from '../output.ts';
+import { retryWebhook } from '../retry-webhook.ts';
 import type { Perform, Verb } from '../verb.ts';
 
 /** `requests retry-webhook` */

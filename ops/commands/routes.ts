@@ -48,8 +48,14 @@ const list: Verb<object> = async (_options, connected) => {
       formatTable(
         ['model', 'provider', 'upstream model', 'state', 'running', 'most', 'waiting', 'oldest (s)'],
         value.map((route) => [
-          ...[route.model, route.provider, route.upstreamModel, route.state],
-          ...[route.running, route.maxRunning, route.waiting, route.oldestWaitingSeconds],
+          route.model,
+          route.provider,
+          route.upstreamModel,
+          route.state,
+          route.running,
+          route.maxRunning,
+          route.waiting,
+          route.oldestWaitingSeconds,
         ]),
         columns,
       ),

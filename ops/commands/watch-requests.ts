@@ -7,10 +7,9 @@ import { recordStatus, seconds, text } from '../options.ts';
 import { formatTable } from '../output.ts';
 import { loadRequestReport, type RequestReport } from '../request-report.ts';
 import { tellSpans } from '../request-spans.ts';
-import { tellStory } from '../request-story.ts';
 import { type WatchedRequest, watchRequests } from '../request-watch.ts';
 import { createScreen } from '../screen.ts';
-import { formatTimeline } from '../timeline.ts';
+import { formatSpan, formatTimeline } from '../timeline.ts';
 import { type Perform, type Streams, UsageError, type Verb } from '../verb.ts';
 
 /** Seconds between two looks. */
@@ -123,13 +122,13 @@ const lookAtOne = (requestId: string, streams: Streams): Look => {
   return async () => {
     const now = systemClock.now();
     const report = await loadRequestReport(requestId, now);
+    const spans = tellSpans(report, now);
     if (screen) {
       const { status, model } = report.request;
       const head = `${requestId}, ${model}: ${status}. Ctrl-C ends.`;
-      screen(`${head}\n\n${formatTimeline(tellSpans(report, now), now, streams.columns)}`);
+      screen(`${head}\n\n${formatTimeline(spans, now, streams.columns)}`);
     }
-    for (const { at, what, detail } of screen ? [] : tellStory(report, now)) {
-      const line = `${at} ${what}${detail === '' ? '' : `: ${detail}`}`;
+    for (const line of screen ? [] : spans.map(formatSpan)) {
       if (!told.has(line)) streams.out(`${line}\n`);
       told.add(line);
     }

@@ -40,7 +40,9 @@ export const left = <T>(value: T | undefined, what: string): T => {
 export const runCheck = async (check: Check, smoke: Smoke): Promise<CheckResult> => {
   const startedAt = performance.now();
   const ended = (result: CheckResult['result'], detail: string): CheckResult => ({
-    ...{ name: check.name, result, detail },
+    name: check.name,
+    result,
+    detail,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,
   });
   if (smoke.signal.aborted) return ended('skipped', 'The smoke test was stopped.');

@@ -17,7 +17,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 // Imported after standard output and the log settings are set: modules read them when they load.
 const { main } = await import('./program.ts');
 process.exitCode = await main(process.argv.slice(2), {
-  ...{ out, err: (text) => process.stderr.write(text), signal: stopping.signal },
+  out,
+  err: (text) => process.stderr.write(text),
+  signal: stopping.signal,
   columns: (process.stdout.isTTY && process.stdout.columns) || undefined,
 });
 // Connections that the SDK keeps would hold the process open.

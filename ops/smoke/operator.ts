@@ -2,7 +2,6 @@ import { insertAccount, type RequestLimits } from '../../core/accounts/accounts.
 import { insertApiKey, SCOPES } from '../../core/accounts/api-keys.ts';
 import { systemClock } from '../../core/clock.ts';
 import { deleteEndUser } from '../../core/deletion/delete-end-user.ts';
-import { removeAccount } from '../../core/deletion/remove-account.ts';
 import { NotFoundError, ServiceError } from '../../core/errors.ts';
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { type LedgerVerification, verifyLedger } from '../../core/ledger/verify-ledger.ts';
@@ -12,8 +11,9 @@ import { listRequestIdsOfAccount } from '../../core/requests/account-requests.ts
 import { isTerminal } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
-import { stopWorkflow } from '../../core/workflow/execution-history.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
+import { stopWorkflow } from '../execution-history.ts';
+import { removeAccount } from '../remove-account.ts';
 import { poll, SMOKE_EMAIL } from './smoke.ts';
 
 /** What a smoke test does with the operator's permissions. */
@@ -45,7 +45,7 @@ export const createOperator = (): Operator => ({
   },
   modelSettings: listModelSettings,
   webhookAttempts: listWebhookAttempts,
-  verifyLedger: (accountId) => verifyLedger([{ accountId }], { full: true }),
+  verifyLedger: (accountId) => verifyLedger([{ accountId }]),
   async removeAccount(accountId, requestIds) {
     let refusal: unknown;
     // Not stopped with the run: it must go on then.

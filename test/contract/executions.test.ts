@@ -52,7 +52,6 @@ describe.each([
       'Dispatch request',
       'Choose next step',
       'Wait for provider',
-      'Query provider',
       'Choose next step',
       'Store outputs',
       'Settle request',

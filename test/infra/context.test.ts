@@ -104,7 +104,7 @@ describe('the context', () => {
       imageDeadlineSeconds: 600,
       videoDeadlineSeconds: 3600,
       queueDeadlineSeconds: 3600,
-      pollIntervalSeconds: 5,
+      pollIntervalSeconds: 2,
       callbackWaitSeconds: 300,
       reconcileIntervalSeconds: 60,
       webhookRetrySeconds: '5,300,1800,7200,18000,36000,50400,72000,86400',
@@ -150,7 +150,8 @@ describe('the context', () => {
     ['workflow/dispatch-request', 'CALLBACK_WAIT_SECONDS', '300'],
     ['workflow/dispatch-request', 'VIDEO_DEADLINE_SECONDS', '3600'],
     ['workflow/dispatch-request', 'IMAGE_DEADLINE_SECONDS', '600'],
-    ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '5'],
+    ['workflow/dispatch-request', 'POLL_INTERVAL_SECONDS', '2'],
+    ['events/reconcile', 'POLL_INTERVAL_SECONDS', '2'],
     ['workflow/store-outputs', 'ALLOW_PRIVATE_TARGETS', 'false'],
   ])('a default reaches %s as %s=%s', async (name, variableName, value) => {
     expect(await variable({}, name, variableName)).toBe(value);
@@ -193,8 +194,8 @@ describe('the context', () => {
   });
 
   test('numbers and flags may have their own types in cdk.json', () => {
-    expect(read({ pollIntervalSeconds: 2, allowPrivateTargets: true, guardrailVersion: 4 })).toMatchObject({
-      pollIntervalSeconds: 2,
+    expect(read({ pollIntervalSeconds: 3, allowPrivateTargets: true, guardrailVersion: 4 })).toMatchObject({
+      pollIntervalSeconds: 3,
       allowPrivateTargets: true,
       guardrailVersion: '4',
     });
@@ -248,9 +249,11 @@ describe('an invalid context value fails the synthesis and names the key', () =>
     ['providers', 'fake'],
     ['sandboxMaxRunning', '0'],
     ['maxRunning', '0'],
+    ['maxRunning', '201'],
     ['modelRoutes', '{'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"nobody","upstreamModel":"x"}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":""}}'],
+    ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":"x","maxRunning":201}}'],
     ['modelRoutes', '{"xSD5Pro":{"provider":"modelark","upstreamModel":"x","typo":1}}'],
   ])('%s=%s', async (key, value) => {
     await expect(synthesizeService({ [key]: value })).rejects.toThrow(

@@ -42,11 +42,9 @@ const requestsIn = (...names: string[]): string => `${names.map(index).join(' ')
 
 const READS_ACCOUNT = { [itemsOf(ACCOUNTS)]: onTable('GetItem') };
 const COUNTS_CALL = { [itemsOf(KEYS)]: onTable('UpdateItem') };
-/** What a list holds of requests and end-users is counted once, and void when it changes. */
-const KEEPS_COUNTS = { [itemsOf('COUNTS#*')]: onTable('BatchWriteItem', 'Query') };
-const NOTES_CHANGE = { [itemsOf('COUNTS#*')]: onTable('UpdateItem') };
 const CREATE = {
-  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, CATALOG)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
+  [itemsOf(CATALOG)]: onTable('Query'),
   [itemsOf(ACCOUNTS, END_USERS, IDEMPOTENCY, REQUESTS, LEDGERS)]: onTable('PutItem', 'UpdateItem'),
   [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   [GENERATION]: 'states:StartExecution',
@@ -62,13 +60,11 @@ const DELETE = {
   ...READS_TO_DELETE,
   ...COUNTS_CALL,
   [itemsOf(REQUESTS, LEDGERS)]: DELETES,
-  ...NOTES_CHANGE,
   ...REMOVE_FILES,
 };
 const BLOCK = {
   ...READS_ACCOUNT,
   [itemsOf(KEYS, END_USERS)]: onTable('UpdateItem'),
-  ...NOTES_CHANGE,
 };
 /** Reads and writes of the same partitions have the same resource here, and are told apart by their actions. */
 const TASK = 'dynamodb:GetItem dynamodb:Query dynamodb:UpdateItem';
@@ -78,10 +74,15 @@ const END = {
 };
 /** The function that parses what strangers' servers send for a creation. */
 const MEASURE_CLIPS = 'ClipMeasuringMeasureClipsFunction.Arn';
-const WAKE = 'states:SendTaskHeartbeat states:SendTaskSuccess';
-/** Gives a permit of a provider's route back, and lets the next request in. */
-const ADMIT = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'Query', 'UpdateItem') };
-const LET_IN = { ...ADMIT, [GENERATION]: 'states:SendTaskSuccess' };
+const WAKE = 'states:SendTaskSuccess';
+/** Takes a request out of its queue, and gives its permit of a provider's route back. */
+const LEAVE = { [itemsOf('GATE#*')]: onTable('DeleteItem', 'UpdateItem') };
+const RUN = 'RECONCILER';
+/** Starts a run of the reconciler if none is alive. */
+const START_RUN = {
+  [itemsOf(RUN)]: onTable('UpdateItem'),
+  'ReconcilerReconcileFunction.Arn': 'lambda:InvokeFunction',
+};
 
 /** What each function may do besides writing logs: actions by resource. */
 export const PERMISSIONS: Record<string, Record<string, string>> = {
@@ -97,7 +98,6 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-generations': {
     [itemsOf(ACCOUNTS, REQUESTS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
-    ...KEEPS_COUNTS,
     [requestsIn('GSI2', 'GSI3')]: onTable('Query'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
@@ -106,14 +106,12 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'api/list-end-users': {
     [itemsOf(ACCOUNTS, END_USERS)]: onTable('BatchGetItem', 'GetItem'),
     ...COUNTS_CALL,
-    ...KEEPS_COUNTS,
     [listOf('END_USERS#*')]: onTable('Query'),
   },
   'api/delete-end-user': {
     [itemsOf(ACCOUNTS, END_USERS, REQUESTS, LEDGERS)]: onTable('GetItem', 'Query'),
     [itemsOf(END_USERS, REQUESTS, LEDGERS)]: DELETES,
     ...COUNTS_CALL,
-    ...NOTES_CHANGE,
     ...REMOVE_FILES,
     [requestsIn('GSI3')]: onTable('Query'),
   },
@@ -125,13 +123,14 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/get-video': {
-    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, RUN)]: onTable('GetItem', 'Query'),
     [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
   'api/list-models': {
-    [itemsOf(ACCOUNTS, CATALOG)]: onTable('GetItem', 'Query'),
+    ...READS_ACCOUNT,
+    [itemsOf(CATALOG)]: onTable('Query'),
     ...COUNTS_CALL,
     [PROVIDER_KEYS]: 'secretsmanager:DescribeSecret',
   },
@@ -147,17 +146,21 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATION]: WAKE,
   },
   'workflow/dispatch-request': {
-    [itemsOf(REQUESTS)]: onTable('GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS)]: onTable('PutItem', 'Query', 'UpdateItem'),
     [`${SIGNING_KEY} ${CALLBACK_SECRET} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
-    ...LET_IN,
+    ...LEAVE,
   },
   'workflow/await-capacity': {
-    [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
-    ...LET_IN,
-    [itemsOf('GATE#*')]: onTable('DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    [itemsOf(REQUESTS, RUN)]: onTable('GetItem'),
+    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    ...START_RUN,
+    [itemsOf('GATE#*')]: onTable('DeleteItem', 'PutItem', 'UpdateItem'),
+    [GENERATION]: WAKE,
   },
   'workflow/await-provider': {
-    [itemsOf(REQUESTS)]: TASK,
+    [itemsOf(REQUESTS, RUN)]: onTable('GetItem', 'Query'),
+    [itemsOf(REQUESTS)]: onTable('UpdateItem'),
+    ...START_RUN,
     [PROVIDER_KEYS]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
   },
@@ -170,10 +173,10 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [itemsOf(REQUESTS)]: TASK,
     [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
-    ...LET_IN,
+    [itemsOf('GATE#*')]: onTable('UpdateItem'),
   },
   'workflow/settle-request': { ...END, [WEBHOOKS]: 'states:StartExecution' },
-  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LET_IN, [WEBHOOKS]: 'states:StartExecution' },
+  'workflow/fail-request': { ...END, ...REMOVE_FILES, ...LEAVE, [WEBHOOKS]: 'states:StartExecution' },
   'workflow/list-expired-requests': { [listOf('DUE#EXPIRE#*')]: onTable('Query') },
   'workflow/expire-requests': {
     [itemsOf(REQUESTS)]: onTable('GetItem', 'UpdateItem'),
@@ -184,22 +187,15 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
-    [itemsOf(REQUESTS)]: onTable('PutItem'),
+    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'PutItem'),
     [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'events/reconcile': {
-    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: onTable(
-      'BatchGetItem',
-      'BatchWriteItem',
-      'DeleteItem',
-      'GetItem',
-      'PutItem',
-      'Query',
-      'UpdateItem',
-    ),
-    ...NOTES_CHANGE,
-    ...ADMIT,
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS, RUN)]: onTable('BatchGetItem', 'GetItem', 'Query'),
+    [itemsOf(REQUESTS, ACCOUNTS, END_USERS, LEDGERS)]: DELETES,
+    [itemsOf(RUN)]: onTable('UpdateItem'),
+    [itemsOf('GATE#*')]: onTable('BatchGetItem', 'DeleteItem', 'Query', 'UpdateItem'),
     [listOf('DUE#*')]: onTable('Query'),
     [listOf('GATES')]: onTable('Query'),
     [requestsIn('GSI3')]: onTable('Query'),
@@ -212,13 +208,12 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'events/reconcile-lost': {
     ...END,
     ...REMOVE_FILES,
-    ...LET_IN,
+    ...LEAVE,
     [WEBHOOKS]: 'states:StartExecution',
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'workflow/verify-ledgers': {
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [requestsIn('GSI2')]: onTable('Query'),
   },
   'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },

@@ -69,7 +69,6 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'states:ListExecutions': /\bpaginateListExecutions\d*\(|new ListExecutionsCommand\d*\(/,
   'states:StopExecution': /new StopExecutionCommand\d*\(/,
   'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
-  'states:SendTaskHeartbeat': /new SendTaskHeartbeatCommand\d*\(/,
   'lambda:InvokeFunction': /new InvokeCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };

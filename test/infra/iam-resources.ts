@@ -73,7 +73,6 @@ const patternOf = (arn: string): RegExp => {
  */
 export const UNDOCUMENTED: Record<string, string> = {
   'states:SendTaskSuccess': 'statemachine',
-  'states:SendTaskHeartbeat': 'statemachine',
 };
 
 /** A type that an action is documented to have in the guide of its service: of the items of a Distributed Map, for the redrive of its run. */

@@ -24,10 +24,11 @@ const executionsOf = (machine: string, end: string): Alarm => [
   '>= 1 in 1 x 300 s',
 ];
 
-/** Every alarm. Only the first two tell also when they have no data any more. */
+/** Every alarm. Only the first three tell also when they have no data any more. */
 const ALARMS: Alarm[] = [
   ofService(METRIC.ledgerVerified, '< 1 in 2 x 86400 s, or no data'),
   ofService(METRIC.workOverdue, '>= 900 in 1 x 900 s, or no data'),
+  ofService(METRIC.lookOverdue, '>= 180 in 1 of 3 x 60 s, or no data'),
   ofService(METRIC.oldestOpenRequest, '>= 19800 in 1 x 900 s'),
   ofService(METRIC.oldestWaiting, '>= 1800 in 1 x 900 s'),
   ofService(METRIC.ledgerProblem, '>= 1 in 1 x 300 s'),
@@ -61,7 +62,7 @@ interface MathMetric {
 }
 
 const described = ({ Properties }: Resource): Alarm => {
-  const { MetricName, Threshold, EvaluationPeriods } = Properties;
+  const { MetricName, Threshold, EvaluationPeriods, DatapointsToAlarm } = Properties;
   // Missing data is never a breach: the first deployment would raise every such alarm at once.
   const sign = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' }[
     Properties.ComparisonOperator as string
@@ -71,7 +72,8 @@ const described = ({ Properties }: Resource): Alarm => {
   expect(Properties.InsufficientDataActions ?? Properties.AlarmActions).toEqual(Properties.AlarmActions);
   expect([MetricName, Properties.TreatMissingData]).toEqual([MetricName, missing]);
   const { metric, period } = Properties.Metrics ? ofMath(Properties.Metrics) : ofMetric(Properties);
-  return [metric, `${sign} ${Threshold} in ${EvaluationPeriods} x ${period} s${noData}`];
+  const some = DatapointsToAlarm === undefined ? '' : `${DatapointsToAlarm} of `;
+  return [metric, `${sign} ${Threshold} in ${some}${EvaluationPeriods} x ${period} s${noData}`];
 };
 
 const ofMetric = ({ Namespace, MetricName, Dimensions, Period }: Resource['Properties']) => {
@@ -101,6 +103,13 @@ const alarms = () => ofType(service.resources, 'AWS::CloudWatch::Alarm').map(([,
 describe('the alarms', () => {
   test('are these, and no others', () => {
     expect(alarms().map(described).toSorted()).toEqual(ALARMS.toSorted());
+  });
+
+  test('that the reconciler is dead rings after three of its intervals, in whole minutes', async () => {
+    const { resources } = await synthesizeService({ reconcileIntervalSeconds: 61 });
+    const found = ofType(resources, 'AWS::CloudWatch::Alarm').map(([, alarm]) => described(alarm));
+
+    expect(found).toContainEqual(ofService(METRIC.lookOverdue, '>= 180 in 1 of 3 x 120 s, or no data'));
   });
 
   test('describe the problem in a sentence, and notify the topic', () => {
@@ -305,14 +314,11 @@ describe('the policy of the topic', () => {
   });
 });
 
-test('what is new in the ledgers is verified once a day, everything once a week', () => {
+test('the ledgers are verified once a day', () => {
   const rules = ofType(service.resources, 'AWS::Events::Rule')
     .map(([, { Properties }]) => Properties)
     .filter(({ Targets }) => render(Targets[0].Arn) === 'LedgerVerificationWorkflowMachineStateMachine');
 
-  expect(rules).toMatchObject([
-    { ScheduleExpression: 'rate(1 day)', State: 'ENABLED' },
-    { ScheduleExpression: 'rate(7 days)', State: 'ENABLED' },
-  ]);
-  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{"full":false}', '{"full":true}']);
+  expect(rules).toMatchObject([{ ScheduleExpression: 'rate(1 day)', State: 'ENABLED' }]);
+  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{}']);
 });

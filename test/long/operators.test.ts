@@ -6,6 +6,7 @@ import {
   anUndrawnGeneration,
   type Caller,
   callerWith,
+  eventually,
   newCaller,
   settled,
   sharedService,
@@ -14,6 +15,8 @@ import {
 import { entriesOf, expectUnbrokenChain } from '../contract/support/ledger.ts';
 import { type LocalService, ops } from '../contract/support/local-service.ts';
 
+/** A change of a model's settings takes effect within 5 s; with time for the call that shows it. */
+const CACHED_SECONDS = 10;
 const VIDEO_IDS = ['xW2.7S', 'xW3.0s', 'xW3.0sPro'];
 
 let service: LocalService;
@@ -65,11 +68,19 @@ describe('A newly set rate', () => {
     ]);
   });
 
-  test('is the price of every later request of any size', async () => {
-    const { requestId } = await accepted(caller, anUndrawnGeneration({ model: 'xSD4.5', size: '4K', n: 3 }));
-    await settled(caller, requestId);
+  test('is the price of a request of any size, once the old rate is no longer cached', async () => {
+    const create = () => accepted(caller, anUndrawnGeneration({ model: 'xSD4.5', size: '4K', n: 3 }));
+    const entries = await eventually(
+      async () => {
+        const { requestId } = await create();
+        await settled(caller, requestId);
+        return entriesOf(caller, requestId);
+      },
+      ([, generation]) => generation?.[1] === 21.375,
+      CACHED_SECONDS,
+    );
 
-    expect(await entriesOf(caller, requestId)).toEqual([
+    expect(entries).toEqual([
       ['refund', 21.375],
       ['generation', 21.375],
     ]);
@@ -140,8 +151,14 @@ describe('A model that is disabled', () => {
       id: 'xSD4.5',
       enabled: false,
     });
-    expect(wrongFields(await create())).toEqual(['model']);
-    expect(await listed()).toEqual(['xZI1.0Pro', ...VIDEO_IDS]);
+    expect(wrongFields(await eventually(create, ({ status }) => status === 400, CACHED_SECONDS))).toEqual([
+      'model',
+    ]);
+    const isListed = (ids: string[]) => ids.includes('xSD4.5');
+    expect(await eventually(listed, (ids) => !isListed(ids), CACHED_SECONDS)).toEqual([
+      'xZI1.0Pro',
+      ...VIDEO_IDS,
+    ]);
     expect(await known()).toMatchObject({ enabled: false, reason: 'switched off by the operator' });
     expect(await settled(caller, requestId)).toMatchObject({ error: { code: 'content_policy' } });
 
@@ -149,8 +166,8 @@ describe('A model that is disabled', () => {
       id: 'xSD4.5',
       enabled: true,
     });
-    expect((await create()).status).toBe(202);
-    expect(await listed()).toEqual(['xSD4.5', 'xZI1.0Pro', ...VIDEO_IDS]);
+    await eventually(create, ({ status }) => status === 202, CACHED_SECONDS);
+    expect(await eventually(listed, isListed, CACHED_SECONDS)).toEqual(['xSD4.5', 'xZI1.0Pro', ...VIDEO_IDS]);
     expect(await known()).toMatchObject({ enabled: true, reason: null });
   });
 });

@@ -42,7 +42,7 @@ export const KEPT: readonly Kept[] = [
   },
   {
     of: 'ReconcilerReconcileFunction',
-    actions: ['secretsmanager:GetSecretValue', 'states:SendTaskHeartbeat', 'states:SendTaskSuccess'],
+    actions: ['secretsmanager:GetSecretValue', 'states:SendTaskSuccess'],
     why: 'queries the provider of a request whose callback was lost, and wakes its execution',
   },
   {

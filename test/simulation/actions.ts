@@ -1,5 +1,6 @@
 import type { PlannedFault } from './engine/faults.ts';
 import type { OutageMode, Service } from './engine/outages.ts';
+import type { ClipKind } from './upstream/clips.ts';
 import type { Behaviour, CallbackMode } from './upstream/providers.ts';
 import type { Receiver } from './upstream/receivers.ts';
 
@@ -39,6 +40,8 @@ export type Action =
       behaviour: Behaviour;
       callback: CallbackMode;
       webhook: Receiver | undefined;
+      /** The reference videos, for the model that takes them. */
+      clips?: ClipKind[] | undefined;
       /** Which of a few idempotency keys goes along, if any. */
       key: number | undefined;
       /** How often it is sent again when it is not answered, and how many times at once. */
@@ -55,6 +58,8 @@ export type Action =
       /** What happens once it has ended. */
       afterEnd?: Removal | undefined;
     }
+  /** So many creations one after the other by an account that can pay for them. */
+  | { do: 'crowd'; account: number; user: number; model: ModelName; count: number; everyMs: number }
   /** `intrude`: another account tries to read and to delete it. */
   | { do: 'read' | 'delete' | 'intrude'; request: number }
   | { do: 'bulk-delete'; requests: number[] }
@@ -68,12 +73,19 @@ export type Action =
   | { do: 'abort-in'; pick: number; afterMs: number; kills: boolean }
   /** Every process that is at work a moment later dies. */
   | { do: 'crash'; afterMs: number }
+  /** The runs of the reconciler die a moment later, two run at once, or none is started for minutes. */
+  | { do: 'reconciler'; how: 'dies' | 'runs-twice' | 'is-late'; afterMs: number }
   /** What is done next meets it. */
   | ({ do: 'fault' } & PlannedFault)
   /** A service is out of order from now on; of the table, the items of one request. */
   | { do: 'outage'; service: Service; mode: OutageMode; lengthMs: number; pick: number }
   | { do: 'replace-key' | 'set-limits'; account: number }
-  | { do: 'set-rate' | 'set-route' | 'set-retention' | 'redeploy'; pick: number }
+  | { do: 'set-rate' | 'switch-model'; pick: number }
+  | { do: 'set-route' | 'set-running' | 'unroute' | 'set-retention' | 'redeploy'; pick: number }
+  /** A secret gets a new value; of one that leaked the old one is worth nothing from then on. */
+  | { do: 'rotate-secret'; pick: number; isLeaked: boolean }
+  /** All ledgers are verified, what is new in them or everything. */
+  | { do: 'verify-ledgers'; full: boolean }
   | { do: 'reconcile' | 'sweep' | 'wait' };
 
 /** An action, and how many milliseconds pass before the next one. */

@@ -206,6 +206,7 @@ export class Admission {
     for (const [key, since] of this.waitingSince) {
       const name = key.slice(gatePartition('').length, key.indexOf('|'));
       const gate = findGate(name);
+      if (!gate) this.lookAtClosed(key, name, since);
       const item = this.gates().find((one) => nameOf(one) === name);
       this.lookAtTurn(requestIn(key), item);
       const isPaused =
@@ -216,6 +217,15 @@ export class Admission {
       if (scheduler.now - from > IDLE_MS) {
         this.add(`[idle gate] ${key} waits for ${scheduler.now - from} ms, and nothing runs`);
       }
+    }
+  }
+
+  /** Where no model leads any more everybody is woken, to go where their route leads now. */
+  private lookAtClosed(key: string, name: string, since: number): void {
+    const { evidence, scheduler } = this.world;
+    const forMs = scheduler.now - Math.max(since, evidence.deployedAt, evidence.disturbedAt);
+    if (forMs > IDLE_MS && this.isRunning(requestIn(key))) {
+      this.add(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
     }
   }
 

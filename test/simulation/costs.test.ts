@@ -1,25 +1,13 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import type { Part } from '../../bench/results.ts';
+import { measureApart } from '../../bench/simulated/apart.ts';
 
-const MEASURE = new URL('../../bench/costs/measure.ts', import.meta.url);
-/** In a process of its own, as the simulation replaces clock, timers and network. */
-const SCRIPT = `const { measureCosts } = await import(${JSON.stringify(MEASURE)});
-console.log(JSON.stringify(await measureCosts()));`;
+test('a request of each default route costs what docs/performance.md says', async () => {
+  const { results } = await measureApart('costs');
+  const figureOf = (name: string): number | undefined =>
+    results.find((result) => result.name === name)?.value;
 
-test('a request takes the write units and transitions of docs/performance.md', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', SCRIPT]);
-  const { results } = JSON.parse(stdout) as Part;
-  const counts = results.filter(({ unit }) => unit === 'units' || unit === 'transitions');
-
-  expect(counts.map(({ name, value }) => [name, value])).toEqual([
-    ['image: write units of the creation', 12],
-    ['image: write units, creation to removal, without its reads', 28],
-    ['image: transitions', 4],
-    ['video by callback: write units of the creation', 12],
-    ['video by callback: write units, creation to removal, without its reads', 35],
-    ['video by callback: transitions', 6],
-  ]);
+  expect(figureOf('video, polled, 180 s: transitions of the generation')).toBe(6);
+  expect(figureOf('image, polled, 18 s: transitions of the generation')).toBe(6);
+  expect(figureOf('image, synchronous, 15 s: transitions of the generation')).toBe(4);
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
 });

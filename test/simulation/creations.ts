@@ -4,12 +4,14 @@ import type { Action, ModelName, Removal } from './actions.ts';
 import { type Answer, type ApiCall, codeOf } from './api.ts';
 import { CLOCKS_APART_MS, deadlineMs } from './clocks.ts';
 import { kindOf, type Service } from './engine/outages.ts';
+import { type ClipKind, clipUrlOf } from './upstream/clips.ts';
 import { promptOf } from './upstream/providers.ts';
 import { webhookUrlOf } from './upstream/receivers.ts';
 import type { Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 type Create = Extract<Action, { do: 'create' }>;
+type Crowd = Extract<Action, { do: 'crowd' }>;
 
 /** One wish of a caller for outputs, however often it was sent. */
 export interface Creation {
@@ -29,6 +31,9 @@ const PAUSE_MS = 180_000;
 const REPEAT_AFTER_MS = 1_000;
 /** How long after the deadline it is ours again. */
 const AFTER_DEADLINE_MS = 60_000;
+/** The credit of an account before its crowd, and the behaviours of the crowd's requests at their provider. */
+const CROWD_AMOUNT = 200;
+const CROWD_BEHAVIOURS = ['instant', 'instant', 'works'] as const;
 /** What creations need of the simulation around them. */
 interface Surroundings {
   call: (account: number, call: Omit<ApiCall, 'apiKey'>) => Promise<Answer>;
@@ -60,6 +65,7 @@ export class Creations {
     const prompt = promptOf(`p${this.all.length}`, behaviour, callback);
     const body = {
       ...bodyOf(action.model, action.outputs),
+      ...(action.model === 'xW3.0s' && action.clips ? withClips(action.clips) : {}),
       ...(action.webhook === undefined ? {} : { webhookUrl: webhookUrlOf(action.webhook) }),
       prompt,
       endUserEmail: USERS[action.user],
@@ -93,6 +99,20 @@ export class Creations {
       });
     }
     await Promise.all(Array.from({ length: action.atOnce }, send));
+  }
+
+  /** Begins several creations that end soon, so often that some begin to wait just as others end. */
+  async crowd({ account, user, model, count, everyMs }: Crowd): Promise<void> {
+    const { random, scheduler } = this.world;
+    this.around.begin({ do: 'top-up', account, amount: CROWD_AMOUNT, repeats: 0 });
+    for (let index = 0; index < count; index++) {
+      await scheduler.sleep(random.whole(0, 2 * everyMs));
+      const behaviour = random.pick(CROWD_BEHAVIOURS);
+      const outputs = random.whole(1, 2);
+      const repeats = { webhook: undefined, key: undefined, repeats: 0, atOnce: 1 } as const;
+      const how = { behaviour, callback: 'once', outputs, ...repeats } as const;
+      this.around.begin({ do: 'create', account, user, model, ...how });
+    }
   }
 
   /** Its provider revokes our credential so long before the deadline of a request that is called now, and until after it. */
@@ -173,6 +193,12 @@ export class Creations {
       this.violations.push(`${creation.prompt} was refused and accepted: ${codeOf(answer)}`);
   }
 }
+
+/** At the lowest price, which few seconds of an account's balance cover. */
+const withClips = (kinds: readonly ClipKind[]): Record<string, unknown> => ({
+  resolution: '480p',
+  referenceVideos: kinds.map(clipUrlOf),
+});
 
 const bodyOf = (model: ModelName, outputs: number): Record<string, unknown> => {
   switch (model) {

@@ -2,6 +2,9 @@ import { requestPartition } from '../../core/table/keys.ts';
 import { type Action, TASKS } from './actions.ts';
 import type { Simulation } from './simulation.ts';
 
+const RECONCILER = 'events/reconcile';
+/** For how long EventBridge may start nothing. */
+const LATE_MINUTES_MS = 120_000;
 /** `img_` and a ULID. */
 const ID_LENGTH = 30;
 
@@ -32,7 +35,7 @@ export const disturb = (simulation: Simulation, action: Action): void => {
         world.scheduler.after(action.afterMs, () => {
           world.evidence.interventions.add(execution.name);
           world.stepFunctions.abort(execution);
-          if (action.kills) world.lambda.killAll(execution.name);
+          if (action.kills) world.lambda.killAll({ requestId: execution.name });
         }),
       );
       return;
@@ -42,6 +45,9 @@ export const disturb = (simulation: Simulation, action: Action): void => {
         world.disturb();
         world.lambda.killAll();
       });
+      return;
+    case 'reconciler':
+      disturbReconciler(simulation, action);
       return;
     case 'fault':
       world.faults.add(action);
@@ -65,5 +71,26 @@ export const disturb = (simulation: Simulation, action: Action): void => {
       if (past) world.lambda.redeliver(past.fn, past.payload, 0);
       return;
     }
+  }
+};
+
+/** The reconciler's runs die, two of them are under way at once, or EventBridge starts none for minutes. */
+const disturbReconciler = (
+  { world, schedule }: Simulation,
+  { how, afterMs }: Extract<Action, { do: 'reconciler' }>,
+): void => {
+  switch (how) {
+    case 'dies':
+      world.scheduler.after(afterMs, () => {
+        world.disturb();
+        world.lambda.killAll({ functionName: RECONCILER });
+      });
+      return;
+    case 'runs-twice':
+      void schedule.runNow();
+      world.scheduler.after(afterMs, () => void schedule.runNow());
+      return;
+    case 'is-late':
+      schedule.stayAway(LATE_MINUTES_MS + afterMs);
   }
 };

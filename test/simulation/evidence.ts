@@ -66,6 +66,12 @@ export class Evidence {
   readonly heldOff = new Map<string, { untilMs: number; atMs: number }>();
   /** The queries that came before that although nothing went wrong inside the service. */
   readonly hastyQueries: string[] = [];
+  /** When a model last lost its route, in epoch milliseconds. */
+  readonly unroutedAt = new Map<string, number>();
+  /** When functions last got another configuration, in epoch milliseconds. */
+  deployedAt = 0;
+  /** When an outage was last met, in epoch milliseconds; later than now while the schedule has one. */
+  outageAt = 0;
   /** When something last went wrong inside the service itself, in epoch milliseconds. */
   faultAt = 0;
   /** When a fault was last met or an outage was last felt, in epoch milliseconds. */
@@ -127,6 +133,11 @@ export class Evidence {
     }
     this.untoldTasks.add(taskId);
     if (end === 'refused' && !this.refusedTasks.has(taskId)) this.refusedTasks.set(taskId, at);
+  }
+
+  /** A call met an outage, or the schedule one that lasts until then. */
+  meetOutage(at: number): void {
+    this.outageAt = Math.max(this.outageAt, at);
   }
 
   /** A file's own server did not give it. */

@@ -18,7 +18,7 @@ export class Expiry {
   constructor(world: World, witness: Witness) {
     this.world = world;
     this.witness = witness;
-    world.onFileRemoved = (objectKey) => this.judgeRemoval(objectKey);
+    world.onFileRemoved.push((objectKey) => this.judgeRemoval(objectKey));
     witness.onExpire = (life) => this.judgeMark(life);
   }
 

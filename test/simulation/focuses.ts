@@ -7,6 +7,7 @@ import {
   changeBalance,
   crash,
   createOf,
+  crowdOf,
   deleteUser,
   fault,
   looks,
@@ -17,6 +18,10 @@ import {
   pick,
   providerOutage,
   reconcile,
+  reconciler,
+  reroute,
+  rotateSecret,
+  verifyLedgers,
 } from './stimuli.ts';
 
 const MOMENTS = fc.nat(30);
@@ -86,6 +91,7 @@ export const FOCUSES: Weighted<Step> = [
       [
         [3, createOf({ beside: 4, besides: ['block-account', 'top-up', 'block'], fault: 4 })],
         [5, changeBalance],
+        [2, verifyLedgers],
         [2, fault],
         [1, looks],
         [1, meddle],
@@ -106,13 +112,34 @@ export const FOCUSES: Weighted<Step> = [
         [3, changeBalance],
         [2, meddle],
         [1, crash],
+        [1, reconciler],
         [1, outageOf('step-functions', 'functions', 'table')],
-        [1, fc.record({ do: fc.constantFrom('set-route' as const, 'redeploy' as const), pick })],
+        [2, reroute],
+        [1, fc.record({ do: fc.constant('redeploy' as const), pick })],
         [1, reconcile],
       ],
       [
         [5, MOMENTS],
         [2, SECONDS],
+      ],
+    ),
+  ],
+  // Turns: requests that end as soon as they are called, at routes with room for one or two, where others just begin to wait.
+  [
+    1,
+    stepOf(
+      [
+        [2, crowdOf],
+        [1, createOf({ models: ['xSD4.5', 'xW3.0s'], behaviour: 'slow' })],
+        [1, fault],
+        [1, crash],
+        [1, reconciler],
+        [1, outageOf('table', 'step-functions', 'functions')],
+      ],
+      [
+        [3, MOMENTS],
+        [3, fc.integer({ min: 30, max: 1_500 })],
+        [1, SECONDS],
       ],
     ),
   ],
@@ -122,11 +149,13 @@ export const FOCUSES: Weighted<Step> = [
     stepOf(
       [
         [4, createOf({ models: ['xW2.7S', 'xW3.0s', 'xQI3Pro'], behaviour: 'instant', revoked: 1 })],
+        [2, createOf({ models: ['xW3.0s'], behaviour: 'instant', clips: 8, beside: 2, fault: 3 })],
         [2, createOf({ behaviour: 'slow-files' })],
         [2, abortStoring],
         [2, onRequest],
         [3, meddle],
         [1, providerOutage],
+        [1, rotateSecret],
       ],
       ANY_TIME,
     ),

@@ -22,6 +22,8 @@ export interface Ending {
 const LATE_MS = 60_000;
 /** How long a provider refuses us before that is final. */
 const REFUSED_MS = 300_000;
+/** The longest that a creation takes, which reads the routes at its beginning. */
+const CREATION_MS = 30_000;
 /** The status of the answer to a credential that was revoked. */
 const UNAUTHORIZED = 401;
 /** How often a file's own server may fail before the file counts as one that cannot be had. */
@@ -30,13 +32,17 @@ const FILE_ATTEMPTS = 3;
 /** When a request may be given up although nothing was lost, in epoch milliseconds. */
 const deadlineOf = ({ life, evidence, deadlineSeconds, queueSeconds }: Ending): number => {
   const [first] = evidence.callsOf(life.requestId);
-  return first ? first.sentAt + deadlineSeconds * 1000 : life.acceptedAt + queueSeconds * 1000;
+  // A creation counts from its beginning, and measures reference videos before it is accepted.
+  const createdAt = Math.min(life.acceptedAt, Date.parse(String(life.accepted.createdAt)));
+  return first ? first.sentAt + deadlineSeconds * 1000 : createdAt + queueSeconds * 1000;
 };
 
 /** Why a request need not get everything that was planned for it. Each looks at that request alone. */
 const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'an operator failed it or stopped its execution': ({ life, evidence }) =>
     evidence.interventions.has(life.requestId),
+  'its model had no route, and nobody knew where to call': ({ life, evidence }) =>
+    (evidence.unroutedAt.get(String(life.accepted.model)) ?? 0) >= life.acceptedAt - CREATION_MS,
   'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
 };
 

@@ -9,13 +9,12 @@ import { insertApiKey, revokeApiKey, SCOPES, setKeyLimits } from '../../core/acc
 import { changeBalance } from '../../core/ledger/ledger.ts';
 import { verifyLedger } from '../../core/ledger/verify-ledger.ts';
 import { putRate } from '../../core/models/model-settings.ts';
-import { retryWebhook } from '../../core/webhooks/retry-webhook.ts';
 import { failStoredRequest } from '../../core/workflow/fail-request.ts';
-import type { Action } from './actions.ts';
-import { TIGHT_ROUTES } from './admission-rules.ts';
+import { retryWebhook } from '../../ops/retry-webhook.ts';
+import { type Action, MODELS } from './actions.ts';
 import { callApi } from './api.ts';
+import { deploy } from './deployments.ts';
 import type { Simulation } from './simulation.ts';
-import type { World } from './world.ts';
 
 /** What a command answers that asks for something that is not so, or no longer. */
 const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
@@ -73,10 +72,22 @@ export const operators = async (simulation: Simulation, action: Action): Promise
       await command(simulation, () => putRate('xZI1.0Pro', { perImage: [{ maxPixels: null, xTokens }] }));
       return;
     }
+    case 'switch-model': {
+      const model = MODELS[action.pick % MODELS.length] ?? '';
+      await command(simulation, () => simulation.models.switch(model, action.pick % 2 === 0));
+      return;
+    }
+    case 'rotate-secret': {
+      const name = SECRETS[action.pick % SECRETS.length] ?? '';
+      world.secrets.rotate(name, action.isLeaked ? 0 : GRACE_MS);
+      return;
+    }
     case 'set-route':
+    case 'set-running':
+    case 'unroute':
     case 'set-retention':
     case 'redeploy':
-      deploy(world, action.do, action.pick);
+      deploy(world, action);
       return;
     case 'fail': {
       const open = simulation.witness.open();
@@ -120,59 +131,18 @@ const replaceKey = async (simulation: Simulation, index: number): Promise<void> 
   standing.judgeRevoked(await callApi(world, { route: 'get-balance', apiKey: old }));
 };
 
+/** The secrets that operators replace, as the functions' environment names them. */
+const SECRETS = ['arn:modelark-key', 'arn:modelstudio-key', 'arn:callback-secret'];
+/** How long an operator waits before the old key of a provider is revoked: `docs/operating.md`, and a little. */
+const GRACE_MS = 1_210_000;
+
 /** How long a revoked key may still be taken: decisions, section 2. */
 const KEY_CACHED_MS = 5_000;
 
-/** Routes of the models of videos, as deployments exchange them: each provider can make either. */
-const ROUTES = [
-  { 'xW2.7S': ['modelark', 'seedance'], 'xW3.0s': ['modelstudio', 'wan'] },
-  { 'xW2.7S': ['modelstudio', 'wan'], 'xW3.0s': ['modelark', 'seedance'] },
-];
-/** Days, all of which are over when a run ends. */
-const RETENTION_DAYS = ['90', '30', '60'];
-
-/** A deployment changes the functions' environment and replaces their processes. */
-const deploy = (world: World, what: 'set-route' | 'set-retention' | 'redeploy', pick: number): void => {
-  if (what === 'set-retention') process.env.RETENTION_DAYS = RETENTION_DAYS[pick % RETENTION_DAYS.length];
-  if (what === 'set-route') {
-    const routes = Object.entries(ROUTES[pick % ROUTES.length] ?? {}).map(
-      ([model, [provider, upstreamModel]]) => [model, { provider, upstreamModel }],
-    );
-    process.env.MODEL_ROUTES = JSON.stringify({
-      ...JSON.parse(process.env.MODEL_ROUTES ?? '{}'),
-      ...Object.fromEntries(routes),
-    });
-  }
-  world.lambda.replaceAll();
-};
-
-/** What deployments change: as it is when a run begins. */
-const DEPLOYED = ['MODEL_ROUTES', 'RETENTION_DAYS', 'QUEUE_DEADLINE_SECONDS'] as const;
-let deployed: Record<string, string | undefined> | undefined;
-
-/** How long a request may wait for its turn, in the runs in which that is not long. */
-const SHORT_QUEUE_SECONDS = '90';
-
-/**
- * Undoes what the deployments of another run changed. `kind` is any number: in three of four runs the providers have
- * little capacity, and in a third of these a request waits for its turn for a short time only.
- */
-export const resetDeployment = (kind: number): void => {
-  deployed ??= Object.fromEntries(DEPLOYED.map((name) => [name, process.env[name]]));
-  Object.assign(process.env, deployed);
-  if (kind % 4 === 0) return;
-  if (kind % 3 === 0) process.env.QUEUE_DEADLINE_SECONDS = SHORT_QUEUE_SECONDS;
-  const tight = TIGHT_ROUTES[kind % TIGHT_ROUTES.length];
-  const routes = { ...JSON.parse(process.env.MODEL_ROUTES ?? '{}'), ...tight };
-  process.env.MODEL_ROUTES = JSON.stringify(routes);
-};
-
 /** What `ledger verify` finds wrong. */
 export const verifiedProblems = async ({ callers }: Simulation): Promise<string[]> => {
-  // What was verified before is read again in the second, which must find the same.
-  const news = await verifyLedger(callers, { full: false });
-  const { problems } = await verifyLedger(callers, { full: true });
-  return [...news.problems, ...problems].map(({ kind, detail }) => `ledger verify: ${kind}: ${detail}`);
+  const { problems } = await verifyLedger(callers);
+  return problems.map(({ kind, detail }) => `ledger verify: ${kind}: ${detail}`);
 };
 
 /** Two accounts, each with a key and some money. */

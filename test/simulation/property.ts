@@ -43,7 +43,7 @@ class StepCommand implements fc.AsyncCommand<Model, Run> {
   }
 
   async run(model: Model, run: Run): Promise<void> {
-    if (this.step.action.do === 'create') model.creations++;
+    if (this.step.action.do === 'create' || this.step.action.do === 'crowd') model.creations++;
     await run.step(this.step);
     const problems = run.judged(run.problemsSoFar());
     if (problems.length > 0) throw new ProblemsError(problems);

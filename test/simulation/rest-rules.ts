@@ -1,4 +1,4 @@
-import { DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
+import { CLIP_PREFIX, DELETED_REQUEST_PREFIX, dueListOf, requestPartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import { callPatiently } from './api.ts';
 import { requestOf } from './aws/bucket.ts';
@@ -14,6 +14,7 @@ export const storeProblems = (simulation: Simulation): string[] => [
   ...simulation.admission.restProblems(),
   ...ledgerProblems(simulation.world, simulation.witness.lives),
   ...counterProblems(simulation),
+  ...simulation.clips.restProblems(),
   ...fileProblems(simulation),
   ...traceProblems(simulation),
   ...retentionProblems(simulation),
@@ -44,15 +45,13 @@ const openProblems = ({ world, witness }: Simulation): string[] => [
     .map(({ name, state }) => `the execution of ${name} still runs, in ${state}`),
 ];
 
-/** Provider calls that operators still see of requests that were deleted. */
+/** Items that are left of requests that were deleted. */
 const traceProblems = ({ world }: Simulation): string[] =>
   world
     .items(DELETED_REQUEST_PREFIX)
     .flatMap(({ requestId }) =>
       [...world.table.items.values()]
-        .filter(
-          ({ PK, SK }) => PK === requestPartition(String(requestId)) && String(SK).startsWith('ATTEMPT#'),
-        )
+        .filter(({ PK }) => PK === requestPartition(String(requestId)))
         .map(({ SK }) => `[traces] ${SK} of ${requestId} is there and its request was deleted`),
     );
 
@@ -79,7 +78,7 @@ const EXPIRY_MS = 3 * 3_600_000;
 const fileProblems = ({ world, witness }: Simulation): string[] => {
   const strays = [...world.objects.keys()].flatMap((objectKey) => {
     const life = witness.lives.get(requestOf(objectKey));
-    if (!life) return [`${objectKey} is of no request`];
+    if (!life) return objectKey.startsWith(CLIP_PREFIX) ? [] : [`${objectKey} is of no request`];
     if (life.removedAt !== undefined) return [`${objectKey} is there and its request was deleted`];
     const isOver = Date.parse(String(life.last.expiresAt)) < world.scheduler.now - EXPIRY_MS;
     if (isOver) return [`${objectKey} is there and its time is over`];
@@ -163,11 +162,15 @@ const TRIES_OF_GONE = 6;
 /** The first pause of the schedule is 5 s, the second 5 min. */
 const FIRST_PAUSE_MS = 120_000;
 
-/** A receiver that is gone is left alone; one that refused once is told again soon, unless something was wrong. */
+/** After a 410 no more attempts follow. After a first refusal the next attempt comes soon, unless something was wrong. */
 const scheduleProblems = ({ world, witness }: Simulation): string[] => {
-  // All receivers are on one host, and a host that is slow is put off for a while.
-  const isPutOff = world.receivers.told.some(({ receiver }) => receiver === 'slow');
-  return [...witness.lives.values()].flatMap(({ requestId, acceptedAt }) => {
+  // All receivers are on one host, and an account's deliveries to a slow host are put off for a while.
+  const putOff = new Set(
+    world.receivers.told
+      .filter(({ receiver }) => receiver === 'slow')
+      .map((one) => witness.lives.get(one.requestId)?.accountId),
+  );
+  return [...witness.lives.values()].flatMap(({ requestId, accountId, acceptedAt }) => {
     const told = world.receivers.told.filter((one) => one.requestId === requestId);
     const [first, second] = told;
     const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
@@ -176,7 +179,7 @@ const scheduleProblems = ({ world, witness }: Simulation): string[] => {
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
       ...(first?.receiver !== 'gone' &&
-      !isPutOff &&
+      !putOff.has(accountId) &&
       pauseMs > FIRST_PAUSE_MS &&
       world.evidence.disturbedAt < acceptedAt
         ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]

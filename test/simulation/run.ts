@@ -3,10 +3,11 @@ import { MODELS, type ModelName, type Step, stepText } from './actions.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { LAST_USER } from './creations.ts';
 import { enter } from './current.ts';
+import { resetDeployment, restoreModels } from './deployments.ts';
 import type { PlannedFault } from './engine/faults.ts';
 import { setTime } from './engine/globals.ts';
 import { outageText, type PlannedOutage } from './engine/outages.ts';
-import { openAccounts, resetDeployment, verifiedProblems } from './operators.ts';
+import { openAccounts, verifiedProblems } from './operators.ts';
 import { answerProblems, deliveryProblems, storeProblems } from './rest-rules.ts';
 import { Simulation } from './simulation.ts';
 import { CALLBACKS } from './upstream/providers.ts';
@@ -83,14 +84,7 @@ export class Run {
     resetDeployment(this.seed);
     enter(this.world);
     setTime(this.world);
-    let isOpen = false;
-    openAccounts(this.simulation).then(
-      () => {
-        isOpen = true;
-      },
-      (error: unknown) => this.world.break(error),
-    );
-    await this.world.scheduler.advanceUntil(() => isOpen, HOUR_MS);
+    await this.passing(() => openAccounts(this.simulation));
     this.world.faults.enabled = true;
     this.world.outages.begin();
   }
@@ -129,8 +123,20 @@ export class Run {
 
   /** What was found wrong while things happened. */
   problemsSoFar(): string[] {
-    const { violations, creations, witness, liveness, standing, expiry, admission, permits } =
-      this.simulation;
+    const {
+      violations,
+      creations,
+      witness,
+      liveness,
+      standing,
+      expiry,
+      admission,
+      permits,
+      clips,
+      models,
+      verification,
+      capacity,
+    } = this.simulation;
     return [
       ...violations,
       ...creations.violations,
@@ -139,6 +145,11 @@ export class Run {
       ...expiry.violations,
       ...admission.violations,
       ...permits.violations,
+      ...capacity.violations,
+      ...clips.violations,
+      ...models.violations,
+      ...verification.problems(),
+      ...this.world.secrets.violations,
       ...witness.violations,
       ...this.world.evidence.hastyQueries,
       ...this.world.broken.map((error) => `broken: ${textOf(error)}`),
@@ -155,6 +166,7 @@ export class Run {
     const { simulation } = this;
     await scheduler.advance(Math.max(0, outages.endsAt - scheduler.now));
     await this.unblockAll();
+    await this.passing(() => restoreModels(simulation));
     simulation.isPatient = true;
     const isAtRest = (): boolean =>
       simulation.isIdle &&
@@ -171,6 +183,7 @@ export class Run {
         ...this.problemsSoFar(),
         ...storeProblems(simulation),
         ...(await this.answers(wait !== AFTERMATH_MS)),
+        ...((await this.passing(() => simulation.verification.complete())) ?? []),
         ...(wait === AFTERMATH_MS ? deliveryProblems(simulation) : []),
       ];
       if (this.judged(problems).length > 0) return problems;
@@ -229,15 +242,24 @@ export class Run {
   }
 
   private async answers(withLists: boolean): Promise<string[]> {
-    let problems: string[] | undefined;
-    Promise.all([answerProblems(this.simulation, withLists), verifiedProblems(this.simulation)]).then(
-      (found) => {
-        problems = found.flat();
+    const { simulation } = this;
+    const found = await this.passing(() =>
+      Promise.all([answerProblems(simulation, withLists), verifiedProblems(simulation)]),
+    );
+    return found?.flat() ?? ['the last reads were not answered'];
+  }
+
+  /** Lets time pass until something is done; undefined when it failed, or takes more than an hour. */
+  private async passing<T>(act: () => Promise<T>): Promise<T | undefined> {
+    let done: { result: T } | undefined;
+    act().then(
+      (result) => {
+        done = { result };
       },
       (error: unknown) => this.world.break(error),
     );
-    await this.world.scheduler.advanceUntil(() => problems !== undefined, HOUR_MS);
-    return problems ?? ['the last reads were not answered'];
+    await this.world.scheduler.advanceUntil(() => done !== undefined, HOUR_MS);
+    return done?.result;
   }
 }
 

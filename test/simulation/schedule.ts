@@ -28,6 +28,9 @@ const SLOWER_EACH_RUN = 0.5;
 /** How long files that are overdue keep it running every minute: later they are a problem anyhow. */
 const NEEDED_MS = 3_600_000;
 
+/** Work that is due so much later does not keep it running every minute. */
+const SOON_MS = 180_000;
+
 /** What the reconciler finishes besides requests, by how its sort keys begin. */
 const LISTED_WORK = [DELETED_REQUEST_PREFIX, END_USER_REMOVAL_PREFIX];
 
@@ -53,6 +56,7 @@ export class Schedule {
   private quietRuns = 0;
   private minutes = 0;
   private roundsAtRest = 0;
+  private awayUntil = 0;
 
   constructor(world: World, admission: Admission) {
     this.world = world;
@@ -75,6 +79,14 @@ export class Schedule {
     await this.invoke(this.reconcile, { everySeconds: INTERVAL_MS / 1000 });
   }
 
+  /** Starts no run for so long, as an EventBridge that is late. */
+  stayAway(milliseconds: number): void {
+    const { evidence, scheduler } = this.world;
+    this.awayUntil = scheduler.now + milliseconds;
+    evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
+    evidence.meetOutage(this.awayUntil);
+  }
+
   private arm(): void {
     const { scheduler } = this.world;
     const minutes = this.minutesToRest();
@@ -89,17 +101,16 @@ export class Schedule {
       if (!isDue) return;
       this.minutes = 0;
       this.quietRuns++;
-      if (this.isAnythingDue()) void this.runNow();
+      if (scheduler.now >= this.awayUntil && this.isAnythingDue()) void this.runNow();
     });
   }
 
-  /** In how many minutes there may be something to do: when the next file expires, if nothing else is left. */
+  /** In how many minutes there may be something to do: when the next item is due, if nothing is left but what is due later. */
   private minutesToRest(): number {
     const { world } = this;
     if (this.hasWork()) return 1;
-    const due = world
-      .items('REQUEST')
-      .filter(isExpiring)
+    const due = this.listed()
+      .filter((item) => this.isForLater(item))
       .map(({ GSI1SK }) => Date.parse(String(GSI1SK)));
     if (due.length === 0) return 1;
     return Math.max(1, Math.ceil((Math.min(...due) - world.scheduler.now) / INTERVAL_MS));
@@ -108,7 +119,7 @@ export class Schedule {
   /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
-    if (this.admission.isDue(scheduler.now)) return true;
+    if (this.admission.isDue(scheduler.now) || this.hasOverdueWork()) return true;
     return this.world.items('REQUEST').some((record) => {
       if (isExpiring(record)) {
         const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
@@ -134,19 +145,35 @@ export class Schedule {
   }
 
   private isOpen(): boolean {
-    return this.hasWork() || this.world.items('REQUEST').some(isExpiring);
+    return this.hasWork() || this.listed().some((item) => this.isForLater(item));
   }
 
-  /** Whether anything is open but files that expire later. */
+  /** Whether anything is open but what is due later: files that expire, and later passes of removals. */
   private hasWork(): boolean {
-    const { world } = this;
     return (
       this.admission.isOpen() ||
-      world
-        .items('REQUEST')
-        .some((record) => !isTerminal(record) || (record.GSI1PK !== undefined && !isExpiring(record))) ||
-      LISTED_WORK.some((prefix) => world.items(prefix).some(({ GSI1PK }) => GSI1PK !== undefined))
+      this.world.items('REQUEST').some((record) => !isTerminal(record)) ||
+      this.listed().some((item) => !this.isForLater(item))
     );
+  }
+
+  /** Whether other work than that on requests is due. */
+  private hasOverdueWork(): boolean {
+    const by = new Date(this.world.scheduler.now).toISOString();
+    return this.listed().some(({ SK, GSI1SK }) => SK !== 'REQUEST' && String(GSI1SK) <= by);
+  }
+
+  /** Everything that a due list holds. */
+  private listed(): Item[] {
+    const { world } = this;
+    return ['REQUEST', ...LISTED_WORK]
+      .flatMap((prefix) => world.items(prefix))
+      .filter(({ GSI1PK }) => GSI1PK !== undefined);
+  }
+
+  private isForLater(item: Item): boolean {
+    const dueMs = Date.parse(String(item.GSI1SK)) - this.world.scheduler.now;
+    return isExpiring(item) || (item.SK !== 'REQUEST' && dueMs > SOON_MS);
   }
 
   private tell(execution: Execution): void {

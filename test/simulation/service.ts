@@ -1,6 +1,8 @@
 import '../unit/builders/environment.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SFNClient } from '@aws-sdk/client-sfn';
@@ -13,10 +15,12 @@ import { sendToBucket } from './aws/bucket.ts';
 import { type ClientLimits, limitsOf } from './aws/client-limits.ts';
 import { machineArn } from './aws/context-object.ts';
 import type { DeployedFunction, Handler } from './aws/lambda.ts';
+import { sendToLambda } from './aws/lambda-client.ts';
+import { sendToSecrets } from './aws/secrets.ts';
 import type { Deployment } from './aws/step-functions.ts';
 import { sendToTable } from './aws/table-client.ts';
 import { world } from './current.ts';
-import { makeCall } from './engine/effects.ts';
+import { makeClips } from './upstream/clips.ts';
 import { deliverMp4 } from './upstream/media.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -33,7 +37,7 @@ const VARIABLES = {
   RECONCILE_INTERVAL_SECONDS: '60',
 };
 
-/** Time limits by function: the workflows' from the stack's own definitions, the reconciler's as `lib/reconciler.ts` sets it. */
+/** Time limits by function: the workflows' from the stack's own definitions, the others' as `lib/reconciler.ts` and `lib/clip-measuring.ts` set them. */
 const TIMEOUT_SECONDS: Record<string, number> = {
   ...Object.fromEntries(
     [
@@ -45,6 +49,7 @@ const TIMEOUT_SECONDS: Record<string, number> = {
   ),
   'events/reconcile': 120,
   'events/reconcile-lost': 60,
+  'media/measure-clips': 10,
 };
 /** The gateway's, which every other function has. */
 const DEFAULT_TIMEOUT_SECONDS = 29;
@@ -65,6 +70,7 @@ export const loadService = async (): Promise<Deployment> => {
   standIn();
   await readSettings();
   deliverMp4(await aVideo({ seconds: 1, width: 64, height: 64, framesPerSecond: 2 }));
+  await makeClips();
   return { machines: loadMachines(), functions: await loadFunctions() };
 };
 
@@ -81,7 +87,7 @@ const loadMachines = (): Map<string, Definition> => {
 
 const loadFunctions = async (): Promise<Map<string, DeployedFunction>> => {
   const functions = new Map<string, DeployedFunction>();
-  for (const kind of ['api', 'workflow', 'events']) {
+  for (const kind of ['api', 'workflow', 'events', 'media']) {
     for (const file of readdirSync(new URL(`functions/${kind}/`, root))) {
       const stem = file.replace('.ts', '');
       if (LEFT_OUT.has(stem)) continue;
@@ -101,13 +107,18 @@ interface SentCommand {
   input: Record<string, unknown>;
 }
 
-type Send = (name: string, input: Record<string, unknown>, limits: ClientLimits) => Promise<unknown>;
+type Send = (
+  name: string,
+  input: Record<string, unknown>,
+  limits: ClientLimits,
+  signal: AbortSignal | undefined,
+) => Promise<unknown>;
 
 /** Replaces what a client class sends with. */
 const replaceSend = (client: { prototype: object }, send: Send): void => {
   Object.assign(client.prototype, {
-    async send(this: object, command: SentCommand) {
-      return send(command.constructor.name, command.input, await limitsOf(this));
+    async send(this: object, command: SentCommand, options?: { abortSignal?: AbortSignal }) {
+      return send(command.constructor.name, command.input, await limitsOf(this), options?.abortSignal);
     },
   });
 };
@@ -119,27 +130,22 @@ const readSettings = async (): Promise<void> => {
 };
 
 const standIn = (): void => {
+  Object.assign(Metrics.prototype, {
+    addMetric: (name: string, _unit: string, value: number): void => {
+      const { metrics } = world();
+      metrics.set(name, (metrics.get(name) ?? 0) + value);
+    },
+    addDimensions: () => undefined,
+    publishStoredMetrics: () => undefined,
+  });
   replaceSend(DynamoDBDocumentClient, (name, input, limits) => sendToTable(world(), name, input, limits));
   replaceSend(S3Client, (name, input, limits) => sendToBucket(world(), name, input, limits));
   replaceSend(SFNClient, (name, input, limits) => world().stepFunctions.send(name, input, limits));
+  replaceSend(LambdaClient, (...call) => sendToLambda(world(), ...call));
   replaceSend(SecretsManagerClient, (name, input, limits) =>
-    readSecret(name, String(input.SecretId), limits),
+    sendToSecrets(world(), name, String(input.SecretId), limits, signingKey),
   );
 };
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signingKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-
-/** Every secret has a value. */
-const readSecret = (name: string, secretId: string, limits: ClientLimits): Promise<unknown> =>
-  makeCall(world(), {
-    ...limits,
-    name: `${name} ${secretId}`,
-    service: 'secrets',
-    perform: () => secretOf(name, secretId),
-  });
-
-const secretOf = (name: string, secretId: string) => {
-  if (name === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
-  return { SecretString: secretId.includes('delivery') ? signingKey : 'a secret' };
-};

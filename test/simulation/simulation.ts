@@ -2,8 +2,11 @@ import { apiKeyKey } from '../../core/table/keys.ts';
 import type { Action } from './actions.ts';
 import { Admission } from './admission-rules.ts';
 import { type Answer, type ApiCall, callApi, callPatiently, codeOf } from './api.ts';
+import { Capacity } from './capacity-rules.ts';
+import { Clips } from './clip-rules.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
 import { Creations, USERS } from './creations.ts';
+import { ModelSwitches } from './deployments.ts';
 import { disturb } from './disturbances.ts';
 import { outside } from './engine/invocation.ts';
 import { Expiry } from './expiry.ts';
@@ -12,6 +15,7 @@ import { operators } from './operators.ts';
 import { Permits } from './permit-rules.ts';
 import { Schedule } from './schedule.ts';
 import { Standing } from './standing.ts';
+import { Verification } from './verification.ts';
 import { type Life, Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -32,6 +36,10 @@ export class Simulation {
   readonly expiry: Expiry;
   readonly admission: Admission;
   readonly permits: Permits;
+  readonly capacity: Capacity;
+  readonly clips: Clips;
+  readonly models: ModelSwitches;
+  readonly verification: Verification;
   readonly callers: Caller[] = [];
   readonly creations: Creations;
   /** How many changes operators made to balances: each has a reference of its own. */
@@ -50,6 +58,9 @@ export class Simulation {
     this.witness = new Witness(world);
     this.admission = new Admission(world);
     this.permits = new Permits(world, this.witness);
+    this.clips = new Clips(world, this.witness);
+    this.verification = new Verification(world);
+    this.models = new ModelSwitches(world);
     this.schedule = new Schedule(world, this.admission);
     this.creations = new Creations(world, this.witness, {
       call: (account, call) => this.call(account, call),
@@ -58,6 +69,7 @@ export class Simulation {
     });
     const plannedCallsOf = ({ prompt }: Life): number =>
       this.creations.all.find((creation) => creation.prompt === prompt)?.plannedCalls ?? 0;
+    this.capacity = new Capacity(world, this.witness, plannedCallsOf);
     this.liveness = new Liveness(world, this.witness, plannedCallsOf);
     this.standing = new Standing(world, this.witness);
     this.expiry = new Expiry(world, this.witness);
@@ -68,6 +80,8 @@ export class Simulation {
     this.witness.onAccept = (life) => {
       this.liveness.begin();
       this.standing.judgeAccepted(life);
+      this.clips.judgeAccepted(life);
+      this.models.judgeAccepted(life.requestId, String(life.accepted.model));
     };
   }
 
@@ -81,7 +95,7 @@ export class Simulation {
     this.world.note(() => `* ${JSON.stringify(action)}`);
     const done = outside(() => this.perform(action)).catch((error: unknown) => this.world.break(error));
     this.underWay.add(done);
-    done.finally(() => this.underWay.delete(done));
+    void done.finally(() => this.underWay.delete(done));
   }
 
   /** The requests that were accepted, oldest first. */
@@ -94,6 +108,8 @@ export class Simulation {
     switch (action.do) {
       case 'create':
         return this.creations.create(action);
+      case 'crowd':
+        return this.creations.crowd(action);
       case 'read':
         return this.onLife(action.request, async (life) => void (await this.read(life)));
       case 'delete':
@@ -126,6 +142,9 @@ export class Simulation {
         return;
       case 'wait':
         return;
+      case 'verify-ledgers':
+        this.verification.begin(action.full);
+        return;
       case 'reconcile':
         await this.schedule.runNow();
         return;
@@ -142,14 +161,17 @@ export class Simulation {
     const send = this.isPatient ? callPatiently : callApi;
     const answer = await send(this.world, { ...call, apiKey });
     this.standing.judgeCall(this.accountIdOf(account), call.route, startedAt, answer);
-    if (isCalm && this.world.isCalm() && this.isOurFault(account, answer)) {
+    if (isCalm && this.world.isCalm() && this.isOurFault(account, call, answer)) {
       this.violations.push(`[calm] ${call.route} was answered with ${answer.status} and nothing was wrong`);
     }
     return answer;
   }
 
   /** Whether nothing that the caller did explains an answer: it was not paused, and did not call too often. */
-  private isOurFault(account: number, answer: Answer): boolean {
+  private isOurFault(account: number, { body }: Omit<ApiCall, 'apiKey'>, answer: Answer): boolean {
+    const clips = (body as { referenceVideos?: string[] } | undefined)?.referenceVideos;
+    // Only so many are measured at once.
+    if (answer.status === 429 && clips !== undefined) return false;
     if (answer.status >= 500) return codeOf(answer) !== 'temporarily_unavailable';
     const key = this.world.table.get({ ...apiKeyKey(this.callers[account]?.keyId ?? '') });
     return answer.status === 429 && Number(key?.allowAt) < this.world.scheduler.now - CLOCKS_APART_MS;

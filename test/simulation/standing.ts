@@ -1,14 +1,11 @@
 import type { Answer } from './api.ts';
-import { LONGEST_INDEX_DELAY_MS } from './aws/table.ts';
 import { CLOCKS_APART_MS } from './clocks.ts';
+import { goneBy, isListed } from './index-lag.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /** How long a call may still be let in after its account was blocked: decisions, section 2. */
 const LET_IN_MS = 5_000;
-/** How long an index may not show what is there: its longest delay, and the longest lag that is planned for one, with a second to spare. */
-const UNLISTED_MS = LONGEST_INDEX_DELAY_MS + 21_000;
-
 interface UserChange {
   accountId: string;
   email: string;
@@ -121,7 +118,7 @@ export class Standing {
         life.accountId === accountId &&
         life.accepted.kind !== 'video' &&
         life.removedAt === undefined &&
-        life.acceptedAt < startedAt - UNLISTED_MS &&
+        isListed(this.world, life, startedAt) &&
         life.requestId > oldest &&
         !this.isPastRetention(life) &&
         !listed.includes(life.requestId),
@@ -170,7 +167,7 @@ export class Standing {
   /** An end-user is removed with every request that the index showed. */
   private judgeSurvivors(change: UserChange): void {
     for (const life of this.livesOf(change)) {
-      const wasListed = life.acceptedAt < change.startedAt - UNLISTED_MS;
+      const wasListed = isListed(this.world, life, change.startedAt);
       const isTheirs = life.acceptedAt > change.earlierGoneAt;
       if (wasListed && isTheirs && life.removedAt === undefined && !this.isPastRetention(life))
         this.add(`[survivor] ${life.requestId} is there after ${change.email} was removed`);
@@ -249,9 +246,11 @@ export class Standing {
 
   /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest. */
   restProblems(): string[] {
+    const { now } = this.world.scheduler;
     const survivors = this.removals.flatMap((removal) =>
       this.livesOf(removal)
         .filter(({ acceptedAt, removedAt }) => acceptedAt < removal.startedAt && removedAt === undefined)
+        .filter((life) => goneBy(this.world, life, removal.startedAt) < now)
         .map(({ requestId }) => `[survivor] ${requestId} is there and its end-user was removed`),
     );
     const halves = this.world

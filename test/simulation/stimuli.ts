@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Action, MODELS, type ModelName, type Removal, TASKS } from './actions.ts';
 import { CALL_FAULTS, FAULTS, INVOCATION_FAULTS, type PlannedFault } from './engine/faults.ts';
 import { OUTAGE_MODES, type Service } from './engine/outages.ts';
+import { CLIP_KINDS } from './upstream/clips.ts';
 import { BEHAVIOURS, type Behaviour, CALLBACKS } from './upstream/providers.ts';
 import { RECEIVERS } from './upstream/receivers.ts';
 
@@ -17,7 +18,11 @@ const request = fc.nat(11);
 const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({
-  lagMs: fc.oneof(fc.constant(0), fc.integer({ min: 5_000, max: 20_000 })),
+  lagMs: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(0) },
+    { weight: 4, arbitrary: fc.integer({ min: 5_000, max: 20_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 300_000 }) },
+  ),
   removeMs: fc.nat(2_000),
   reconcileMs: fc.nat(8_000),
   outage: fc.option(
@@ -38,6 +43,12 @@ const ownFault: fc.Arbitrary<PlannedFault> = fc.record({
   ),
 });
 
+/** Mostly one that can be used. */
+const clipKind = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('mp4' as const, 'mov' as const, 'webm' as const) },
+  { weight: 2, arbitrary: fc.constantFrom(...CLIP_KINDS) },
+);
+
 /** What is chosen for a creation, if not at random. */
 export interface CreationBias {
   /** Whether one account makes most of them. */
@@ -51,6 +62,8 @@ export interface CreationBias {
   besides?: readonly (typeof BESIDE)[number][];
   /** How often it has a webhook, of 8. */
   webhook?: number;
+  /** How often it has reference videos, of 8, if its model takes them. */
+  clips?: number;
   /** How often its end-user is removed after its end, of 8. */
   removal?: number;
   /** How often something goes wrong as it is sent, of 8. */
@@ -67,6 +80,7 @@ export const createOf = ({
   beside = 1,
   besides = BESIDE,
   webhook = 6,
+  clips = 1,
   removal = 0,
   fault = 1,
   revoked = 0,
@@ -84,6 +98,7 @@ export const createOf = ({
     ),
     callback: fc.constantFrom(...CALLBACKS),
     webhook: sometimes(webhook, fc.constantFrom(...RECEIVERS)),
+    clips: sometimes(clips, fc.array(clipKind, { minLength: 1, maxLength: 2 })),
     key: fc.option(fc.nat(2), { nil: undefined }),
     repeats: fc.nat(2),
     atOnce: fc.constantFrom(1, 1, 1, 2),
@@ -92,6 +107,16 @@ export const createOf = ({
     revokedMs: sometimes(revoked, fc.integer({ min: 30_000, max: 290_000 })),
     afterEnd: sometimes(removal, removalOf),
   });
+
+/** Several creations within moments or seconds, for one of the routes with little room. */
+export const crowdOf: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('crowd' as const),
+  account,
+  user,
+  model: fc.constantFrom('xSD4.5' as const, 'xW3.0s' as const, 'xW3.0s' as const),
+  count: fc.integer({ min: 3, max: 6 }),
+  everyMs: fc.oneof(fc.nat(40), fc.nat(800)),
+});
 
 /** A value in `ofEight` of eight cases, else undefined. */
 const sometimes = <T>(ofEight: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -145,6 +170,12 @@ export const crash: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('crash' as const),
   afterMs: fc.nat(150),
 });
+/** A run of the reconciler dies, meets another or is late, at any moment of the minute that it may last. */
+export const reconciler: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('reconciler' as const),
+  how: fc.constantFrom('dies' as const, 'dies' as const, 'runs-twice' as const, 'is-late' as const),
+  afterMs: fc.oneof(fc.nat(60), fc.nat(60_000)),
+});
 /** Something goes wrong with what is done next. */
 export const fault: fc.Arbitrary<Action> = fc.record({
   do: fc.constant('fault' as const),
@@ -189,9 +220,27 @@ export const meddle: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 3, arbitrary: abortIn },
   { weight: 1, arbitrary: crash },
+  { weight: 1, arbitrary: reconciler },
   { weight: 3, arbitrary: fault },
   { weight: 2, arbitrary: outageOf('table', 'table', 'index', 'bucket', 'functions', 'step-functions') },
 );
+
+/** A deployment with other routes, or other limits of them. */
+export const reroute: fc.Arbitrary<Action> = fc.record({
+  do: fc.constantFrom(...(['set-route', 'set-route', 'set-running', 'set-running', 'unroute'] as const)),
+  pick,
+});
+/** The ledgers are verified while they change. */
+export const verifyLedgers: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('verify-ledgers' as const),
+  full: fc.boolean(),
+});
+/** An operator replaces a provider's key, or the secret behind callback URLs. */
+export const rotateSecret: fc.Arbitrary<Action> = fc.record({
+  do: fc.constant('rotate-secret' as const),
+  pick,
+  isLeaked: fc.boolean(),
+});
 
 /** Everything but creations and single requests. */
 export const others: fc.Arbitrary<Action> = fc.oneof(
@@ -206,9 +255,12 @@ export const others: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('block-account' as const, 'unblock-account' as const), account }),
   fc.record({ do: fc.constantFrom('replace-key' as const, 'set-limits' as const), account }),
   fc.record({
-    do: fc.constantFrom(...(['set-rate', 'set-route', 'set-retention', 'redeploy'] as const)),
+    do: fc.constantFrom(...(['set-rate', 'switch-model', 'set-retention', 'redeploy'] as const)),
     pick,
   }),
+  reroute,
+  rotateSecret,
+  verifyLedgers,
   meddle,
   fc.record({ do: fc.constantFrom('reconcile' as const, 'sweep' as const, 'wait' as const) }),
 );

@@ -1,6 +1,7 @@
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { StoredObject } from './aws/bucket.ts';
 import { type DeployedFunction, Lambda } from './aws/lambda.ts';
+import { Secrets } from './aws/secrets.ts';
 import { type Deployment, StepFunctions } from './aws/step-functions.ts';
 import { Table, type Write } from './aws/table.ts';
 import { FaultPlan, type PlannedFault } from './engine/faults.ts';
@@ -9,6 +10,7 @@ import { kindOf, Outages, type PlannedOutage, type Service } from './engine/outa
 import { Random } from './engine/random.ts';
 import { Scheduler } from './engine/scheduler.ts';
 import { Evidence } from './evidence.ts';
+import { serveClips } from './upstream/clips.ts';
 import { Http } from './upstream/http.ts';
 import { Providers } from './upstream/providers.ts';
 import { Receivers } from './upstream/receivers.ts';
@@ -39,7 +41,7 @@ const CALLBACK_RETRY_MS = 10_000;
 const CALLBACK_TRIES = 3;
 const PLACE_OF_PARAMETERS = 2;
 /** How far behind an index is at the very worst: an assumption, DynamoDB promises no figure. */
-const MAX_INDEX_LAG_MS = 20_000;
+const MAX_INDEX_LAG_MS = 300_000;
 /** How long after a fault or an outage calls may still suffer from it. */
 const CALM_AFTER_MS = 120_000;
 
@@ -53,7 +55,7 @@ export class World {
   /** The bucket's files by key. */
   readonly objects = new Map<string, StoredObject>();
   /** Told of each file that is removed. */
-  onFileRemoved: ((objectKey: string) => void) | undefined;
+  readonly onFileRemoved: ((objectKey: string) => void)[] = [];
   /** The uploads in parts that were begun: each part by its number. */
   readonly uploads = new Map<string, Map<number, Uint8Array>>();
   /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */
@@ -61,10 +63,13 @@ export class World {
   readonly deployment: Deployment;
   readonly stepFunctions: StepFunctions;
   readonly lambda: Lambda;
+  readonly secrets: Secrets;
   readonly providers: Providers;
   readonly http: Http;
   readonly receivers: Receivers;
   readonly evidence = new Evidence();
+  /** The sum of each metric that functions counted, by its name. */
+  readonly metrics = new Map<string, number>();
   readonly mutation: Mutation | undefined;
   /** What happened, line by line, when it is written down. */
   readonly trace: string[] = [];
@@ -83,14 +88,20 @@ export class World {
     this.table.indexLagMs = (partition) =>
       Math.min(
         MAX_INDEX_LAG_MS,
-        this.outages.endOfCurrent('index', [kindOf(partition)]) - this.scheduler.now,
+        this.outages.endOfCurrent('index', [kindOf(partition), partition]) - this.scheduler.now,
       );
+    // Work that is due is found once its list shows it.
+    this.table.onLateIndex = (shownAt) => {
+      this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, shownAt);
+    };
     this.deployment = deployment;
     this.stepFunctions = new StepFunctions(this, deployment);
     this.lambda = new Lambda(this);
+    this.secrets = new Secrets(this);
     this.providers = new Providers(this);
     this.http = new Http(this, this.providers);
     this.receivers = new Receivers(this);
+    serveClips(this);
     this.mutation = mutation;
     this.traced = traced;
     this.startsAt = startsAt;
@@ -105,7 +116,7 @@ export class World {
 
   /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
   disturb(service?: Service): void {
-    this.evidence.disturbedAt = this.scheduler.now;
+    this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, this.scheduler.now);
     if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;
   }
 

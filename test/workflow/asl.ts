@@ -73,7 +73,6 @@ export interface State {
   Parameters?: { FunctionName?: string; Payload?: Record<string, unknown> };
   TimeoutSeconds?: number;
   TimeoutSecondsPath?: string;
-  HeartbeatSecondsPath?: string;
   Retry?: Retrier[];
   Catch?: Catcher[];
   Choices?: { Next: string }[];

@@ -67,7 +67,7 @@ describe('a synchronous provider', () => {
 });
 
 describe('an asynchronous provider', () => {
-  test('is queried when no heartbeat comes within the wait of the step before', async () => {
+  test('is queried at the end of the wait that the step before names', async () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
       'await-provider': done,
@@ -108,18 +108,6 @@ describe('an asynchronous provider', () => {
     );
   });
 
-  test('costs three state transitions for each query', async () => {
-    const { transitions } = await runGeneration({
-      'dispatch-request': [wait(5)],
-      'await-provider': done,
-      'query-provider': [wait(5), store],
-      'store-outputs': [done],
-      'settle-request': [done],
-    });
-
-    expect(transitions).toBe(4 + 2 * 3);
-  });
-
   test('leaves only its last answer and the last timeout in the state, however often it is queried', async () => {
     const execution = await runGeneration({
       'dispatch-request': [wait(5)],
@@ -132,7 +120,7 @@ describe('an asynchronous provider', () => {
     expect(execution.visits.at(-1)?.output).toEqual({
       ...INPUT,
       step: { result: { next: 'store' } },
-      silence: { Error: 'States.HeartbeatTimeout', Cause: '' },
+      silence: { Error: 'States.Timeout', Cause: '' },
     });
   });
 });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { NOW } from '../unit/builders/clocks.ts';
 import { done, INPUT, runGeneration, store, wait } from './generation.ts';
 import { hangs } from './harness.ts';
 import { failRequest, putRequest, storedRequest } from './stored-request.ts';
@@ -8,7 +7,7 @@ beforeEach(() => putRequest());
 
 describe('what reaches an execution while it waits:', () => {
   const SCRIPT = {
-    'dispatch-request': [wait(600, 3_000)],
+    'dispatch-request': [wait(3_000)],
     'await-provider': [done],
     'store-outputs': [done],
     'settle-request': [done],
@@ -18,12 +17,9 @@ describe('what reaches an execution while it waits:', () => {
   test.each([1, 599, 2_999])(
     'a next step after %i s ends the wait at once, in six transitions',
     async (seconds) => {
-      const execution = await runGeneration(SCRIPT, ({ tokens, at, every }) => {
-        every(60, () =>
-          Date.now() < NOW.getTime() + seconds * 1000 ? tokens.heartbeat('token-1') : undefined,
-        );
-        at(seconds, () => tokens.succeed('token-1', woken));
-      });
+      const execution = await runGeneration(SCRIPT, ({ tokens, at }) =>
+        at(seconds, () => tokens.succeed('token-1', woken)),
+      );
 
       expect(execution.path).toEqual([
         'Dispatch request',
@@ -60,31 +56,10 @@ describe('what reaches an execution while it waits:', () => {
     expect(execution.transitions).toBe(5);
   });
 
-  test('a heartbeat prolongs the wait without a transition', async () => {
-    const execution = await runGeneration(SCRIPT, ({ tokens, at }) => {
-      for (const seconds of [599, 1_198, 1_797]) at(seconds, () => tokens.heartbeat('token-1'));
-      at(2_396, () => tokens.succeed('token-1', woken));
-    });
+  test('its end leads to a query', async () => {
+    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] });
 
-    expect(execution.transitions).toBe(6);
-    expect(waitsOf(execution)).toEqual([2_396]);
-  });
-
-  test('no heartbeat any more leads to a query', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, at }) =>
-      at(500, () => tokens.heartbeat('token-1')),
-    );
-
-    expect(waitsOf(execution)).toEqual([1_100]);
-    expect(execution.visits.at(-1)?.output).toMatchObject({ silence: { Error: 'States.HeartbeatTimeout' } });
-  });
-
-  test('the time limit leads to a query despite heartbeats', async () => {
-    const execution = await runGeneration({ ...SCRIPT, 'query-provider': [store] }, ({ tokens, every }) =>
-      every(100, () => (Date.now() < NOW.getTime() + 3_000_000 ? tokens.heartbeat('token-1') : undefined)),
-    );
-
-    expect(waitsOf(execution)).toEqual([3_000]);
+    expect(execution.seconds).toBe(3_000);
     expect(execution.path.slice(2)).toEqual([
       'Wait for provider',
       'Query provider',
@@ -97,30 +72,20 @@ describe('what reaches an execution while it waits:', () => {
 
   test('a next step under an old token changes nothing', async () => {
     const refusals: unknown[] = [];
-    const late = (tell: () => void) => () => {
-      try {
-        tell();
-      } catch (error) {
-        refusals.push((error as Error).name);
-      }
-    };
-
     const execution = await runGeneration(
-      { ...SCRIPT, 'await-provider': done, 'query-provider': [wait(600, 3_000), store] },
-      ({ tokens, at }) => {
-        at(
-          700,
-          late(() => tokens.succeed('token-1', woken)),
-        );
-        at(
-          701,
-          late(() => tokens.heartbeat('token-1')),
-        );
-      },
+      { ...SCRIPT, 'await-provider': done, 'query-provider': [wait(600), store] },
+      ({ tokens, at }) =>
+        at(3_100, () => {
+          try {
+            tokens.succeed('token-1', woken);
+          } catch (error) {
+            refusals.push((error as Error).name);
+          }
+        }),
     );
 
-    expect(refusals).toEqual(['TaskTimedOut', 'TaskTimedOut']);
-    expect(waitsOf(execution)).toEqual([600, 600]);
+    expect(refusals).toEqual(['TaskTimedOut']);
+    expect(execution.seconds).toBe(3_600);
   });
 
   test('a next step counts even before the function that keeps the token has returned', async () => {
@@ -132,6 +97,3 @@ describe('what reaches an execution while it waits:', () => {
     expect(execution.seconds).toBe(2);
   });
 });
-
-const waitsOf = ({ visits }: Awaited<ReturnType<typeof runGeneration>>): number[] =>
-  visits.flatMap(({ state, seconds }) => (state === 'Wait for provider' ? [seconds] : []));

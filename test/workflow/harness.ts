@@ -7,7 +7,7 @@ import {
 } from 'aws-local-stepfunctions';
 import { NOW } from '../unit/builders/clocks.ts';
 import { type Course, type RunEvent, readEvents } from './history.ts';
-import { TaskTokens, type TokenLimits } from './task-tokens.ts';
+import { TaskTokens } from './task-tokens.ts';
 
 type Json = Parameters<StateMachine['run']>[0];
 
@@ -135,21 +135,15 @@ const UNDER_TOKEN = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
 type Definition = Record<string, unknown> & { States: Record<string, Record<string, unknown>> };
 
 /**
- * The definition in a form the interpreter can run. It supports neither tokens nor heartbeats, so a task under a
- * token is given its time limits with its parameters and enforces them itself.
+ * The definition in a form the interpreter can run. It does not support tokens, so a task under a token is given its time
+ * limit with its parameters and enforces it itself.
  */
 const interpretable = (definition: Definition): Definition => {
   const States = Object.entries(definition.States).map(([name, state]) => {
     if (state.Resource !== UNDER_TOKEN) return [name, state];
-    const { TimeoutSecondsPath, HeartbeatSecondsPath, Parameters, ...rest } = state;
-    const limits = {
-      'timeoutSeconds.$': TimeoutSecondsPath,
-      ...(HeartbeatSecondsPath !== undefined && { 'heartbeatSeconds.$': HeartbeatSecondsPath }),
-    };
-    return [
-      name,
-      { ...rest, TimeoutSeconds: MAX_TIMER_SECONDS, Parameters: { call: Parameters, ...limits } },
-    ];
+    const { TimeoutSecondsPath, Parameters: call, ...rest } = state;
+    const Parameters = { call, 'timeoutSeconds.$': TimeoutSecondsPath };
+    return [name, { ...rest, TimeoutSeconds: MAX_TIMER_SECONDS, Parameters }];
   });
   const TimeoutSeconds = Math.min(Number(definition.TimeoutSeconds), MAX_TIMER_SECONDS);
   return { ...definition, TimeoutSeconds, States: Object.fromEntries(States) };
@@ -195,8 +189,8 @@ const prepare = (aslText: string, script: Script) => {
     return invokeLambda(behaviour, Payload);
   };
   const waitUnderToken = async (envelope: Json): Promise<Json> => {
-    const { call, ...limits } = envelope as unknown as { call: Json } & TokenLimits;
-    return (await tokens.wait(() => invoke(call), limits)) as Json;
+    const { call, timeoutSeconds } = envelope as unknown as { call: Json; timeoutSeconds: number };
+    return (await tokens.wait(() => invoke(call), timeoutSeconds)) as Json;
   };
   const handlers = Object.fromEntries(
     Object.entries(tasks).map(([name, { underToken }]) => [name, underToken ? waitUnderToken : invoke]),

@@ -2,13 +2,21 @@ import '../unit/builders/environment.ts';
 import type { Context } from 'aws-lambda';
 import { listedState, type StoredRequest } from '../../core/requests/request-rules.ts';
 import { insertRequestWrite, toRequest } from '../../core/requests/requests.ts';
-import { accountKey, endUserKey, ledgerPartition, pauseKey, requestKey } from '../../core/table/keys.ts';
+import {
+  accountKey,
+  endUserKey,
+  ledgerPartition,
+  pauseKey,
+  providerAttemptKey,
+  requestKey,
+} from '../../core/table/keys.ts';
 import { table } from '../../core/table/table.ts';
 import { handler as failRequestHandler } from '../../functions/workflow/fail-request.ts';
 import { handler as settleRequestHandler } from '../../functions/workflow/settle-request.ts';
 import {
   ACCOUNT_ID,
   anAccount,
+  anAttempt,
   anEndUser,
   anImageRequest,
   EMAIL,
@@ -42,11 +50,19 @@ export const putRequest = (request: StoredRequest = anImageRequest()): void => {
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   memory.put(requestKey(request.requestId), insertRequestWrite(request).Put?.Item ?? {});
+  executions.put('generation', request.requestId, 'RUNNING');
 };
 
 /** The stored request. */
 export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
   toRequest(memory.get(requestKey(requestId)) ?? {});
+
+/** Puts another account's request beside it, with an unfinished task. */
+export const putOther = (requestId: string, accountId: string): void => {
+  memory.put(requestKey(requestId), anImageRequest({ requestId, accountId, status: 'processing' }));
+  const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
+  memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...task }));
+};
 
 /** Changes the request as another process would. */
 export const changeRequest = (requestId: string, attributes: object): void =>

@@ -94,12 +94,12 @@ describe('a video whose provider calls back', () => {
 
     const execution = await runVideo(provider);
 
-    expect(execution.seconds).toBe(3_600);
+    expect(execution.seconds).toBe(3_601);
     expect(execution.transitions).toBe(6);
     expect(storedRequest(VIDEO_ID)).toMatchObject({
       status: 'failed',
       error: { code: 'provider_timeout' },
-      finishedAt: atSeconds(3_600).toISOString(),
+      finishedAt: atSeconds(3_601).toISOString(),
     });
     expect(balanceThousandths()).toBe(150_000);
   });
@@ -109,7 +109,7 @@ describe('a video whose provider calls back', () => {
 
     const execution = await runVideo(provider);
 
-    expectSucceededAt(execution, 3_600);
+    expectSucceededAt(execution, 3_601);
     expect(execution.transitions).toBe(7);
   });
 });

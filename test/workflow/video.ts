@@ -86,11 +86,3 @@ export const callBack = async (providerRouteOf: ProviderRoute): Promise<void> =>
   const [provider = '', requestId = '', token = ''] = url.split('/').slice(-3);
   await receiveCallback({ provider, requestId, token }, providerRouteOf);
 };
-
-/** How often the provider was polled. */
-export const looks = ({ path }: Execution): number =>
-  path.filter((state) => state === 'Query provider').length;
-
-/** The numbers after `last` in equal steps, up to the first that reaches `end`. */
-export const nextEvery = (step: number, last: number, end: number): number[] =>
-  last >= end ? [] : [last + step, ...nextEvery(step, last + step, end)];

@@ -32,7 +32,9 @@ const REFUSALS: readonly Refusal[] = [
   // The gateway takes such a call for a signed one where a path has no method.
   { name: 'unknown route with a key', ...UNKNOWN, method: 'GET', withKey: true },
   {
-    ...{ name: 'unknown route, rare content type', ...UNKNOWN, withKey: true },
+    name: 'unknown route, rare content type',
+    ...UNKNOWN,
+    withKey: true,
     options: { body: '<a/>', contentType: 'application/vnd.smoke+xml' },
   },
   {
@@ -52,8 +54,13 @@ const REFUSALS: readonly Refusal[] = [
     code: 'unauthorized',
   },
   {
-    ...{ name: 'wrong key', method: 'GET', path: '/v1/balance', withKey: false },
-    ...{ options: { key: 'gsk_wrong' }, status: 401, code: 'unauthorized' },
+    name: 'wrong key',
+    method: 'GET',
+    path: '/v1/balance',
+    withKey: false,
+    options: { key: 'gsk_wrong' },
+    status: 401,
+    code: 'unauthorized',
   },
 ];
 

@@ -7,7 +7,8 @@ import type { AwsEndpoint, AwsEndpointOptions } from './aws/endpoint.ts';
 import { provisionCustomResources } from './custom-resources.ts';
 import { createDelivery, hasOwnBehavior } from './delivery.ts';
 import { createEventBus, type EventBus } from './events/event-bus.ts';
-import { createFunctionRuntime } from './functions/runtime.ts';
+import { type AsyncInvocations, createAsyncInvocations } from './functions/async-invocations.ts';
+import { createFunctionRuntime, namedError } from './functions/runtime.ts';
 import { type OwnRoutes, startFrontDoor } from './gateway/front-door.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { makePrivateDirectory } from './private-directory.ts';
@@ -122,11 +123,13 @@ export const startLocalAws = async (
   const logDirectory = join(dataDir, 'logs');
   const started: Partial<Record<'frontDoor' | 'endpoint' | 'runtime', { close(): Promise<void> }>> & {
     bus?: EventBus;
+    invocations?: AsyncInvocations;
   } = {};
 
   let stopped: Promise<void> | undefined;
   const close = () => {
     started.bus?.close();
+    started.invocations?.close();
     // Executions stop before the functions they wait for, so that none of them takes the stop for a failure.
     stopped ??= closeAll([started.frontDoor, started.endpoint, started.runtime]);
     return stopped;
@@ -200,7 +203,13 @@ export const startLocalAws = async (
     });
     started.runtime = runtime;
     const { invoke } = runtime;
-    endpoint.openFunctions(invoke);
+    const invocations = createAsyncInvocations(invoke);
+    started.invocations = invocations;
+    endpoint.openFunctions(invoke, (functionArn, payload) => {
+      const settings = stack.asyncSettings.get(functionArn);
+      if (!settings) throw namedError('ResourceNotFoundException', `Function not found: ${functionArn}`);
+      invocations.add({ functionArn, ...settings }, payload, 'asynchronous invocation');
+    });
 
     await step('custom resources', () =>
       provisionCustomResources({
@@ -211,7 +220,8 @@ export const startLocalAws = async (
       }),
     );
     const bus = parts.createEventBus({
-      ...{ rules: stack.rules, invoke },
+      rules: stack.rules,
+      invocations,
       startExecution: ({ principal, stateMachineArn }, input) =>
         endpoint.startExecution(principal, stateMachineArn, input),
     });

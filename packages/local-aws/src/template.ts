@@ -7,7 +7,7 @@ import { type FunctionSpec, functionSpecs, stateMachineSpecs } from './template/
 import { refuseUnknownKinds } from './template/kinds.ts';
 import { type CustomResourceState, createResolver, type Resolver } from './template/resolver.ts';
 import { roleSpecs } from './template/roles.ts';
-import { ruleSpecs } from './template/rules.ts';
+import { type AsyncSettings, asyncSettings, ruleSpecs } from './template/rules.ts';
 import type { RuleSpec, SecretSpec, StateMachineSpec, TableSpec } from './types.ts';
 
 /** A synthesized stack, as the local run reads it. */
@@ -20,6 +20,8 @@ export interface Stack {
   functions: FunctionSpec[];
   stateMachines: StateMachineSpec[];
   rules: RuleSpec[];
+  /** How asynchronous invocations of each function are treated, by its ARN. */
+  asyncSettings: Map<string, AsyncSettings>;
   /** Answers of the custom resources by logical id. `provisionCustomResources` fills it. */
   customResources: Map<string, CustomResourceState>;
   /** The REST API, undefined when the stack has none. */
@@ -49,6 +51,7 @@ export const readStack = (directory: string): Stack => {
     functions: functionSpecs(assembly, resolver, roles),
     stateMachines: stateMachineSpecs(resolver, roles),
     rules: ruleSpecs(resolver, roles),
+    asyncSettings: asyncSettings(resolver),
     customResources,
     api: apiSpec(resolver),
     distribution: () => distributionSpec(resolver),

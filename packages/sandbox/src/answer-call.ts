@@ -21,7 +21,8 @@ export const answerCall = async (
 ): Promise<CallAnswer | undefined> => {
   const requestId = upstream.newRequestId();
   const answer = (status: number, content: unknown, headers = {}): CallAnswer => ({
-    ...{ status, body: content },
+    status,
+    body: content,
     headers: { 'X-Request-Id': requestId, ...headers },
   });
   try {

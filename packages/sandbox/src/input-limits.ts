@@ -21,7 +21,10 @@ const MEGABYTE = 1024 * 1024;
 /** Seedream 4.5 and 5.0 Pro: <= 30 MB, sides > 14 px, ratio 1/16..16 (ModelArk, image generation; docs/82379/1541523). */
 const SEEDREAM: InputLimits = {
   image: {
-    ...{ maxBytes: 30 * MEGABYTE, minSide: 15, maxSide: 36_000, maxRatio: 16 },
+    maxBytes: 30 * MEGABYTE,
+    minSide: 15,
+    maxSide: 36_000,
+    maxRatio: 16,
     formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
   },
 };
@@ -29,7 +32,10 @@ const SEEDREAM: InputLimits = {
 /** Seedance 2.0: images 300-6000 px and ratio 0.4-2.5, videos and audio 2-15 s, 15 s in total (ModelArk, Seedance 2.0). */
 const SEEDANCE_2_0: InputLimits = {
   image: {
-    ...{ maxBytes: 30 * MEGABYTE, minSide: 300, maxSide: 6_000, maxRatio: 2.5 },
+    maxBytes: 30 * MEGABYTE,
+    minSide: 300,
+    maxSide: 6_000,
+    maxRatio: 2.5,
     formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif', 'heif'],
   },
   video: { maxBytes: 200 * MEGABYTE, minSeconds: 2, maxSeconds: 15, maxTotalSeconds: 15 },
@@ -39,13 +45,19 @@ const SEEDANCE_2_0: InputLimits = {
 /** Qwen-Image 3.0: <= 10 MB; sides of 384-2048 px are advised, not demanded (Model Studio, Qwen-Image generation and editing). */
 const QWEN_IMAGE: InputLimits = {
   image: {
-    ...{ maxBytes: 10 * MEGABYTE, minSide: 1, maxSide: 100_000, maxRatio: 100_000 },
+    maxBytes: 10 * MEGABYTE,
+    minSide: 1,
+    maxSide: 100_000,
+    maxRatio: 100_000,
     formats: ['jpeg', 'png', 'webp', 'bmp', 'tiff', 'gif'],
   },
 };
 
 const WAN_IMAGE = {
-  ...{ maxBytes: 20 * MEGABYTE, minSide: 240, maxSide: 8_000, maxRatio: 8 },
+  maxBytes: 20 * MEGABYTE,
+  minSide: 240,
+  maxSide: 8_000,
+  maxRatio: 8,
   formats: ['jpeg', 'png', 'bmp', 'webp'],
 } as const;
 
@@ -60,8 +72,13 @@ const WAN_2_7: InputLimits = {
 const WAN_3_0: InputLimits = {
   image: WAN_IMAGE,
   video: {
-    ...{ maxBytes: 100 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
-    ...{ minFramesPerSecond: 16, minSide: 240, maxSide: 4_096 },
+    maxBytes: 100 * MEGABYTE,
+    minSeconds: 1,
+    maxSeconds: 15,
+    maxTotalSeconds: 15,
+    minFramesPerSecond: 16,
+    minSide: 240,
+    maxSide: 4_096,
   },
   audio: { maxBytes: 15 * MEGABYTE, minSeconds: 1, maxSeconds: 15, maxTotalSeconds: 15 },
 };

@@ -33,9 +33,13 @@ export const filesOfStudioImages = ({ input }: Body): InputFile[] => {
 };
 
 const STUDIO_KINDS: Readonly<Record<string, Kind>> = {
-  ...{ first_frame: 'image', last_frame: 'image', reference_image: 'image' },
-  ...{ reference_video: 'video', first_clip: 'video' },
-  ...{ reference_audio: 'audio', driving_audio: 'audio' },
+  first_frame: 'image',
+  last_frame: 'image',
+  reference_image: 'image',
+  reference_video: 'video',
+  first_clip: 'video',
+  reference_audio: 'audio',
+  driving_audio: 'audio',
 };
 
 /** The files that a video call to Model Studio names. */

@@ -167,7 +167,9 @@ export const startSandbox = async ({
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${openPort}`;
 
   const outputs = createOutputs({
-    ...{ baseUrl: `${url}${OUTPUTS_PATH}`, now: Date.now, lifetimeSeconds: outputSeconds },
+    baseUrl: `${url}${OUTPUTS_PATH}`,
+    now: Date.now,
+    lifetimeSeconds: outputSeconds,
     media: { drawImage: plainImages ? PLAIN_MEDIA.drawImage : drawImage, encodeVideo },
   });
   const capacity = { ...(maxRunning !== undefined && capacityOf(maxRunning)), ...givenCapacity };

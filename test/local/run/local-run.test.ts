@@ -66,7 +66,7 @@ describe('a local run', () => {
   test('describes itself in local.json once it is ready', async () => {
     const run = await start();
 
-    const { endpoint, close, ...description } = run;
+    const { close, ...description } = run;
     expect(JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8'))).toEqual(description);
     expect(description).toEqual({
       baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -74,7 +74,7 @@ describe('a local run', () => {
       apiKey: 'gsk_1',
       accountId: 'acc_1',
       webhookSecret: 'whsec_1',
-      awsEndpointUrl: endpoint.url,
+      awsEndpointUrl: 'http://127.0.0.1:8',
       tableName: fakes.seen.endpointOptions.tables[0]?.createTable.TableName,
       bucketName: fakes.seen.endpointOptions.buckets[0],
       stateMachines: {

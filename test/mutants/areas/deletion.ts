@@ -21,6 +21,12 @@ export const DELETION = bugs('deletion', [
     '',
   ],
   [
+    'an attempt of a webhook is recorded after its request was deleted',
+    'core/webhooks/webhook-attempts.ts',
+    'attribute_exists(PK)',
+    'attribute_not_exists(none)',
+  ],
+  [
     "a caller deletes another account's request",
     'core/deletion/delete-requests.ts',
     'request?.accountId !== accountId',
@@ -47,9 +53,10 @@ export const DELETION = bugs('deletion', [
   [
     'a removal ends before the index shows every request',
     'core/end-users/removals.ts',
-    'addSeconds(removedAt, INDEX_SECONDS)',
-    'addSeconds(removedAt, 0)',
+    '.find((dueAt) => dueAt > after)',
+    '.find((dueAt) => dueAt < after)',
   ],
+  ['a removal ends with its second pass', 'core/end-users/removals.ts', '[60, 900, 86_400]', '[60]'],
   [
     'a removal whose call died is never resumed',
     'core/end-users/removals.ts',

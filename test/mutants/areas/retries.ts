@@ -59,7 +59,7 @@ export const RETRIES = bugs('retries', [
   [
     "a provider's Retry-After on a query is ignored",
     'core/workflow/query-tasks.ts',
-    'if (notBefore !== undefined) await holdOffQueries(requestId, notBefore, now);',
+    'if (notBefore !== undefined) await holdOffQueries(query.request.requestId, notBefore, now);',
     '',
   ],
   [

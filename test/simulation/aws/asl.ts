@@ -26,6 +26,7 @@ export interface State {
   Catch?: Catcher[];
   ItemsPath?: string;
   MaxConcurrency?: number;
+  ToleratedFailurePercentage?: number;
   ItemProcessor?: Definition;
 }
 

@@ -78,7 +78,9 @@ export const sendToBucket = (
     case 'DeleteObjectsCommand': {
       const keys = (input.Delete as { Objects: { Key: string }[] }).Objects.map(({ Key }) => Key);
       const remove = (removed: readonly string[]) => {
-        for (const name of removed) if (objects.delete(name)) world.onFileRemoved?.(name);
+        for (const name of removed) {
+          if (objects.delete(name)) for (const tell of world.onFileRemoved) tell(name);
+        }
         world.note(() => `  ${removed.join(', ')} removed`);
         const kept = keys.slice(removed.length);
         if (kept.length === 0) return {};
@@ -115,7 +117,7 @@ const partsOf = ({ uploads }: World, { UploadId }: Input): Map<number, Uint8Arra
   return parts;
 };
 
-/** The request that a file is of: `outputs/<request>/<index>.<extension>`. */
+/** The request that a file is of: `outputs/<request>/<index>.<extension>`, or a copy in `clips/`. */
 export const requestOf = (objectKey: string): string => objectKey.split('/')[1] ?? '';
 
 const bytesOf = (body: unknown): Uint8Array => {

@@ -101,17 +101,23 @@ export class Execution {
     return data;
   }
 
-  /** The states of a Map for each of its items, no more than so many of them at once. */
+  /** The states of a Map for each of its items, no more than so many of them at once. A failure that it tolerates has no result. */
   private async forEach(state: State, items: readonly unknown[]): Promise<unknown[]> {
-    const { ItemProcessor, MaxConcurrency = items.length } = state;
+    const { ItemProcessor, MaxConcurrency = items.length, ToleratedFailurePercentage } = state;
     if (!ItemProcessor) throw new Error('A Map without states is not understood.');
     const results: unknown[] = [];
     const queue = items.entries();
     const worker = async (): Promise<void> => {
-      for (const [index, item] of queue) results[index] = await this.follow(ItemProcessor, item);
+      for (const [index, item] of queue) {
+        try {
+          results[index] = await this.follow(ItemProcessor, item);
+        } catch (error) {
+          if (ToleratedFailurePercentage !== 100 || !(error instanceof StateError)) throw error;
+        }
+      }
     };
     await Promise.all(Array.from({ length: MaxConcurrency }, worker));
-    return results;
+    return results.filter((result) => result !== undefined);
   }
 
   private async wait(milliseconds: number): Promise<void> {
@@ -127,7 +133,7 @@ export class Execution {
     const context = makeContext(this, name);
     switch (state.Type) {
       case 'Succeed':
-        return [data, undefined];
+        return [outputOf(state, data, context), undefined];
       case 'Fail':
         throw new StateError(state.Error ?? 'Failed', state.Cause ?? '');
       case 'Pass':
@@ -175,7 +181,8 @@ export class Execution {
         const context = makeContext(this, name, token, retries);
         const result = await this.attempt(state, data, context);
         const selected = state.ResultSelector ? fill(state.ResultSelector, result, context) : result;
-        return [place(state.ResultPath, data, selected), state.End ? undefined : state.Next];
+        const output = outputOf(state, place(state.ResultPath, data, selected), context);
+        return [output, state.End ? undefined : state.Next];
       } catch (error) {
         if (!(error instanceof StateError)) throw error;
         const retrier = state.Retry?.find((candidate) => matches(candidate.ErrorEquals, error));
@@ -241,6 +248,10 @@ export class Execution {
     return result;
   }
 }
+
+/** What a state hands on. */
+const outputOf = ({ OutputPath = '$' }: State, data: unknown, context: unknown): unknown =>
+  OutputPath === '$' ? data : resolve(OutputPath, data, context);
 
 /** Errors that no wildcard takes in. */
 const UNCATCHABLE = new Set(['States.DataLimitExceeded', 'States.Runtime']);

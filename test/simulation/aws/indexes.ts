@@ -27,14 +27,22 @@ export class Indexes {
   private readonly partitions = new Map<string, Set<string>>();
   private readonly pending: Pending[] = [];
   private readonly lastAt = new Map<string, number>();
+  private readonly firstAt = new Map<string, number>();
 
-  /** An item is this from now on, and is shown so from `at` on. */
-  write(key: string, item: Item | undefined, at: number): void {
+  /** An item is this from now on, and is shown so from `at` on at the earliest. Says since when; undefined when it is in no index. */
+  write(key: string, item: Item | undefined, at: number): number | undefined {
     const isListed = Object.keys(item ?? {}).some((name) => INDEX_PARTITION.test(name));
-    if (!isListed && !this.lastAt.has(key)) return;
+    if (!isListed && !this.lastAt.has(key)) return undefined;
     const due = Math.max(at, this.lastAt.get(key) ?? 0);
+    if (!this.firstAt.has(key)) this.firstAt.set(key, due);
     this.lastAt.set(key, due);
     this.pending.push({ at: due, key, item });
+    return due;
+  }
+
+  /** From when on an item was shown at all, in epoch milliseconds; undefined when it is in no index. */
+  shownFrom(key: string): number | undefined {
+    return this.firstAt.get(key);
   }
 
   /** The items an index shows in one partition at a time, in no order. */

@@ -56,6 +56,8 @@ export class Lambda {
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
   private readonly idle = new Map<string, Instance[]>();
   private readonly atWork = new Set<Invocation>();
+  /** For how long each function had runs until its last one began or ended, and when that was. */
+  private readonly busy = new Map<string, { ms: number; at: number }>();
   private readonly world: World;
 
   constructor(world: World) {
@@ -94,6 +96,32 @@ export class Lambda {
       .length;
   }
 
+  /** For how long at least one run of a function has been at work so far, in milliseconds. */
+  busyMs(functionName: string): number {
+    const { now } = this.world.scheduler;
+    const { ms, at } = this.busy.get(functionName) ?? { ms: 0, at: now };
+    return this.hasRun(functionName) ? ms + now - at : ms;
+  }
+
+  private hasRun(functionName: string): boolean {
+    return [...this.atWork].some((one) => one.functionName === functionName);
+  }
+
+  /** A run begins. */
+  private enter(invocation: Invocation): void {
+    const { functionName } = invocation;
+    this.busy.set(functionName, { ms: this.busyMs(functionName), at: this.world.scheduler.now });
+    this.atWork.add(invocation);
+  }
+
+  /** A run has ended, if it was at work. */
+  private leave(invocation: Invocation): void {
+    const { functionName } = invocation;
+    if (!this.atWork.has(invocation)) return;
+    this.busy.set(functionName, { ms: this.busyMs(functionName), at: this.world.scheduler.now });
+    this.atWork.delete(invocation);
+  }
+
   /** Waits, or rejects, when functions are out of order as a whole: mostly there are too many of them. */
   async meetOutage(): Promise<void> {
     const { outages, scheduler, random } = this.world;
@@ -101,6 +129,7 @@ export class Lambda {
     if (mode === undefined) return;
     outages.met++;
     this.world.disturb();
+    this.world.evidence.meetOutage(scheduler.now);
     const [least, most] = mode === 'slow' || mode === 'hangs' ? SLOW_START_MS : REFUSAL_MS;
     await scheduler.sleep(random.whole(least, most));
     this.world.disturb();
@@ -123,10 +152,14 @@ export class Lambda {
     });
   }
 
-  /** Every process at work dies, or every one that works on a request. */
-  killAll(requestId?: string): void {
-    for (const invocation of this.atWork)
-      if (requestId === undefined || invocation.requestId === requestId) invocation.kill('killed');
+  /** Every process at work dies, or every one that works on a request or runs a function. */
+  killAll(which: { requestId?: string; functionName?: string } = {}): void {
+    const { requestId, functionName } = which;
+    for (const invocation of this.atWork) {
+      if (requestId !== undefined && invocation.requestId !== requestId) continue;
+      if (functionName !== undefined && invocation.functionName !== functionName) continue;
+      invocation.kill('killed');
+    }
   }
 
   /** A deployment: every process that is free goes away, with what was left behind in it. */
@@ -164,7 +197,7 @@ export class Lambda {
     return new Promise((resolve, reject) => {
       const about = { functionName: fn.name, requestId: requestIdIn(payload), skewMilliseconds: skew };
       const invocation = new Invocation(about, (cause) => {
-        this.atWork.delete(invocation);
+        this.leave(invocation);
         this.world.note(() => `${fn.name} died: ${cause}`);
         this.world.evidence.die(invocation);
         this.noteUnremovable(invocation);
@@ -173,13 +206,13 @@ export class Lambda {
         const name = isTimeout ? cause : random.pick(['Lambda.Unknown', 'Runtime.ExitError']);
         scheduler.after(notice, () => reject(new InvocationError(name, 'The process ended.')));
       });
-      this.atWork.add(invocation);
+      this.enter(invocation);
       const limitMs = instance.startMs + fn.timeoutSeconds * 1000;
       const limit = scheduler.after(limitMs, () => invocation.kill('Sandbox.Timedout'));
       const end = (settle: () => void): void => {
         if (invocation.dead) return;
         scheduler.cancel(limit);
-        this.atWork.delete(invocation);
+        this.leave(invocation);
         this.rest(fn.name, instance, invocation);
         settle();
       };

@@ -36,8 +36,9 @@ export class StepFunctions {
   readonly executions = new Map<string, Execution>();
   /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
-  /** Told of each state that an execution enters. */
-  onEntered: (() => void) | undefined;
+  /** Told, as are the watchers, of each state that an execution enters. */
+  onEntered: ((execution: Execution) => void) | undefined;
+  readonly watchers: ((execution: Execution) => void)[] = [];
   private readonly callbacks: Surroundings['callbacks'] = new Map();
   /** What happens when an execution enters a state the next time, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
@@ -80,6 +81,13 @@ export class StepFunctions {
   /** Does nothing more when executions enter states. */
   forgetEntries(): void {
     this.awaited.clear();
+  }
+
+  /** Starts an execution as a rule of EventBridge does, under a name of its own. */
+  begin(machine: string, input: object): Execution {
+    const name = `${machine}-${this.executions.size}`;
+    const { executionArn: arn } = this.start(machineArn(machine), name, JSON.stringify(input));
+    return this.find(arn);
   }
 
   /** Stops an execution, as an operator does in the console. */
@@ -201,7 +209,8 @@ export class StepFunctions {
   }
 
   private enter(execution: Execution): void {
-    this.onEntered?.();
+    this.onEntered?.(execution);
+    for (const watch of this.watchers) watch(execution);
     const key = `${execution.machine} ${execution.state}`;
     const act = this.awaited.get(key);
     this.awaited.delete(key);

@@ -4,9 +4,7 @@ import { makeCall } from '../engine/effects.ts';
 import type { World } from '../world.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Write } from './table.ts';
-
-/** Items that no transaction writes: nothing but another plain write meets a write of theirs, and waits for it. */
-const UNTRANSACTED = /^(WAIT|WEBHOOK)/;
+import { tornBatch, tornQuery } from './torn-reads.ts';
 
 type Input = Record<string, unknown>;
 
@@ -18,8 +16,8 @@ export const sendToTable = (
   limits: ClientLimits,
 ): Promise<unknown> => {
   const { table } = world;
-  const call = (perform: () => unknown, conflict?: () => Error) =>
-    makeCall(world, {
+  const call = <T>(perform: () => T, conflict?: () => Error, readOn?: (answer: T) => T) =>
+    makeCall<T>(world, {
       unheard: () => noteUnheard(world, [(input.Item ?? {}) as Item]),
       name: `${command} ${subjectOf(input)}`,
       service: 'table',
@@ -27,11 +25,14 @@ export const sendToTable = (
       ...limits,
       perform,
       ...(conflict ? { conflict } : {}),
+      ...(readOn ? { readOn } : {}),
     });
   const single = (kind: Write['kind']) => {
     const write = { ...(input as Partial<Write>), kind };
-    const meetsTransactions = !UNTRANSACTED.test(String((write.Key ?? write.Item)?.SK));
-    return call(() => table.write(write), meetsTransactions ? () => table.conflict() : undefined);
+    return call(
+      () => table.write(write),
+      () => table.conflict(),
+    );
   };
   const batch = (perform: (all: boolean) => unknown) =>
     makeCall(world, {
@@ -46,9 +47,11 @@ export const sendToTable = (
     case 'GetCommand':
       return call(() => ({ Item: table.get(input.Key as Item) }));
     case 'BatchGetCommand':
-      return batch((all) => batchGet(world, input.RequestItems as BatchGet, all));
-    case 'QueryCommand':
-      return call(() => table.query(input as unknown as QueryCommandInput));
+      return batchGet(world, input, limits);
+    case 'QueryCommand': {
+      const { begin, readOn } = tornQuery(table, world.random, input as unknown as QueryCommandInput);
+      return call(begin, undefined, readOn);
+    }
     case 'PutCommand':
       return single('Put');
     case 'UpdateCommand':
@@ -135,11 +138,21 @@ type BatchWrite = Record<string, { DeleteRequest?: { Key: Item }; PutRequest?: {
 /** How many of a batch's items are done when not all are: DynamoDB always does at least one. */
 const shareOf = (items: number, all: boolean): number => (all ? items : Math.max(1, items >> 1));
 
-const batchGet = (world: World, request: BatchGet, all: boolean) => {
-  const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(request);
-  const share = shareOf(Keys.length, all);
-  const found = Keys.slice(0, share).flatMap((key) => world.table.get(key) ?? []);
-  const rest = Keys.slice(share);
+const batchGet = async (world: World, input: Input, limits: ClientLimits): Promise<unknown> => {
+  const [[name, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems as BatchGet);
+  const { table, random } = world;
+  const share = shareOf(Keys.length, false);
+  const whole = { reads: tornBatch(table, random, Keys), rest: [] as Item[] };
+  const part = { reads: tornBatch(table, random, Keys.slice(0, share)), rest: Keys.slice(share) };
+  const { found, rest } = await makeCall(world, {
+    name: 'BatchGetCommand',
+    service: 'table',
+    partitions: partitionsOf(input),
+    ...limits,
+    perform: () => ({ ...whole, found: whole.reads.begin() }),
+    partly: () => ({ ...part, found: part.reads.begin() }),
+    readOn: (answer) => ({ ...answer, found: answer.reads.readOn(answer.found) }),
+  });
   const UnprocessedKeys = rest.length > 0 ? { [name]: { Keys: rest } } : {};
   return { Responses: { [name]: found.toReversed() }, UnprocessedKeys };
 };

@@ -37,7 +37,7 @@ export type Witness = (key: string, before: Item | undefined, after: Item | unde
 export const TRANSACTION_MS = 8;
 /** How far an index is behind, and how far now and then: DynamoDB says "a fraction of a second" under normal conditions. */
 const INDEX_DELAY_MS = [1, 300] as const;
-export const LONGEST_INDEX_DELAY_MS = 15_000;
+const LONGEST_INDEX_DELAY_MS = 15_000;
 const LONG_INDEX_DELAY_MS = [1_000, LONGEST_INDEX_DELAY_MS] as const;
 const LONG_INDEX_DELAY_SHARE = 0.04;
 /** How many items fit into one answer of a query; small, so that pages of more than one are met. */
@@ -55,7 +55,13 @@ export class Table {
   readonly witnesses: Witness[] = [];
   /** How much further than ever the indexes are behind with an item of this partition, in milliseconds. */
   indexLagMs: (partition: string) => number = () => 0;
+  /** The share of writes that an index shows seconds late, without an outage. */
+  lateIndexShare = LONG_INDEX_DELAY_SHARE;
+  /** Told when an index will show a change later than it does without such a lag. */
+  onLateIndex: ((shownAt: number) => void) | undefined;
   private readonly partitions = new Map<string, Map<string, Item>>();
+  /** How often an item of a partition was changed. */
+  private readonly changes = new Map<string, number>();
   private readonly indexes = new Indexes();
   private readonly held = new Set<string>();
   private readonly tokens = new Map<object, 'running' | 'done'>();
@@ -119,6 +125,16 @@ export class Table {
     return query(candidates, input, ITEMS_PER_QUERY);
   }
 
+  /** How often the items of the partition that a query reads were changed so far. */
+  changesIn(input: QueryCommandInput): number {
+    return this.changes.get(String(partitionValue(input))) ?? 0;
+  }
+
+  /** From when on the indexes show an item at all, in epoch milliseconds; undefined when they never do. */
+  shownFrom(key: Item): number | undefined {
+    return this.indexes.shownFrom(keyText(key));
+  }
+
   /** Removes whatever is past its time, as DynamoDB does some time later. */
   sweep(): number {
     const nowSeconds = this.scheduler.now / 1000;
@@ -177,6 +193,7 @@ export class Table {
     const [PK, SK] = [(after ?? before)?.[PRIMARY_KEY.partition], (after ?? before)?.[PRIMARY_KEY.sort]];
     const partition = this.partitions.get(String(PK)) ?? new Map<string, Item>();
     this.partitions.set(String(PK), partition);
+    this.changes.set(String(PK), (this.changes.get(String(PK)) ?? 0) + 1);
     if (after) {
       this.items.set(key, after);
       partition.set(String(SK), after);
@@ -184,18 +201,15 @@ export class Table {
       this.items.delete(key);
       partition.delete(String(SK));
     }
-    this.indexes.write(
-      key,
-      after,
-      this.scheduler.now +
-        this.random.whole(...this.indexDelayMs()) +
-        this.indexLagMs(String((after ?? before)?.PK)),
-    );
+    const { now } = this.scheduler;
+    const delayMs = this.random.whole(...this.indexDelayMs()) + this.indexLagMs(String(PK));
+    const shownAt = this.indexes.write(key, after, now + delayMs);
+    if (shownAt !== undefined && shownAt > now + LONGEST_INDEX_DELAY_MS) this.onLateIndex?.(shownAt);
     for (const witness of this.witnesses) witness(key, before, after);
   }
 
   private indexDelayMs(): readonly [number, number] {
-    return this.random.next() < LONG_INDEX_DELAY_SHARE ? LONG_INDEX_DELAY_MS : INDEX_DELAY_MS;
+    return this.random.next() < this.lateIndexShare ? LONG_INDEX_DELAY_MS : INDEX_DELAY_MS;
   }
 }
 

@@ -19,6 +19,8 @@ export interface Call<T> {
   perform: () => T | Promise<T>;
   /** Does only a part of it, and says so in its answer; absent for what is done at once. */
   partly?: () => T;
+  /** Reads the rest of several items while the answer is on its way; absent for a call that is done at once. */
+  readOn?: (answer: T) => T;
   /** Makes the error of a write that meets another one; absent for what cannot. */
   conflict?: () => Error;
   /** The errors of a call that is refused and of one whose answer is lost; those of AWS's SDK unless given. */
@@ -42,6 +44,10 @@ const AWS = new Set<Service | undefined>(['table', 'bucket', 'secrets', 'step-fu
 /** One way to the service or back. */
 const LATENCY_MS = [1, 4] as const;
 const SLOW_MS = [200, 2_500] as const;
+/** How long a read of several items goes on, and how long now and then. */
+const READ_MS = [1, 6] as const;
+const LONG_READ_MS = [10, 80] as const;
+const LONG_READ_SHARE = 0.03;
 /** How long a call to S3, or to somebody else's server, can be on its way. */
 export const STALLED_MS = 60_000;
 /** After how long a connection breaks whose other end is gone, and what the SDK waits at most before it tries again. */
@@ -182,6 +188,7 @@ class Tries<T> {
     if (mode === undefined) return undefined;
     outages.met++;
     this.world.disturb(this.call.service);
+    this.world.evidence.meetOutage(this.world.scheduler.now);
     this.world.note(() => `  outage: ${this.call.service} ${mode} ${this.call.name}`);
     switch (mode) {
       case 'hangs':
@@ -251,8 +258,15 @@ class Tries<T> {
   private async answered(done: Promise<T>): Promise<T> {
     try {
       const answer = await done;
-      await this.wait(this.latency());
-      return answer;
+      const { readOn } = this.call;
+      if (!readOn) {
+        await this.wait(this.latency());
+        return answer;
+      }
+      await this.world.scheduler.sleep(this.readingTime());
+      const whole = readOn(answer);
+      await this.thawed();
+      return whole;
     } catch (error) {
       await this.wait(this.latency());
       throw error;
@@ -263,8 +277,19 @@ class Tries<T> {
     return this.world.faults.random.whole(...LATENCY_MS);
   }
 
+  private readingTime(): number {
+    const { random } = this.world.faults;
+    const [least, most] = random.next() < LONG_READ_SHARE ? LONG_READ_MS : READ_MS;
+    return random.whole(least, most);
+  }
+
   private async wait(milliseconds: number): Promise<void> {
     await this.world.scheduler.sleep(milliseconds);
+    await this.thawed();
+  }
+
+  /** Until the process that made the call goes on, if ever. */
+  private async thawed(): Promise<void> {
     const { invocation } = this;
     if (invocation) await new Promise<void>((resolve) => invocation.whenThawed(resolve));
     if (invocation?.dead) await never();

@@ -123,8 +123,24 @@ const fillRandom = <T extends NodeJS.TypedArray>(array: T): T => {
   return array;
 };
 
-const pause = <T>(milliseconds?: number, value?: T): Promise<T | undefined> =>
-  new Promise((resolve) => setTimeout(() => resolve(value), milliseconds));
+/** As `node:timers/promises` has it: rejects at once when the signal aborts. */
+const pause = <T>(
+  milliseconds?: number,
+  value?: T,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve(value);
+    }, milliseconds);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
 
 /** Puts the stand-ins in place, once and for good, before anything of the service is loaded. */
 export const installGlobals = (): void => {

@@ -112,6 +112,14 @@ export class Http {
     );
   }
 
+  /** Whether a provider takes the key of a call. */
+  private takesKey(service: Service, { headers }: HttpRequest): boolean {
+    return this.world.secrets.takes(
+      `arn:${service}-key`,
+      String(headers.authorization).replace('Bearer ', ''),
+    );
+  }
+
   /** The answer of a server that is too busy, or does not take our credential. */
   private async turnAway(service: Service | undefined, mode: 'throttles' | 'revoked'): Promise<HttpAnswer> {
     const { outages, scheduler } = this.world;
@@ -130,9 +138,10 @@ export class Http {
     const mode = this.world.outages.modeOf(service);
     const task = request.method === 'GET' && service !== 'files' ? taskIdIn(url) : '';
     if (task !== '') this.judgeQuery(task);
-    if (mode === 'revoked') {
+    const isProvider = service === 'modelark' || service === 'modelstudio';
+    if (mode === 'revoked' || (isProvider && !this.takesKey(service, request))) {
       if (task !== '') evidence.query(task, 'refused', scheduler.now);
-      return this.turnAway(service, mode);
+      return this.turnAway(service, 'revoked');
     }
     if (mode === 'throttles') {
       const answer = await this.turnAway(service, mode);

@@ -66,6 +66,8 @@ export class Providers {
   readonly callbackUrls: string[] = [];
   /** Told of each creation call that arrives. */
   onCall: ((call: CreationCall) => void) | undefined;
+  /** Told of each creation call that is taken, with its body. */
+  onTaken: ((requestId: string, body: string) => void) | undefined;
   private readonly tasks = new Map<string, Task>();
   private made = 0;
   private readonly refusals = new Map<string, number>();
@@ -103,6 +105,7 @@ export class Providers {
       return error(wire, 400, wire === 'ark' ? 'InputTextSensitiveContentDetected' : 'DataInspectionFailed');
     }
     this.accepted.set(marker, (this.accepted.get(marker) ?? 0) + 1);
+    if (creation) this.onTaken?.(creation.requestId, text);
     if (behaviour === 'broken' && this.world.random.next() < 0.5) {
       return { status: 502, bytes: Buffer.from('<html>bad gateway</html>') };
     }

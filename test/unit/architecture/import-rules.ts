@@ -5,7 +5,6 @@ import type { Import } from './source-graph.ts';
 const CORE_ORDER = [
   '',
   'table',
-  'lists',
   'accounts',
   'models',
   'requests',
@@ -20,6 +19,7 @@ const CORE_ORDER = [
   'workflow',
   'creation',
   'webhooks',
+  'reconciler',
 ];
 
 /** Pairs of folders of `core/` that import nothing from each other, whatever their order. */

@@ -14,7 +14,6 @@ import {
   dueListing,
   endUserKey,
   endUserListing,
-  MODEL_SETTINGS_COPIES,
   modelSettingsKey,
   requestKey,
   requestListing,
@@ -188,11 +187,9 @@ const dueOf = ({ requestId, status, createdAt }: StoredRequest) =>
 export const putRequest = (memory: MemoryTable, request: StoredRequest): void =>
   memory.put(requestKey(request.requestId), { ...listingOf(request), ...request });
 
-/** Puts the settings of a model into every copy. */
-export const putModelSettings = (memory: MemoryTable, settings: ModelSettings): void => {
-  for (let copy = 0; copy < MODEL_SETTINGS_COPIES; copy++)
-    memory.put(modelSettingsKey(settings.model, copy), { ...settings });
-};
+/** Puts the settings of a model into the table. */
+export const putModelSettings = (memory: MemoryTable, settings: ModelSettings): void =>
+  memory.put(modelSettingsKey(settings.model), { ...settings });
 
 /** Puts an end-user into the table with its index attributes. */
 export const putEndUser = (memory: MemoryTable, endUser: EndUser): void => {

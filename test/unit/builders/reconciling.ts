@@ -1,6 +1,5 @@
 import './environment.ts';
 import { beforeEach, jest } from '@jest/globals';
-import type { ProviderAnswer } from '../../../core/provider-calls/providers.ts';
 import type { VideoRequest } from '../../../core/requests/request-rules.ts';
 import {
   accountKey,
@@ -11,7 +10,6 @@ import {
   requestKey,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
-import { reconcileDue } from '../../../core/workflow/reconcile-due.ts';
 import { MemoryBucket } from '../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
@@ -28,9 +26,8 @@ import {
   putRequest,
   VIDEO_ID,
 } from './entities.ts';
-import { leadingTo } from './providers.ts';
 import { aRequestId } from './request-ids.ts';
-import { accepted, answering, WaitingRequest } from './waiting-request.ts';
+import { accepted, WaitingRequest } from './waiting-request.ts';
 
 /** The set-up of the reconciler's tests. Importing it resets all of it before each test. */
 export const memory = new MemoryTable(table);
@@ -72,17 +69,6 @@ export const placeOf = (requestId: string) => {
 };
 export const listed = (list: 'START' | 'LOOK', seconds: number, requestId = VIDEO_ID) =>
   dueListing(list, requestId, at(seconds));
-
-const always = () => true;
-/** Runs the reconciler with a provider that gives this answer to every query; returns the provider. */
-export const reconcileAt = (
-  seconds: number,
-  answer: ProviderAnswer = { kind: 'waiting' },
-  keepGoing = always,
-) => {
-  const provider = answering(answer);
-  return reconcileDue(leadingTo(provider), keepGoing, clockAt(seconds)).then(() => provider);
-};
 
 /** Puts a queued request created at this second; returns its id. */
 export const given = (seconds: number): string => {

@@ -26,10 +26,10 @@ export class WaitingRequest {
     this.memory = memory;
   }
 
-  /** Puts it into the table with one accepted task. */
+  /** Puts it into the table with one accepted task, and an empty wait. */
   given(request: Partial<VideoRequest> = {}): this {
     putRequest(this.memory, aVideoRequest({ status: 'processing', ...request }));
-    return this.withAttempt(accepted());
+    return this.withAttempt(accepted()).waiting({});
   }
 
   withAttempt(attempt: Partial<ProviderAttempt>): this {
@@ -51,8 +51,10 @@ export class WaitingRequest {
     return this.memory.get(providerAttemptKey(VIDEO_ID, call, 0));
   }
 
+  /** Its wait; undefined while nothing is noted there. */
   wait(): Item | undefined {
-    return this.memory.get(providerWaitKey(VIDEO_ID));
+    const { PK, SK, requestId, ...noted } = this.memory.get(providerWaitKey(VIDEO_ID)) ?? {};
+    return Object.keys(noted).length > 0 ? { PK, SK, requestId, ...noted } : undefined;
   }
 }
 

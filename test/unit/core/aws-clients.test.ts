@@ -27,8 +27,9 @@ describe('the clients of the service', () => {
       ['core/files/bucket.ts', 'S3Client', 'files'],
       ['core/files/clip-bucket.ts', 'S3Client', 'copy'],
       ['core/files/store-files.ts', 'S3Client', 'upload'],
-      ['core/provider-calls/credentials.ts', 'SecretsManagerClient', 'secrets'],
+      ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
+      ['core/workflow/start-reconciler.ts', 'LambdaClient', 'invocations'],
       ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
@@ -45,8 +46,8 @@ describe('the clients of the service', () => {
     const using = (pattern: RegExp) =>
       sources.filter(([, source]) => pattern.test(source)).map(([path]) => path);
 
-    expect(using(/\bgetSecret\(|\bgetParameter/)).toEqual(['core/provider-calls/credentials.ts']);
-    expect(using(/awsSdkV3Client: secretsManager/)).toEqual(['core/provider-calls/credentials.ts']);
+    expect(using(/\bgetSecret\(|\bgetParameter/)).toEqual(['core/secrets.ts']);
+    expect(using(/awsSdkV3Client: secretsManager/)).toEqual(['core/secrets.ts']);
     expect(using(/new NodeHttpHandler\((?!clientOptions\()/)).toEqual([]);
   });
 });
@@ -149,6 +150,10 @@ const CALLS: Record<CallKind, (endpoint: string) => Promise<unknown>> = {
   measuring: (endpoint) =>
     new LambdaClient({ ...clientOptions('measuring', SPEEDUP), endpoint }).send(
       new InvokeCommand({ FunctionName: 'measure-clips', Payload: '{}' }),
+    ),
+  invocations: (endpoint) =>
+    new LambdaClient({ ...clientOptions('invocations', SPEEDUP), endpoint }).send(
+      new InvokeCommand({ FunctionName: 'reconcile', InvocationType: 'Event', Payload: '{}' }),
     ),
   stack: (endpoint) =>
     new CloudFormationClient({ ...clientOptions('stack', SPEEDUP), endpoint }).send(

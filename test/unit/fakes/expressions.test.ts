@@ -27,6 +27,9 @@ describe('A condition', () => {
     ['a BETWEEN :x AND :y', { a: 3 }, { ':x': 1, ':y': 2 }, false],
     ['begins_with(a, :x)', { a: 'abc' }, { ':x': 'ab' }, true],
     ['begins_with(a, :x)', { a: 'abc' }, { ':x': 'b' }, false],
+    ['contains(a, :x)', { a: 'abc' }, { ':x': 'b' }, true],
+    ['contains(a, :x)', { a: 'abc' }, { ':x': 'ca' }, false],
+    ['contains(a, :x)', {}, { ':x': 'u' }, false],
     // AND binds before OR.
     ['a = :x OR a = :y AND b = :x', { a: 1, b: 9 }, { ':x': 1, ':y': 2 }, true],
     ['(a = :x OR a = :y) AND b = :x', { a: 1, b: 9 }, { ':x': 1, ':y': 2 }, false],

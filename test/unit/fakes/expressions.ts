@@ -130,14 +130,16 @@ const one = (reader: Reader, item: Item): boolean => {
     reader.expect(')');
     return result;
   }
-  const call = reader.take('attribute_exists', 'attribute_not_exists', 'begins_with');
+  const call = reader.take('attribute_exists', 'attribute_not_exists', 'begins_with', 'contains');
   if (call) {
     reader.expect('(');
     const value = valueAt(item, reader.path());
     let result = (value !== undefined) === (call === 'attribute_exists');
-    if (call === 'begins_with') {
+    if (call === 'begins_with' || call === 'contains') {
       reader.expect(',');
-      result = String(value).startsWith(String(reader.operand(item)));
+      const part = String(reader.operand(item));
+      const text = String(value ?? '');
+      result = call === 'contains' ? text.includes(part) : text.startsWith(part);
     }
     reader.expect(')');
     return result;

@@ -4,7 +4,6 @@ import {
   ExecutionDoesNotExist,
   type ExecutionStatus,
   ListExecutionsCommand,
-  SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
   SFNClient,
   StartExecutionCommand,
@@ -26,7 +25,6 @@ export interface StartedExecution {
 /** Receives task tokens outside this fake, such as a simulated workflow. Anything it throws refuses the token. */
 interface Waiters {
   succeed(taskToken: string, output: unknown): void;
-  heartbeat(taskToken: string): void;
 }
 
 /**
@@ -38,8 +36,6 @@ export class MemoryExecutions {
   readonly started: StartedExecution[] = [];
   /** The task successes sent, in order. */
   readonly woken: { taskToken: string; output: unknown }[] = [];
-  /** The tokens of the heartbeats sent, in order. */
-  readonly heartbeats: string[] = [];
   /** The most executions on a page of a list. */
   pageSize = 1000;
   waiters: Waiters | undefined;
@@ -51,7 +47,7 @@ export class MemoryExecutions {
 
   /** Clears everything for the next test. */
   reset(): void {
-    for (const list of [this.started, this.woken, this.heartbeats]) list.length = 0;
+    for (const list of [this.started, this.woken]) list.length = 0;
     this.open.clear();
     this.pageSize = 1000;
     this.waiters = undefined;
@@ -122,17 +118,9 @@ export class MemoryExecutions {
       [
         SendTaskSuccessCommand,
         async ({ taskToken, output }) => {
-          this.deliver(taskToken, (waiters) => waiters.succeed(taskToken, JSON.parse(output)));
+          this.deliver(taskToken, JSON.parse(output));
           this.open.delete(taskToken);
           this.woken.push({ taskToken, output: JSON.parse(output) });
-          return {};
-        },
-      ],
-      [
-        SendTaskHeartbeatCommand,
-        async ({ taskToken }) => {
-          this.deliver(taskToken, (waiters) => waiters.heartbeat(taskToken));
-          this.heartbeats.push(taskToken);
           return {};
         },
       ],
@@ -143,11 +131,11 @@ export class MemoryExecutions {
     return this.started.find((one) => one.machine === machine && one.name === name);
   }
 
-  private deliver(taskToken: string, deliverTo: (waiters: Waiters) => void): void {
+  private deliver(taskToken: string, output: unknown): void {
     const gone = new TaskTimedOut({ message: 'Provided task does not exist anymore', ...metadata });
     if (!this.waiters && !this.open.has(taskToken)) throw gone;
     try {
-      if (this.waiters) deliverTo(this.waiters);
+      this.waiters?.succeed(taskToken, output);
     } catch {
       throw gone;
     }

@@ -6,11 +6,11 @@ import {
   REQUEST_INDEX_ATTRIBUTES,
   REQUEST_INDEXES,
 } from '../../../core/table/keys.ts';
-import { evaluate, type Item } from './expressions.ts';
+import { evaluate, type Item, type Placeholders } from './expressions.ts';
 
-/** A query's result; it has a `LastEvaluatedKey` unless the query reached the end. */
+/** A query's result; it has a `LastEvaluatedKey` unless the query reached the end, and no items when only their count is selected. */
 export interface QueryAnswer {
-  Items: Item[];
+  Items?: Item[];
   Count: number;
   ScannedCount: number;
   LastEvaluatedKey?: Item;
@@ -33,8 +33,16 @@ const INDEXES: ReadonlyMap<string, Index> = new Map<string, Index>([
   ),
 ]);
 
+/** Throws unless a read of the table says which kind it is: one that does not may miss what was just written. */
+export const needConsistency = (ConsistentRead: boolean | undefined): void => {
+  if (ConsistentRead === undefined) throw new Error('A read of the table says whether it is consistent.');
+};
+
 const indexOf = ({ IndexName, ConsistentRead }: QueryCommandInput): Index => {
-  if (IndexName === undefined) return TABLE;
+  if (IndexName === undefined) {
+    needConsistency(ConsistentRead);
+    return TABLE;
+  }
   const index = INDEXES.get(IndexName);
   if (!index) throw new Error(`There is no index ${IndexName}.`);
   if (ConsistentRead) throw new Error('An index is never read consistently.');
@@ -48,6 +56,30 @@ const partitionIn = ({ KeyConditionExpression = '', ExpressionAttributeValues = 
   return ExpressionAttributeValues[name];
 };
 
+/** The placeholders that an expression has. All are given together, for the key condition and the filter. */
+const placeholdersIn = (
+  expression = '',
+  { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} }: QueryCommandInput,
+): Placeholders => {
+  const used = new Set(expression.match(/[#:]\w+/g));
+  const pick = <Value>(given: Record<string, Value>) =>
+    Object.fromEntries(Object.entries(given).filter(([name]) => used.has(name)));
+  return { names: pick(ExpressionAttributeNames), values: pick(ExpressionAttributeValues) };
+};
+
+/** Refuses placeholders that no expression has, and a filter by a key of what is queried, as DynamoDB does. */
+const checkFilter = (input: QueryCommandInput, { partition, sort }: Index): void => {
+  const { KeyConditionExpression = '', FilterExpression = '' } = input;
+  const { names, values } = placeholdersIn(`${KeyConditionExpression} ${FilterExpression}`, input);
+  const used = { ...names, ...values };
+  const given = { ...input.ExpressionAttributeNames, ...input.ExpressionAttributeValues };
+  const unused = Object.keys(given).filter((name) => !(name in used));
+  if (unused.length > 0) throw new Error(`Given but not used: ${unused.join(', ')}`);
+  const attributes = (FilterExpression.match(/(?<![:\w])#?\w+/g) ?? []).map((name) => names?.[name] ?? name);
+  const key = attributes.find((name) => name === partition || name === sort);
+  if (key !== undefined) throw new Error(`A filter of a query cannot have the key ${key}.`);
+};
+
 /** The attributes of an item that the index projects. */
 const projected = (item: Item, { partition, sort, attributes }: Index): Item => {
   if (!attributes) return structuredClone(item);
@@ -57,7 +89,7 @@ const projected = (item: Item, { partition, sort, attributes }: Index): Item => 
 
 /**
  * Runs a DynamoDB Query on these items. An index holds only items with its keys, and only their projected attributes. A
- * page ends at `Limit` or after `itemsPerQuery` items.
+ * page ends at `Limit` or after `itemsPerQuery` items, those that the filter drops included.
  */
 export const query = (
   items: readonly Item[],
@@ -65,7 +97,11 @@ export const query = (
   itemsPerQuery: number,
 ): QueryAnswer => {
   const index = indexOf(input);
-  const placeholders = { names: input.ExpressionAttributeNames, values: input.ExpressionAttributeValues };
+  checkFilter(input, index);
+  const judge = (condition: string | undefined) => {
+    const placeholders = placeholdersIn(condition, input);
+    return (item: Item): boolean => evaluate(item, { condition }, placeholders) !== undefined;
+  };
   const place = (item: Item): string =>
     [index.sort, PRIMARY_KEY.partition, PRIMARY_KEY.sort].map((name) => String(item[name])).join('\0');
   const direction = input.ScanIndexForward === false ? -1 : 1;
@@ -77,13 +113,18 @@ export const query = (
   const partition = partitionIn(input);
   const matching = items
     .filter((item) => item[index.partition] === partition && item[index.sort] !== undefined)
-    .filter((item) => evaluate(item, { condition: input.KeyConditionExpression }, placeholders))
+    .filter(judge(input.KeyConditionExpression))
     .filter((item) => start === undefined || compare(item, start) > 0)
     .sort(compare);
   const most = Math.min(input.Limit ?? Number.POSITIVE_INFINITY, itemsPerQuery);
-  const Items = matching.slice(0, most).map((item) => projected(item, index));
-  const last = Items.length === most ? matching[most - 1] : undefined;
+  const scanned = matching.slice(0, most).map((item) => projected(item, index));
+  const last = scanned.length === most ? matching[most - 1] : undefined;
   const keys = { partition: index.partition, sort: index.sort, attributes: [] };
-  const answer = { Items, Count: Items.length, ScannedCount: Items.length };
-  return last ? { ...answer, LastEvaluatedKey: projected(last, keys) } : answer;
+  const Items = scanned.filter(judge(input.FilterExpression));
+  return {
+    ...(input.Select !== 'COUNT' && { Items }),
+    Count: Items.length,
+    ScannedCount: scanned.length,
+    ...(last && { LastEvaluatedKey: projected(last, keys) }),
+  };
 };

@@ -71,6 +71,7 @@ describe('POST /v1/generations', () => {
       UpdateCommand: 1,
       GetCommand: 1,
       BatchGetCommand: 1,
+      QueryCommand: 1,
       TransactWriteCommand: 1,
     });
     expect(executions.client.calls()).toHaveLength(1);

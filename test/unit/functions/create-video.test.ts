@@ -88,6 +88,7 @@ describe('POST /v1/videos', () => {
       UpdateCommand: 1,
       GetCommand: 1,
       BatchGetCommand: 1,
+      QueryCommand: 1,
       TransactWriteCommand: 1,
     });
   });

@@ -213,6 +213,7 @@ describe('a creation with an Idempotency-Key', () => {
       UpdateCommand: 3,
       GetCommand: 1,
       BatchGetCommand: 1,
+      QueryCommand: 1,
       TransactWriteCommand: 1,
     });
   });

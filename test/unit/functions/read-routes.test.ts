@@ -196,6 +196,17 @@ describe('GET /v1/generations/{requestId}', () => {
     expect((await get()).body.pollUrl).toBe(`https://api.example.com/v1/generations/${REQUEST_ID}`);
   });
 
+  test.each<[Partial<ImageRequest>, string | undefined]>([
+    [{}, '5'],
+    [{ status: 'processing' }, '5'],
+    [succeeded(100), undefined],
+    [succeeded(0), undefined],
+  ])('gives the polling interval as long as the request is unfinished: %j, %p', async (request, seconds) => {
+    given(request);
+
+    expect((await get()).headers['Retry-After']).toBe(seconds);
+  });
+
   test.each([
     [1, 200, 'succeeded'],
     [0, 200, 'expired'],

@@ -1,7 +1,7 @@
 import '../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { accountKey, dueListing, duePartition, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { accountKey, dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
@@ -28,9 +28,6 @@ const { handler: lostHandler } = await import('../../../functions/events/reconci
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
 const bucket = new MemoryBucket();
-/** When each pass began, in seconds from the start of the run. */
-const passes: number[] = [];
-let passSeconds = 0;
 
 beforeEach(() => {
   memory.reset();
@@ -40,8 +37,6 @@ beforeEach(() => {
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   jest.useFakeTimers({ now: NOW, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
   pause.mockReset().mockImplementation(async (milliseconds) => jest.setSystemTime(Date.now() + milliseconds));
-  passes.length = 0;
-  passSeconds = 0;
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -51,62 +46,6 @@ const run = (event: unknown) => handler(event, aLambdaContext());
 const record = () => memory.get(requestKey(REQUEST_ID));
 
 describe('on a schedule', () => {
-  const everySeconds = async (seconds: number): Promise<number[]> => {
-    // Each pass begins with this query.
-    const first = { ':partition': duePartition('START', 0) };
-    memory.client.on(QueryCommand, { ExpressionAttributeValues: first }, false).callsFake(async (input) => {
-      const isSurvey = input.ExpressionAttributeValues[':now'] > '9';
-      if (isSurvey) return { Items: [] };
-      passes.push((Date.now() - NOW.getTime()) / 1000);
-      jest.setSystemTime(Date.now() + passSeconds * 1000);
-      return { Items: [] };
-    });
-    await run({ everySeconds: seconds });
-    return passes;
-  };
-
-  test.each([
-    [60, [0]],
-    [90, [0]],
-    [3600, [0]],
-    [59, [0]],
-    [30, [0, 30]],
-    [20, [0, 20, 40]],
-    [10, [0, 10, 20, 30, 40, 50]],
-  ])('every %p s, starts a pass at these seconds of its minute: %j', async (seconds, expected) => {
-    expect(await everySeconds(seconds)).toEqual(expected);
-  });
-
-  test('does not wait longer because a pass took time', async () => {
-    passSeconds = 4;
-
-    expect(await everySeconds(20)).toEqual([0, 20, 40]);
-  });
-
-  test('starts the next pass at once when one took longer than the interval', async () => {
-    passSeconds = 7;
-
-    expect(await everySeconds(5)).toEqual([0, 7, 14, 21, 28, 35, 42, 49]);
-  });
-
-  test('stops before the next run, however long a pass takes', async () => {
-    const ids = Array.from({ length: 30 }, (_, index) => `img_01JD4KXQ8M${String(index).padStart(16, '0')}`);
-    const createdAt = new Date(NOW.getTime() - 100_000).toISOString();
-    for (const requestId of ids) putRequest(memory, anImageRequest({ requestId, createdAt }));
-    memory.beforeCall = () => {
-      jest.setSystemTime(Date.now() + 1_000);
-    };
-    // Not the minute in which the open work is counted.
-    const startedAt = NOW.getTime() + 60_000;
-    jest.setSystemTime(startedAt);
-
-    await run({ everySeconds: 60 });
-
-    expect((Date.now() - startedAt) / 1000).toBeLessThan(120);
-    expect(executions.names('generation').length).toBeLessThan(30);
-    expect(executions.names('generation').length).toBeGreaterThan(8);
-  });
-
   test('starts an execution that never started', async () => {
     putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 61_000).toISOString() }));
 
@@ -115,7 +54,7 @@ describe('on a schedule', () => {
     expect(executions.names('generation')).toEqual([REQUEST_ID]);
   });
 
-  test('reports how much is open, once in a run of several passes', async () => {
+  test('reports how much is open, once in a run of several ticks', async () => {
     const counted = metricsCounted();
     putRequest(memory, anImageRequest({ createdAt: new Date(NOW.getTime() - 10_000).toISOString() }));
 
@@ -124,7 +63,7 @@ describe('on a schedule', () => {
     expect(counted().filter(([name]) => name === 'OpenRequests')).toEqual([['OpenRequests', {}]]);
   });
 
-  test('starts the expiry of files whose time is over, in each pass in which something is due', async () => {
+  test('starts the expiry of files whose time is over, whenever some are due', async () => {
     const expiresAt = new Date(NOW.getTime() - 10_000).toISOString();
     const ended = { status: 'succeeded' as const, outputs: [aStoredOutput(0)], expiresAt };
     putRequest(memory, anImageRequest(ended));

@@ -9,6 +9,7 @@ import { newKey } from '../../../core/accounts/api-key-text.ts';
 import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { CLIP_PLACES } from '../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../core/creation/idempotency.ts';
+import { currentModelSettings } from '../../../core/models/model-settings.ts';
 import { accountLimit, takePlace } from '../../../core/outbound/in-flight.ts';
 import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
@@ -93,7 +94,7 @@ interface Situation {
 }
 
 const filled = async () => {
-  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES.account, leaseSeconds: 60 });
+  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES, leaseSeconds: 60 });
   while (await takePlace(limit, now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);
@@ -143,6 +144,7 @@ test.each(OUTCOMES)(
     clips.respond = (_, response) => response.writeHead(200).end(clip);
     const { keyId, headers } = await aCaller(memory, situation.caller);
     await situation.given?.(keyId);
+    await currentModelSettings(now);
     const authorization = situation.key ? { Authorization: `Bearer ${situation.key()}` } : headers;
     memory.client.resetHistory();
     const body = aVideoBody({ referenceVideos: [`${clips.url}/clip.mp4`], ...situation.body });

@@ -104,7 +104,7 @@ describe('GET /v1/videos/{requestId}', () => {
     stopTime(new Date(now.getTime() + 9_999));
     await get();
     expect(upstream.requests.map(({ path }) => path)).toEqual(['/api/v1/tasks/task-1']);
-    expect(executions.heartbeats).toEqual(['token-1']);
+    expect(executions.woken).toEqual([]);
 
     const output = { task_status: 'SUCCEEDED', video_url: 'https://studio.example.com/video.mp4' };
     upstream.answer(200, { output });

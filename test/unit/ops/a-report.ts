@@ -1,4 +1,4 @@
-import type { ExecutionHistory } from '../../../core/workflow/execution-history.ts';
+import type { ExecutionHistory } from '../../../ops/execution-history.ts';
 import type { RequestReport } from '../../../ops/request-report.ts';
 import { atSeconds } from '../builders/clocks.ts';
 import { anAccount, anImageRequest, REQUEST_ID } from '../builders/entities.ts';

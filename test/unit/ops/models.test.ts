@@ -38,7 +38,7 @@ describe('models', () => {
 
     await ops('models', 'disable', '--model', 'xQI3Pro');
 
-    expect(memory.get(modelSettingsKey('xQI3Pro', 0))).toMatchObject({
+    expect(memory.get(modelSettingsKey('xQI3Pro'))).toMatchObject({
       model: 'xQI3Pro',
       enabled: false,
       rate,
@@ -57,6 +57,6 @@ describe('models', () => {
       stdout: '',
       stderr: 'There is no model xW9. List models with: models list\n',
     });
-    expect(memory.get(modelSettingsKey('xW9', 0))).toBeUndefined();
+    expect(memory.get(modelSettingsKey('xW9'))).toBeUndefined();
   });
 });

@@ -25,14 +25,16 @@ const DONE: AttemptOutcome & { kind: 'done' } = {
   outputs: [{ url: 'https://upstream.example.com/1' }],
 };
 const PRODUCED = 'succeeded';
+/** What a request for one image asks for. */
+const ONE = 'xQI3Pro, 1 of 1K, debit 4';
 
 describe('the spans of a request', () => {
   test('a request waits for its execution, then for its first provider call', () => {
-    expect(told({})).toEqual([['queued', 0, null, 'waiting for an execution']]);
+    expect(told({})).toEqual([['queued', 0, null, 'waiting for an execution', ONE]]);
     expect(told({ executions: [anExecution({ 'Dispatch request': 1 })] })).toEqual([
-      ['queued', 0, null, 'waiting for the first provider call'],
+      ['queued', 0, null, 'waiting for the first provider call', ONE],
     ]);
-    expect(told({ attempts: [anAttempt({ startedAt: at(2) })] })[0]).toEqual(['queued', 0, 2, 'queued']);
+    expect(told({ attempts: [anAttempt({ startedAt: at(2) })] })[0]).toEqual(['queued', 0, 2, 'queued', ONE]);
   });
 
   test('a request that failed before any call was queued until then', () => {
@@ -40,7 +42,7 @@ describe('the spans of a request', () => {
     const request = anImageRequest({ status: 'failed', finishedAt: at(9), error });
 
     expect(told({ request })).toEqual([
-      ['queued', 0, 9, 'queued'],
+      ['queued', 0, 9, 'queued', ONE],
       ['settling', 9, 9, 'failing and refunding', 'failed', 'internal_error: No.'],
     ]);
   });
@@ -61,7 +63,7 @@ describe('the spans of a request', () => {
         files: [{ objectKey, sizeBytes: 77, storedAt: at(6) }],
       }),
     ).toEqual([
-      ['queued', 0, 2, 'queued'],
+      ['queued', 0, 2, 'queued', 'xQI3Pro, 2 of 1K, debit 8'],
       ['provider-call', 2, 4, 'asked', PRODUCED, '1 of 2 produced, content_policy'],
       ['storing', 4, 6, 'storing output 1 of 2', 'succeeded', `${objectKey}, 77 bytes`],
       ['storing', 4, 7, 'storing output 2 of 2', 'failed', 'no file was stored'],
@@ -76,7 +78,7 @@ describe('the spans of a request', () => {
     const second = anAttempt({ attempt: 1, startedAt: at(22), outcome: undefined });
 
     expect(told({ attempts: [first] }, 10)).toEqual([
-      ['queued', 0, 1, 'queued'],
+      ['queued', 0, 1, 'queued', ONE],
       ['provider-call', 1, 2, 'asked', 'busy', 'HTTP 429'],
       ['deadline', 1, 601, 'until its deadline'],
       ['capacity-wait', 2, 22, 'waiting for capacity', 'HTTP 429'],
@@ -167,6 +169,40 @@ describe('the spans of a request', () => {
       );
     },
   );
+
+  test('a video says how long it is to be, and at what resolution', () => {
+    const request = aVideoRequest({ model: 'xW2.7S', durationSec: 5, resolution: '720p' });
+
+    expect(told({ request })[0]?.at(-1)).toMatch(/^xW2\.7S, 5 s of 720p, debit \d+$/);
+  });
+
+  test.each<[AttemptOutcome, string, string]>([
+    [
+      { kind: 'failed', failure: { code: 'provider_error', message: 'Broke.' } },
+      'failed',
+      'provider_error: Broke.',
+    ],
+    [
+      { kind: 'lost', failure: { code: 'internal_error', message: 'Gone.' } },
+      'lost',
+      'internal_error: Gone.',
+    ],
+    [{ kind: 'busy', reason: 'HTTP 429' }, 'busy', 'HTTP 429'],
+  ])('a call says how it ended: %j', (outcome, ended, detail) => {
+    const attempts = [anAttempt({ startedAt: at(1), finishedAt: at(3), outcome })];
+
+    expect(told({ attempts })[1]).toEqual(['provider-call', 1, 3, 'asked', ended, detail]);
+  });
+
+  test.each([
+    [{ at: at(3) }, `cancelled ${at(3)}`],
+    [{ at: at(3), reason: 'UnsupportedOperation' }, `not cancelled ${at(3)}: UnsupportedOperation`],
+  ])('a task that was cancelled after the end says what came of it: %j', (cancellation, said) => {
+    const request = anImageRequest({ status: 'failed', finishedAt: at(2) });
+    const attempts = [anAttempt({ startedAt: at(1), taskId: 'task-1', cancellation })];
+
+    expect(told({ request, attempts })[1]?.at(-1)).toBe(`task task-1, ${said}`);
+  });
 
   test('a call without an outcome is unknown once its request has ended', () => {
     const request = anImageRequest({ status: 'failed', finishedAt: at(50) });

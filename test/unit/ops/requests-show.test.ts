@@ -182,35 +182,6 @@ describe('requests show', () => {
     ]);
   });
 
-  test('tells one story in time order', async () => {
-    const { story } = (await json(...show)) as { story: { at: string; what: string; detail: string }[] };
-
-    expect(story.map(({ at: time, what }) => [(Date.parse(time) - Date.parse(at(0))) / 1000, what])).toEqual([
-      [0, 'accepted'],
-      [0, 'debit'],
-      [1, 'generation started'],
-      [1, 'generation'],
-      [2, 'provider called'],
-      [3, 'waits for provider'],
-      [4, 'provider answered'],
-      [5, 'generation'],
-      [6, 'file stored'],
-      [6, 'file stored'],
-      [9, 'generation'],
-      [10, 'refund'],
-      [10, 'succeeded'],
-      [11, 'generation ended'],
-      [20, 'webhook-delivery started'],
-      [20, 'webhook-delivery'],
-      [21, 'webhook tried'],
-      [30, 'webhook-delivery ended'],
-    ]);
-    expect(story.find(({ what }) => what === 'provider answered')?.detail).toBe(
-      'call 0, try 0: done, 1 of 1 produced',
-    );
-    expect(story.at(-1)?.detail).toBe('FAILED, Gone');
-  });
-
   test('tells its parts as spans, in the order of their begin', async () => {
     const { spans } = (await json(...show)) as { spans: { kind: string; from: string }[] };
 
@@ -237,13 +208,16 @@ describe('requests show', () => {
     });
   });
 
-  test('prints the timeline, the story and the files without --json', async () => {
+  test('prints timeline, details, ledger entries, executions and files without --json', async () => {
     const { status, stdout } = await ops(...show);
 
     expect(status).toBe(0);
     expect(stdout).toMatch(/^request +img_/);
     expect(stdout).toMatch(/\n2026-11-20 +AFTER +TAKES +WHAT\n09:00:00 +0.0s +2.0s +queued +█/);
-    expect(stdout).toMatch(/\nTIME +WHAT +DETAIL\n2026-\S+ +accepted +xQI3Pro, 3 of 1K\n/);
+    expect(stdout).toMatch(/\nTIME +WHAT +DETAIL\n2026-\S+ +queued +xQI3Pro, 3 of 1K, debit 12\n/);
+    expect(stdout).toMatch(/\nTIME +ENTRY +REASON .+\n2026-\S+ +led_1 +generation +-12 /);
+    expect(stdout).toMatch(/\nWORKFLOW +EXECUTION .+\ngeneration +img_\S+ .+ SUCCEEDED +- +-\n/);
+    expect(stdout).toMatch(/\nwebhook-delivery +img_\S+-again .+ FAILED +Gone +-\n/);
     expect(stdout).toMatch(/\nFILE +BYTES +IN THE RECORD +IN THE BUCKET\noutputs\S+ +77 +yes +yes\n/);
   });
 
@@ -262,7 +236,7 @@ describe('requests show', () => {
     expect(await json(...show)).toMatchObject({
       record: { status: 'queued', pollUrl: `https://api.example.com/v1/generations/${REQUEST_ID}` },
       ...{ executions: [], providerAttempts: [], wait: null, webhooks: [], objects: [] },
-      story: [{ what: 'accepted' }, { what: 'debit' }],
+      spans: [{ kind: 'queued' }],
     });
   });
 
@@ -273,14 +247,15 @@ describe('requests show', () => {
       anImageRequest({ status: 'failed', error, finishedAt: at(10), operatorNote: 'by hand' }),
     );
 
-    const { story, operatorNote } = (await json(...show)) as { story: object[]; operatorNote: string };
+    const { spans, operatorNote } = (await json(...show)) as { spans: object[]; operatorNote: string };
 
     expect(operatorNote).toBe('by hand');
-    expect(story).toContainEqual({
-      at: at(10),
-      what: 'failed',
-      detail: 'provider_error: It broke. (by hand)',
-    });
+    expect(spans).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'settling', until: at(10), outcome: 'failed' },
+        detail: 'provider_error: It broke. (by hand)',
+      }),
+    );
   });
 
   test('is refused when the request does not exist', async () => {

@@ -166,14 +166,16 @@ describe('requests watch of one request', () => {
   const ended = { status: 'succeeded', finishedAt: at(10), expiresAt: at(9_000) } as const;
   const one = [...watch, '--id', REQUEST_ID];
 
-  test('prints each event once, and ends with its request', async () => {
+  test('prints each part once, and ends with its request', async () => {
     put(REQUEST_ID, 0, ended);
 
     const { status, stdout } = await ops(...one);
 
     expect(status).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^${at(0)} accepted: xQI3Pro, 1 of 1K\n`));
-    expect(stdout.split('\n').filter((line) => line.includes(' succeeded'))).toHaveLength(1);
+    expect(stdout).toMatch(new RegExp(`^${at(0)} queued \\(10s\\): xQI3Pro, 1 of 1K, debit 4\n`));
+    expect(stdout.split('\n').filter((line) => line.includes('settling'))).toEqual([
+      `${at(9)} settling (1.0s): succeeded, cost 0`,
+    ]);
   });
 
   test('goes on until the request has ended', async () => {
@@ -182,8 +184,10 @@ describe('requests watch of one request', () => {
 
     const { stdout } = await opsOn({ out }, ...one);
 
-    expect(stdout).toContain(`${at(10)} succeeded`);
-    expect(stdout.match(/ accepted: /g)).toHaveLength(1);
+    expect(stdout).toContain(`${at(0)} waiting for the first provider call…: xQI3Pro`);
+    expect(stdout).toContain(`${at(0)} queued (10s): xQI3Pro`);
+    expect(stdout).toContain(`settling (1.0s): succeeded`);
+    expect(new Set(stdout.split('\n')).size).toBe(stdout.split('\n').length);
   });
 
   test('draws its timeline in place on a terminal', async () => {

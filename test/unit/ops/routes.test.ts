@@ -1,6 +1,6 @@
 import '../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { gatesOf } from '../../../core/admission/gate-rules.ts';
+import { type Gate, gateOf } from '../../../core/admission/gate-rules.ts';
 import { takePermit } from '../../../core/admission/gates.ts';
 import { putWaiter } from '../../../core/admission/waiters.ts';
 import { putEnabled } from '../../../core/models/model-settings.ts';
@@ -30,18 +30,12 @@ beforeEach(() => {
 describe('routes list', () => {
   test('has each route with its limit and load, and null where there is no limit or nobody waits', async () => {
     const now = new Date();
-    const gates = gatesOf('modelstudio/wan', ROUTES['xW2.7S']);
-    for (const [index, gate] of gates.entries()) {
-      await takePermit(gate, { requestId: `vid_${index}`, accountId: 'a', weight: 2, starts: 2 }, now);
-      const createdAt = new Date(now.getTime() - 60_000 * (index + 1)).toISOString();
-      const waiting = {
-        requestId: `vid_9${index}`,
-        accountId: 'a',
-        createdAt,
-        taskToken: 't',
-        tokenOrder: '1',
-      };
-      await putWaiter(gate.name, { ...waiting, weight: 1, starts: 1 }, now);
+    const gate = gateOf('modelstudio/wan', ROUTES['xW2.7S']) as Gate;
+    await takePermit(gate, { requestId: 'vid_0', accountId: 'a', weight: 4, starts: 4 }, now);
+    for (const minutes of [1, 2]) {
+      const createdAt = new Date(now.getTime() - 60_000 * minutes).toISOString();
+      const waiting = { requestId: `vid_9${minutes}`, accountId: 'a', createdAt, taskToken: 't' };
+      await putWaiter(gate.name, { ...waiting, tokenOrder: '1', weight: 1, starts: 1 }, now);
     }
     await putEnabled('xQI3Pro', false);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { StorySpan } from '../../../ops/story-span.ts';
 import { timeAxis } from '../../../ops/time-axis.ts';
-import { formatSeconds, formatTimeline } from '../../../ops/timeline.ts';
+import { formatSeconds, formatSpan, formatTimeline } from '../../../ops/timeline.ts';
 import { atSeconds } from '../builders/clocks.ts';
 
 const at = (second: number): string => atSeconds(second).toISOString();
@@ -68,6 +68,17 @@ describe('the timeline of a request', () => {
   test('has no bars on a terminal that is too narrow', () => {
     expect(formatTimeline(spans, atSeconds(10), 40)).not.toContain('█');
   });
+});
+
+test.each([
+  [span('queued', 0, null), `${at(0)} queued…`],
+  [span('deadline', 1, 601), `${at(1)} deadline (10m)`],
+  [
+    span('settling', 1, 3, { outcome: 'failed', detail: 'No.\n\u001b[2J' }),
+    `${at(1)} settling (2.0s): failed, No. [2J`,
+  ],
+])('a span is one line of a log: %j', (one, line) => {
+  expect(formatSpan(one)).toBe(line);
 });
 
 test.each([

@@ -77,7 +77,9 @@ export const permissionUse = (principals: Iterable<Principal>): PermissionUse[] 
       .filter(({ effect }) => effect === 'Allow')
       .flatMap((statement) =>
         statement.actions.map((action) => ({
-          ...{ principal: name, action, resources: statement.resources },
+          principal: name,
+          action,
+          resources: statement.resources,
           ...(statement.leadingKeys && { leadingKeys: statement.leadingKeys }),
           isUsed: [...(used.get(statement) ?? [])].some((each) => matchesPattern(action.toLowerCase(), each)),
         })),

@@ -19,6 +19,7 @@ import { createDynamoDbClient } from './dynamodb/client.ts';
 import { startDynoxide } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createFaults, type Faults } from './faults.ts';
+import type { InvokeLater } from './lambda/lambda.ts';
 import { createDynamoDbPermissions } from './permissions/dynamodb.ts';
 import { createRouter, type Services } from './router.ts';
 import { openS3Service } from './s3/s3-service.ts';
@@ -64,8 +65,8 @@ export interface AwsEndpoint {
   callDirectly: CallDirectly;
   /** Adds callers. A request with an unknown access key id is refused (403). */
   addPrincipals(principals: Principal[]): void;
-  /** Answers Lambda's Invoke by `invoke`. Before that there are no functions. */
-  openFunctions(invoke: InvokeFunction): void;
+  /** Answers Lambda's Invoke by `invoke`, and asynchronous invocations by `invokeLater`. Before that there are no functions. */
+  openFunctions(invoke: InvokeFunction, invokeLater: InvokeLater): void;
   /**
    * Opens the state machines. Executions that an earlier run left RUNNING start again from the beginning: same name, input and start date,
    * new history. `publish` receives an event for every execution that starts or ends. Rejects when a definition cannot run locally.
@@ -98,6 +99,10 @@ const noFunctions: InvokeFunction = (arn) =>
   Promise.reject(
     Object.assign(new Error(`Function not found: ${arn}`), { name: 'ResourceNotFoundException' }),
   );
+
+const noFunctionsLater: InvokeLater = (arn) => {
+  throw Object.assign(new Error(`Function not found: ${arn}`), { name: 'ResourceNotFoundException' });
+};
 
 const listen = async (server: Server, port: number): Promise<string> => {
   await new Promise<void>((resolve, reject) => {
@@ -145,6 +150,7 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
     const dynamodbPermissions = createDynamoDbPermissions(place, options.tables);
     const principals = new Map<string, Principal>();
     let invoke: InvokeFunction = noFunctions;
+    let invokeLater: InvokeLater = noFunctionsLater;
     const stepFunctions = createStepFunctions({
       place,
       directory: join(dataDir, 'executions'),
@@ -157,9 +163,17 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       },
     });
     const services: Services = {
-      ...{ place, counter, faults, principals, dynamodbPermissions },
-      ...{ dynamodb, s3, secrets, stepFunctions },
+      place,
+      counter,
+      faults,
+      principals,
+      dynamodbPermissions,
+      dynamodb,
+      s3,
+      secrets,
+      stepFunctions,
       invoke: (arn, payload) => invoke(arn, payload),
+      invokeLater: (arn, payload) => invokeLater(arn, payload),
     };
     const server = createServer(createRouter(services));
     // Longer than clients keep idle connections, so that none closes under a request just being sent. Uploads have no time limit.
@@ -173,8 +187,9 @@ export const startAwsEndpoint = async (options: AwsEndpointOptions): Promise<Aws
       addPrincipals(added) {
         for (const principal of added) principals.set(principal.accessKeyId, principal);
       },
-      openFunctions(opened) {
+      openFunctions(opened, openedLater) {
         invoke = opened;
+        invokeLater = openedLater;
       },
       async startStateMachines(specs, invokeTask, publish = () => undefined) {
         stepFunctions.start(specs, invokeTask, publish);

@@ -22,11 +22,14 @@ import {
   sendAnswer,
 } from './json-protocol.ts';
 import {
+  type InvokeLater,
   invocationPermissions,
   invokeAndWait,
-  invokedArn,
+  invokedBy,
   parsePayload,
+  queueInvocation,
   sendInvocation,
+  sendQueued,
 } from './lambda/lambda.ts';
 import type { DynamoDbPermissions } from './permissions/dynamodb.ts';
 import { sendProtocolError } from './protocol-error.ts';
@@ -48,6 +51,7 @@ export interface Services {
   secrets: SecretStore;
   stepFunctions: StepFunctions;
   invoke: InvokeFunction;
+  invokeLater: InvokeLater;
 }
 
 interface Call {
@@ -101,12 +105,15 @@ const answerBedrock = async (services: Services, call: Call): Promise<void> => {
 
 const answerLambda = async (services: Services, call: Call): Promise<void> => {
   const { request, response, target, principal } = call;
-  const arn = invokedArn(services.place, request.method ?? '', target, request.headers);
+  const { arn, isAsynchronous } = invokedBy(services.place, request.method ?? '', target, request.headers);
   const refused = findRefusal(principal, invocationPermissions(arn));
   if (refused) throw new AwsError('AccessDeniedException', refused, 403);
   const payload = parsePayload(await readBody(request));
   await admit(services, call, 'lambda:Invoke', () => JSON.stringify({ FunctionName: arn, Payload: payload }));
-  sendInvocation(response, await invokeAndWait(services.invoke, arn, payload));
+  if (isAsynchronous) {
+    queueInvocation(services.invokeLater, arn, payload);
+    sendQueued(response);
+  } else sendInvocation(response, await invokeAndWait(services.invoke, arn, payload));
 };
 
 const ANSWERS: Record<string, (services: Services, call: Call) => Promise<void>> = {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { messageOf, nameOf } from '../aws/errors.ts';
+import { messageOf } from '../aws/errors.ts';
+import type { AsyncInvocations } from '../functions/async-invocations.ts';
 import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
-import type { AwsEvent, ExecutionTarget, InvokeFunction, RuleSpec, RuleTarget } from '../types.ts';
+import type { AwsEvent, ExecutionTarget, RuleSpec } from '../types.ts';
 import { matchesEvent } from './pattern.ts';
 import { nextCronTime } from './schedule.ts';
 
@@ -12,26 +13,18 @@ export interface EventBus {
   publish(event: AwsEvent): void;
   /** Starts the schedules. A rule with a rate first fires after 100 ms. */
   start(): void;
-  /** Stops schedules and retries. Running invocations continue; their results are ignored. */
+  /** Stops schedules. */
   close(): void;
 }
 
 /** What the bus works with. */
 export interface EventBusOptions {
   rules: RuleSpec[];
-  invoke: InvokeFunction;
+  /** Invokes the functions that are targets. */
+  invocations: Pick<AsyncInvocations, 'add'>;
   /** Starts an execution of a target. Throws the service's error. */
   startExecution?: (target: ExecutionTarget, input: unknown) => void;
 }
-
-/** Lambda retries a failed asynchronous invocation after one and two minutes; here after much less. */
-const RETRY_PAUSES_MILLISECONDS = [500, 1_000];
-
-/** Lambda's default for how long it keeps an event for a function that is throttled. */
-const DEFAULT_MAX_AGE_MILLISECONDS = 6 * 3_600_000;
-
-/** Lambda waits 1 s, doubling up to 5 min, for a throttled function; here always the shortest. */
-const THROTTLED_PAUSE_MILLISECONDS = 1_000;
 
 const FIRST_RATE_MILLISECONDS = 100;
 
@@ -50,9 +43,8 @@ const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
   detail: {},
 });
 
-/** A bus with the rules of a stack. Targets are functions, invoked asynchronously, and state machines; an event that fails too often, or is throttled for too long, is logged
- * and lost. */
-export const createEventBus = ({ rules, invoke, startExecution }: EventBusOptions): EventBus => {
+/** A bus with the rules of a stack. Targets are functions, invoked asynchronously, and state machines. */
+export const createEventBus = ({ rules, invocations, startExecution }: EventBusOptions): EventBus => {
   const timers = new Set<NodeJS.Timeout>();
   let isClosed = false;
 
@@ -65,46 +57,11 @@ export const createEventBus = ({ rules, invoke, startExecution }: EventBusOption
     timers.add(timer);
   };
 
-  /** Why an invocation failed; undefined on success. Throttled, when the function did not start. */
-  const failureOf = async (functionArn: string, payload: unknown) => {
-    try {
-      const result = await invoke(functionArn, payload);
-      return result.functionError && { isThrottled: false, message: JSON.stringify(result.payload) };
-    } catch (error) {
-      return { isThrottled: nameOf(error) === 'TooManyRequestsException', message: messageOf(error) };
-    }
-  };
-
-  const deliver = async (
-    rule: RuleSpec,
-    target: RuleTarget,
-    payload: unknown,
-    { tries, receivedAt }: { tries: number; receivedAt: number },
-  ): Promise<void> => {
-    const failure = await failureOf(target.functionArn, payload);
-    if (failure === undefined || isClosed) return;
-    const again = (pause: number, tried: number) =>
-      after(pause, () => void deliver(rule, target, payload, { tries: tried, receivedAt }));
-    const lost = (reason: string) =>
-      console.error(`[events] rule ${rule.name}: ${target.functionArn} ${reason}: ${failure.message}`);
-
-    if (failure.isThrottled) {
-      const maxAge = target.maxAgeMilliseconds ?? DEFAULT_MAX_AGE_MILLISECONDS;
-      if (Date.now() + THROTTLED_PAUSE_MILLISECONDS > receivedAt + maxAge) {
-        lost('was throttled for too long, the event is lost');
-      } else again(THROTTLED_PAUSE_MILLISECONDS, tries);
-      return;
-    }
-    const pause = RETRY_PAUSES_MILLISECONDS.slice(0, target.retryAttempts)[tries];
-    if (pause !== undefined) again(pause, tries + 1);
-    else lost(`failed ${tries + 1} times, the event is lost`);
-  };
-
   const fire = (rule: RuleSpec, event: AwsEvent) => {
     if (isClosed) return;
     for (const target of rule.targets) {
       const payload = 'input' in target ? target.input : event;
-      void deliver(rule, target, payload, { tries: 0, receivedAt: Date.now() });
+      invocations.add(target, payload, `rule ${rule.name}`);
     }
     for (const target of rule.executions ?? []) {
       try {

@@ -44,7 +44,8 @@ const DEFAULT_LIMITS: PoolLimits = { maxWorkers: 12, idleMilliseconds: 60_000, p
 
 const FUNCTION_ARN = new RegExp(`^arn:${PARTITION}:lambda:${REGION}:${ACCOUNT_ID}:function:([^:]+)`);
 
-const namedError = (name: string, message: string) => Object.assign(new Error(message), { name });
+/** An error by which the local services know its kind. */
+export const namedError = (name: string, message: string) => Object.assign(new Error(message), { name });
 
 /** A function's own variables, and those Lambda sets. */
 const environmentOf = (spec: FunctionSpec, options: FunctionRuntimeOptions): Record<string, string> => ({

@@ -20,11 +20,12 @@ interface TargetDocument {
 
 const KNOWN_TARGET_FIELDS = ['Id', 'Arn', 'Input', 'RoleArn', 'RetryPolicy', 'DeadLetterConfig'];
 
-type AsyncSettings = Pick<RuleTarget, 'retryAttempts' | 'maxAgeMilliseconds'>;
+/** How Lambda treats asynchronous invocations of a function. */
+export type AsyncSettings = Pick<RuleTarget, 'retryAttempts' | 'maxAgeMilliseconds'>;
 
-/** What `AWS::Lambda::EventInvokeConfig` says of asynchronous invocations, by function ARN. */
-const asyncSettings = (resolver: Resolver): Map<string, AsyncSettings> =>
-  new Map(
+/** The settings of `AWS::Lambda::EventInvokeConfig`, by function ARN; empty for a function without one. */
+export const asyncSettings = (resolver: Resolver): Map<string, AsyncSettings> => {
+  const configured = new Map(
     resolver.resources('AWS::Lambda::EventInvokeConfig').map(({ properties }) => {
       const config = resolver.resolve(properties) as Record<string, unknown>;
       const { FunctionName, MaximumRetryAttempts, MaximumEventAgeInSeconds } = config;
@@ -39,6 +40,13 @@ const asyncSettings = (resolver: Resolver): Map<string, AsyncSettings> =>
       ] as const;
     }),
   );
+  return new Map(
+    resolver.resources('AWS::Lambda::Function').map(({ logicalId }) => {
+      const arn = String(resolver.attribute(logicalId, 'Arn'));
+      return [arn, configured.get(arn) ?? {}] as const;
+    }),
+  );
+};
 
 const inputOf = ({ Input }: TargetDocument) => Input !== undefined && { input: JSON.parse(Input) };
 
@@ -114,13 +122,7 @@ const ruleOf = (
 
 /** The stack's enabled rules. Throws `TemplateError` for one that would behave differently when deployed. */
 export const ruleSpecs = (resolver: Resolver, roles: ReadonlyMap<string, RoleSpec>): RuleSpec[] => {
-  const settings = asyncSettings(resolver);
-  const functionArns = new Map(
-    resolver.resources('AWS::Lambda::Function').map(({ logicalId }) => {
-      const arn = String(resolver.attribute(logicalId, 'Arn'));
-      return [arn, settings.get(arn) ?? {}] as const;
-    }),
-  );
+  const functionArns = asyncSettings(resolver);
   const stateMachineArns = new Set(
     resolver
       .resources('AWS::StepFunctions::StateMachine')

@@ -27,6 +27,8 @@ let endpoint: AwsEndpoint;
 const started = Promise.withResolvers<void>();
 const gate = Promise.withResolvers<string>();
 const withConcurrency = createConcurrency({ reserved: new Map([['busy', 1]]) });
+/** The events taken for asynchronous invocations. */
+const queued: unknown[] = [];
 const invoke = invoker({
   double: ({ number }: { number: number }) => ({ number: number * 2 }),
   nothing: () => undefined,
@@ -41,8 +43,12 @@ const invoke = invoker({
 
 beforeAll(async () => {
   endpoint = await startEndpoint(options);
-  endpoint.openFunctions((arn, payload) =>
-    withConcurrency(arn.split(':').at(-1) ?? '', () => invoke(arn, payload)),
+  endpoint.openFunctions(
+    (arn, payload) => withConcurrency(arn.split(':').at(-1) ?? '', () => invoke(arn, payload)),
+    (arn, payload) => {
+      if (arn !== functionArn('double')) throw failure('ResourceNotFoundException', 'Function not found');
+      queued.push(payload);
+    },
   );
 });
 beforeEach(() => endpoint.faults.disarm());
@@ -81,6 +87,19 @@ describe('Invoke', () => {
     });
   });
 
+  test('takes the event of an asynchronous invocation, and does not wait for its function', async () => {
+    const {
+      StatusCode,
+      FunctionError,
+      Payload = [],
+    } = await clientOf().send(
+      new InvokeCommand({ FunctionName: 'double', InvocationType: 'Event', Payload: '{"number":21}' }),
+    );
+
+    expect([StatusCode, FunctionError, Payload?.length ?? 0]).toEqual([202, undefined, 0]);
+    expect(queued).toEqual([{ number: 21 }]);
+  });
+
   test('returns null for a function that returns nothing, without a payload too', async () => {
     expect((await call('nothing')).payload).toBeNull();
   });
@@ -98,7 +117,12 @@ describe('Invoke', () => {
     ['a version', ['double', '{}', { Qualifier: '7' }], 'ResourceNotFoundException', 404],
     ['an alias', [functionArn('double:live'), '{}'], 'ResourceNotFoundException', 404],
     ['a payload that is no JSON', ['double', '{'], 'InvalidRequestContentException', 400],
-    ['an asynchronous invocation', ['double', '{}', { InvocationType: 'Event' }], 'NotImplemented', 501],
+    [
+      'an asynchronous invocation of no function',
+      ['none', '{}', { InvocationType: 'Event' }],
+      'ResourceNotFoundException',
+      404,
+    ],
     ['a dry run', ['double', '{}', { InvocationType: 'DryRun' }], 'NotImplemented', 501],
     ['the end of the log', ['double', '{}', { LogType: 'Tail' }], 'NotImplemented', 501],
   ])('refuses %s', async (_, given, name, httpStatusCode) => {

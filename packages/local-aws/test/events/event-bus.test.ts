@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createEventBus, type EventBus } from '../../src/events/event-bus.ts';
+import { type AsyncInvocations, createAsyncInvocations } from '../../src/functions/async-invocations.ts';
 import type {
   AwsEvent,
   ExecutionTarget,
@@ -15,6 +16,7 @@ const invoke = jest.fn<InvokeFunction>();
 const startExecution = jest.fn<(target: ExecutionTarget, input: unknown) => void>();
 const logged = jest.spyOn(console, 'error');
 let bus: EventBus | undefined;
+let invocations: AsyncInvocations | undefined;
 
 beforeEach(() => {
   jest.useFakeTimers({ now: Date.parse('2026-03-01T12:00:30Z') });
@@ -24,6 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   bus?.close();
+  invocations?.close();
   jest.useRealTimers();
 });
 
@@ -46,7 +49,8 @@ const anEvent = (changes: Partial<AwsEvent> = {}): AwsEvent => ({
   ...changes,
 });
 const busWith = (...rules: RuleSpec[]): EventBus => {
-  bus = createEventBus({ rules, invoke, startExecution });
+  invocations = createAsyncInvocations(invoke);
+  bus = createEventBus({ rules, invocations, startExecution });
   return bus;
 };
 const everyMinute = aRule({ schedule: { everyMilliseconds: MINUTE } });
@@ -256,12 +260,13 @@ describe('a target that fails', () => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  test('is not retried once the bus is closed', async () => {
+  test('is not retried once everything stops', async () => {
     invoke.mockResolvedValue(failure);
     const closed = busWith(rule);
     closed.publish(anEvent());
     await jest.advanceTimersByTimeAsync(0);
     closed.close();
+    invocations?.close();
 
     await jest.advanceTimersByTimeAsync(10 * MINUTE);
 
@@ -277,6 +282,7 @@ describe('a target that fails', () => {
     expect(invoke).toHaveBeenCalledTimes(3);
 
     closed.close();
+    invocations?.close();
     last.reject(new Error('The local run is stopping'));
     await jest.advanceTimersByTimeAsync(0);
 

@@ -28,7 +28,9 @@ const FILE = /^(?<token>[^/]+)\/\d+\.\w+$/;
 const MAX_FILE_BYTES = 4_500_000;
 
 const text = (statusCode: number, body = '', headers: Record<string, string> = {}): FunctionUrlResult => ({
-  ...{ statusCode, headers, body },
+  statusCode,
+  headers,
+  body,
   isBase64Encoded: false,
 });
 
@@ -39,7 +41,7 @@ const sent = (answer: CallAnswer | undefined): FunctionUrlResult =>
   answer === undefined
     ? text(500)
     : text(answer.status, JSON.stringify(answer.body), {
-        ...{ 'Content-Type': 'application/json; charset=utf-8' },
+        'Content-Type': 'application/json; charset=utf-8',
         ...answer.headers,
       });
 
@@ -120,7 +122,9 @@ const queryTask = async (
 const tokenOf = (path: string, headers: FunctionUrlEvent['headers'], bytes: Buffer, at: number): string => {
   const asynchronous = headers['x-dashscope-async'];
   return toToken({
-    ...{ path, at, body: parsed(bytes) },
+    path,
+    at,
+    body: parsed(bytes),
     ...(asynchronous !== undefined && { async: asynchronous }),
   });
 };

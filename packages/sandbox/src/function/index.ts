@@ -9,6 +9,7 @@ const { SANDBOX_API_KEY: apiKey = '', SANDBOX_MAX_RUNNING: maxRunning } = proces
  * many tasks of a model an instance of the function takes at once.
  */
 export const handler = createHandler({
-  ...{ apiKey, media: PLAIN_MEDIA },
+  apiKey,
+  media: PLAIN_MEDIA,
   ...(maxRunning !== undefined && { maxRunning: Number(maxRunning) }),
 });

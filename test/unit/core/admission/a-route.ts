@@ -1,7 +1,8 @@
 import { leaveGate, waitAtGate } from '../../../../core/admission/admission.ts';
-import { type Gate, type GateState, gatesOf } from '../../../../core/admission/gate-rules.ts';
-import { readGate, takePermit } from '../../../../core/admission/gates.ts';
+import { type Gate, type GateState, gateOf } from '../../../../core/admission/gate-rules.ts';
+import { readGates, takePermit } from '../../../../core/admission/gates.ts';
 import type { GateWaiter } from '../../../../core/admission/waiters.ts';
+import { drainGate, letIn } from '../../../../core/reconciler/let-in.ts';
 import { gateKey, gatePartition, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest } from '../../builders/entities.ts';
@@ -18,7 +19,7 @@ export const withLimits = <T>(limits: object, run: () => T | Promise<T>): Promis
 
 /** The only gate of a route with these limits. */
 const gateWith = (limits: { maxRunning?: number; requestsPerSecond?: number }): Gate =>
-  gatesOf('modelark/seedream', limits)[0] as Gate;
+  gateOf('modelark/seedream', limits) as Gate;
 
 /** Requests of accounts at one gate, whose executions wait under tokens. */
 export class RouteUnderTest {
@@ -65,21 +66,49 @@ export class RouteUnderTest {
   async take(id: string, weight = 1): Promise<'taken' | 'held' | 'refused'> {
     const { requestId, accountId } = this.waiter(id, { weight });
     const entrant = { requestId, accountId, weight, starts: weight };
-    return (await takePermit(this.gate, entrant, this.clock.now())).kind;
+    const taken = await takePermit(this.gate, entrant, this.clock.now());
+    if (!taken) return 'refused';
+    return taken.isNew ? 'taken' : 'held';
   }
 
   /** Waits for a permit. */
   wait(id: string, options: { seconds?: number; entry?: number; weight?: number } = {}): Promise<void> {
-    return waitAtGate(this.gate, this.waiter(id, options), this.wake, this.clock);
+    return waitAtGate(this.gate.name, this.waiter(id, options), this.clock);
   }
 
   /** Gives its permit back. */
-  leave(id: string): Promise<void> {
-    return leaveGate(this.gate.name, this.waiter(id), this.wake, this.clock);
+  leave(id: string): Promise<unknown> {
+    return leaveGate(this.gate.name, this.waiter(id), this.clock);
+  }
+
+  /** A tick of the control loop at this gate. */
+  async tick(number = 0, wake = this.wake): Promise<void> {
+    const state = await this.state();
+    const { queued } = state;
+    const options = { clock: this.clock, tick: number, wake };
+    if (queued !== undefined) await letIn(this.gate, { ...state, queued }, options);
+  }
+
+  /** Gives its permit back, before the next tick. */
+  async leaveThenTick(id: string): Promise<void> {
+    await this.leave(id);
+    await this.tick();
+  }
+
+  /** A tick at this gate once no route has it. */
+  async drain(): Promise<void> {
+    const state = await this.state();
+    await drainGate(
+      this.gate.name,
+      { ...state, queued: state.queued ?? '' },
+      { clock: this.clock, tick: 0, wake: this.wake },
+    );
   }
 
   async state(): Promise<GateState> {
-    return (await readGate(this.gate.name)).state;
+    const [state] = await readGates([this.gate.name]);
+    if (!state) throw new Error('A gate has a state, stored or not.');
+    return state;
   }
 
   /** The requests with a permit. */

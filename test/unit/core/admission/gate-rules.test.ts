@@ -3,13 +3,12 @@ import fc from 'fast-check';
 import {
   chooseAccount,
   type Gate,
-  gatesFor,
-  gatesOf,
+  gateOf,
   HORIZON_MS,
   hasRoom,
-  holdersToCheck,
-  leaseEndMs,
+  isSpare,
   type Permit,
+  type PermitHolder,
   type RouteLimits,
   runningOf,
   startOf,
@@ -17,55 +16,23 @@ import {
   weightOf,
 } from '../../../../core/admission/gate-rules.ts';
 
-const aGate = (limits: RouteLimits): Gate => gatesOf('up/model', limits)[0] as Gate;
+const aGate = (limits: RouteLimits): Gate => gateOf('up/model', limits) as Gate;
 
-describe('the gates of a route', () => {
-  test.each<[RouteLimits, number, number | undefined, number | undefined]>([
-    [{}, 0, undefined, undefined],
-    [{ maxRunning: null, requestsPerSecond: null }, 0, undefined, undefined],
-    [{ maxRunning: 5 }, 1, 5, undefined],
-    [{ maxRunning: 25, requestsPerSecond: 5 }, 1, 25, 5],
-    [{ maxRunning: 26 }, 2, 26, undefined],
-    [{ maxRunning: 510 }, 21, 510, undefined],
-    [{ requestsPerSecond: 8 }, 1, undefined, 8],
-    [{ requestsPerSecond: 60 }, 3, undefined, 60],
-    [{ maxRunning: 2, requestsPerSecond: 60 }, 2, 2, 60],
-  ])('with %j are %i, which share its limits', (limits, count, permits, perSecond) => {
-    const gates = gatesOf('up/model', limits);
-
-    expect(new Set(gates.map(({ name }) => name)).size).toBe(count);
-    for (const gate of gates) expect(gate.permits ?? 1).toBeGreaterThan(0);
-    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-    if (permits !== undefined) expect(sum(gates.map((gate) => gate.permits ?? 0))).toBe(permits);
-    if (perSecond !== undefined) {
-      expect(sum(gates.map((gate) => 1000 / (gate.intervalMs ?? 0)))).toBeCloseTo(perSecond);
-    }
+describe('the gate of a route', () => {
+  test.each<[RouteLimits, number | undefined, number | undefined]>([
+    [{ maxRunning: 5 }, 5, undefined],
+    [{ maxRunning: 200, requestsPerSecond: 5 }, 200, 200],
+    [{ requestsPerSecond: 8, maxRunning: null }, undefined, 125],
+  ])('with %j has %s permits and %s ms between two starts', (limits, permits, intervalMs) => {
+    expect(gateOf('up/model', limits)).toEqual({ name: 'up/model#0', permits, intervalMs });
   });
 
-  test('have at most 25 permits and 25 starts a second each', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 500 }), (maxRunning, rate) => {
-        for (const { permits = 0 } of gatesOf('up/model', { maxRunning }))
-          expect(permits).toBeLessThanOrEqual(25);
-        for (const { intervalMs = 0 } of gatesOf('up/model', { requestsPerSecond: rate })) {
-          expect(intervalMs).toBeGreaterThanOrEqual(40);
-        }
-      }),
-    );
-  });
-
-  test('to try are one or two different ones, always the same for a request, and all are used', () => {
-    const gates = gatesOf('up/model', { maxRunning: 200 });
-    const ids = Array.from({ length: 500 }, (_, index) => `vid_01JD4KXQ8M0000000000000${index + 100}`);
-    const tried = ids.map((id) => gatesFor(id, gates));
-
-    expect(tried).toEqual(ids.map((id) => gatesFor(id, gates)));
-    for (const pair of tried) expect(new Set(pair).size).toBe(2);
-    expect(new Set(tried.map(([first]) => first?.name)).size).toBe(gates.length);
-    expect(new Set(tried.map(([, second]) => second?.name)).size).toBe(gates.length);
-    expect(gatesFor('a', gates.slice(0, 1))).toEqual(gates.slice(0, 1));
-    expect(gatesFor('a', [])).toEqual([]);
-  });
+  test.each<[RouteLimits]>([[{}], [{ maxRunning: null, requestsPerSecond: null }]])(
+    'with %j does not exist',
+    (limits) => {
+      expect(gateOf('up/model', limits)).toBeUndefined();
+    },
+  );
 });
 
 describe('the room of a gate', () => {
@@ -129,8 +96,9 @@ describe('the room of a gate', () => {
   });
 });
 
-const anAccount = (accountId: string, servedAt: string, headAt = '5'): WaitingAccount => ({
-  ...{ accountId, servedAt, headAt },
+const anAccount = (accountId: string, servedAt: string): WaitingAccount => ({
+  accountId,
+  servedAt,
   touched: 'x',
 });
 
@@ -146,13 +114,7 @@ describe('the next account', () => {
       { a: 1, b: 1 },
       'b',
     ],
-    [
-      'among those served at the same time the oldest',
-      [anAccount('a', '1', '3'), anAccount('b', '1', '2')],
-      {},
-      'b',
-    ],
-    ['whichever, but always the same, if all is equal', [anAccount('b', '1'), anAccount('a', '1')], {}, 'a'],
+    ['the first by id, if all is equal', [anAccount('b', '1'), anAccount('a', '1')], {}, 'a'],
   ])('is %s', (_, accounts, counts, expected) => {
     expect(chooseAccount(accounts, running(counts))?.accountId).toBe(expected);
   });
@@ -162,7 +124,6 @@ describe('the next account', () => {
       accountId,
       weight,
       takenMs: 0,
-      untilMs: 0,
     });
     const permits = new Map([
       ['1', permit('a', 2)],
@@ -251,20 +212,30 @@ describe('the next account', () => {
   });
 });
 
-describe('a lease', () => {
-  test('is checked a minute after the permit was taken, then every five minutes', () => {
-    expect(leaseEndMs(1_000)).toBe(61_000);
-    expect(leaseEndMs(1_000, true)).toBe(301_000);
+describe('a permit taken at 1,000 ms', () => {
+  const permit: Permit = { accountId: 'a', weight: 1, takenMs: 1_000 };
+  const holder = (own: Partial<PermitHolder>): PermitHolder => ({
+    isEnded: false,
+    calls: 'to make',
+    usedPermit: undefined,
+    ...own,
   });
 
-  test('that has run out names its holder', () => {
-    const permit = (untilMs: number): Permit => ({ accountId: 'a', weight: 1, takenMs: 0, untilMs });
-    const permits = new Map([
-      ['over', permit(99)],
-      ['just over', permit(100)],
-      ['not yet', permit(101)],
-    ]);
+  test.each<[string, PermitHolder | undefined, number, boolean]>([
+    ['whose holder is gone is spare', undefined, 1_000, true],
+    ['whose holder has ended is spare', holder({ isEnded: true }), 1_000, true],
+    ['with an open call is kept, however old', holder({ calls: 'open' }), 9_999_999, false],
+    ['whose calls are finished is spare', holder({ calls: 'finished' }), 1_000, true],
+    ['whose calls were refused is spare', holder({ usedPermit: 1_000 }), 1_000, true],
+    ['whose holder called with an earlier permit is kept', holder({ usedPermit: 999 }), 60_999, false],
+    ['without a call is kept for a minute', holder({}), 60_999, false],
+    ['without a call is spare after a minute', holder({}), 61_000, true],
+  ])('%s', (_, held, nowMs, spare) => {
+    expect(isSpare(permit, held, nowMs)).toBe(spare);
+  });
 
-    expect(holdersToCheck({ permits }, 100)).toEqual(['over', 'just over']);
+  test('without a call counts its minute from its start', () => {
+    expect(isSpare({ ...permit, startMs: 6_000 }, holder({}), 65_999)).toBe(false);
+    expect(isSpare({ ...permit, startMs: 6_000 }, holder({}), 66_000)).toBe(true);
   });
 });

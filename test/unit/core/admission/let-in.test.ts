@@ -1,10 +1,16 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { leaveAllGates, leaveGate } from '../../../../core/admission/admission.ts';
+import { leaveRoute } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
-import { gateWaiterKey, requestKey, waitingAccountKey } from '../../../../core/table/keys.ts';
+import {
+  gateKey,
+  gateWaiterKey,
+  providerAttemptKey,
+  requestKey,
+  waitingAccountKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { anImageRequest } from '../../builders/entities.ts';
+import { anAttempt, anImageRequest } from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 import { MODEL, RouteUnderTest, withLimits } from './a-route.ts';
 
@@ -26,33 +32,37 @@ const waitInTurn = async (route: RouteUnderTest, ...ids: string[]): Promise<void
   }
 };
 
-describe('a request that waits', () => {
-  test('is woken by the one that gives its permit back, and has the permit', () =>
+/** Ends `a1` without giving its permit back. */
+const endWithPermit = (): void => memory.patch(requestKey('a1'), { status: 'failed' });
+
+describe('the control loop', () => {
+  test('wakes a waiting request once a permit is free, and the request has the permit', () =>
     at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      expect(await route.take('b1')).toBe('refused');
-      await route.wait('b1');
+      await waitInTurn(route, 'b1');
+      await route.tick();
       expect(route.woken).toEqual([]);
-      await route.leave('a1');
+      await route.leaveThenTick('a1');
 
       expect(route.woken).toEqual(['b1']);
       expect(await route.take('b1')).toBe('held');
-      await route.leave('b1');
+      await route.leaveThenTick('b1');
+      await route.tick();
       expect(await route.state()).toMatchObject({ used: 0, queued: undefined });
       expect(route.queue()).toEqual([]);
     }));
 
-  test('is let in at once when the permit was freed before it was seen to wait', () =>
+  test('lets in a request whose permit was freed before it began to wait', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');
       await route.take('b1');
       await route.leave('a1');
       await route.wait('b1');
+      await route.tick();
 
       expect(route.woken).toEqual(['b1']);
     }));
 
-  test('is followed by the oldest of its account, whoever was refused first', () =>
+  test('lets the oldest request of an account in first', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('z1');
       for (const [id, seconds] of [
@@ -61,200 +71,312 @@ describe('a request that waits', () => {
         ['a3', 30],
       ] as const)
         await route.wait(id, { seconds });
-      for (const id of ['z1', 'a1', 'a2', 'a3']) await route.leave(id);
+      for (const id of ['z1', 'a1', 'a2', 'a3']) await route.leaveThenTick(id);
+      await route.tick();
 
       expect(route.woken).toEqual(['a1', 'a2', 'a3']);
       expect(route.queue()).toEqual([]);
     }));
 
-  test('of another account comes before the thousand of the first', () =>
+  test('lets another account in before the further requests of the first', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.take('a1');
       await route.take('a2');
       for (const id of ['a3', 'a4', 'a5']) await route.wait(id);
       route.clock.advance(1);
       await route.wait('b1');
-      await route.leave('a1');
-      await route.leave('a2');
+      await route.leaveThenTick('a1');
+      await route.leaveThenTick('a2');
 
       expect(route.woken).toEqual(['b1', 'a3']);
     }));
 
-  test('has its turn among accounts with one request each, though new ones keep coming', () =>
+  test('gives each account its turn, though new requests of others keep coming', () =>
     at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      await route.wait('c1');
-      route.clock.advance(1);
-      await route.wait('b1');
-      await route.leave('a1');
+      await waitInTurn(route, 'c1', 'b1');
+      await route.leaveThenTick('a1');
       route.clock.advance(1);
       await route.wait('a2');
-      await route.leave('c1');
+      await route.leaveThenTick('c1');
 
       expect(route.woken).toEqual(['c1', 'b1']);
     }));
 
-  test('comes after those of all accounts that waited when its own gave its last permit back', () =>
+  test('counts an account as served when it gives a permit back', () =>
     at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      for (const id of ['a2', 'b1', 'c1']) {
-        await route.wait(id);
-        route.clock.advance(1);
-      }
-      for (const id of ['a1', 'b1', 'c1']) await route.leave(id);
+      await waitInTurn(route, 'a2', 'b1', 'c1');
+      for (const id of ['a1', 'b1', 'c1']) await route.leaveThenTick(id);
 
       expect(route.woken).toEqual(['b1', 'c1', 'a2']);
     }));
 
-  test('wakes nobody else: one permit lets one in', () =>
-    at({ maxRunning: 2 }, async (route) => {
-      await route.take('a1');
-      await route.take('a2');
-      for (const id of ['b1', 'c1', 'd1']) await route.wait(id);
-      await route.leave('a1');
+  test('fills all free permits in one tick, in turn', () =>
+    at({ maxRunning: 3 }, async (route) => {
+      for (const id of ['a1', 'a2', 'a3']) await route.take(id);
+      for (const id of ['b1', 'b2', 'c1', 'd1']) {
+        await route.wait(id);
+        route.clock.advance(1);
+      }
+      for (const id of ['a1', 'a2', 'a3']) await route.leave(id);
+      await route.tick();
 
-      expect(route.woken).toHaveLength(1);
-      expect((await route.state()).used).toBe(2);
+      expect(route.woken).toEqual(['b1', 'c1', 'd1']);
+      expect((await route.state()).used).toBe(3);
     }));
 
-  test('with many calls lets nobody pass until there is room for all of them', () =>
+  test('waits for enough room for a request with many calls', () =>
     at({ maxRunning: 3 }, async (route) => {
       for (const id of ['a1', 'a2', 'a3']) await route.take(id);
       await route.wait('b1', { weight: 2 });
       route.clock.advance(1);
       await route.wait('c1');
-      await route.leave('a1');
+      await route.leaveThenTick('a1');
       expect(route.woken).toEqual([]);
-      await route.leave('a2');
+      await route.leaveThenTick('a2');
 
       expect(route.woken).toEqual(['b1']);
     }));
 
-  test('with more calls than the gate has permits by now takes what there is', () =>
+  test('gives a request that needs more permits than the gate has all of them', () =>
     at({ maxRunning: 2 }, async (route) => {
       await route.wait('b1', { weight: 5 });
+      await route.tick();
 
       expect(route.woken).toEqual(['b1']);
       expect((await route.state()).used).toBe(2);
     }));
 
-  test('and ends unseen is passed over, and its permit goes to the next', () =>
+  test('takes the permit back of a request that ended before its turn', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'c1', 'd1');
       for (const id of ['b1', 'c1']) route.gone.add(`${id}/0`);
       memory.patch(requestKey('b1'), { status: 'failed' });
       memory.remove(requestKey('c1'));
-      await route.leave('a1');
+      await route.leaveThenTick('a1');
+      for (let tick = 0; tick < 2; tick++) await route.tick();
 
       expect(route.woken).toEqual(['d1']);
       expect(await route.holders()).toEqual(['d1']);
     }));
 
-  test('and whose execution is lost keeps the permit until it has ended, and is looked at', () =>
+  test('leaves a request its permit when its time in the queue runs out as it is woken', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1', 'c1');
-      route.gone.add('b1/0');
       await route.leave('a1');
-      expect(route.woken).toEqual([]);
-      expect(await route.holders()).toEqual(['b1']);
-      expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
-      memory.patch(requestKey('b1'), { status: 'failed' });
-      await route.leave('b1');
-
-      expect(route.woken).toEqual(['c1']);
-    }));
-
-  test('and whose time in the queue runs out while it is woken keeps the permit that it calls with', () =>
-    at({ maxRunning: 1 }, async (route) => {
-      await waitInTurn(route, 'b1', 'c1');
-      const wake = async (taskToken: string) => {
-        if (taskToken !== 'b1/0' || route.gone.has(taskToken)) return route.wake(taskToken);
+      await route.tick(0, async (taskToken) => {
         // Step Functions answers late: the wait has timed out, and the request is dispatched.
         route.gone.add(taskToken);
         expect(await route.take('b1')).toBe('held');
-        memory.patch(requestKey('b1'), { status: 'processing' });
         return false;
-      };
-      await leaveGate(route.gate.name, route.waiter('a1'), wake, route.clock);
+      });
+      await route.tick();
+
       expect(await route.holders()).toEqual(['b1']);
       expect(route.queue()).not.toContain(gateWaiterKey(route.gate.name, route.waiter('b1')).SK);
-      expect(route.woken).toEqual([]);
-      await route.leave('b1');
-
+      expect(memory.get(requestKey('b1'))).toMatchObject({ GSI1SK: route.clock.now().toISOString() });
+      await route.leaveThenTick('b1');
       expect(route.woken).toEqual(['c1']);
     }));
 
-  test('and begins to wait anew while it is woken in vain goes on at once with the permit it was given', () =>
+  test('wakes a request with the permit it has when it waits again under another token', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
       route.gone.add('b1/0');
-      await route.leave('a1');
-      expect(route.woken).toEqual([]);
+      await route.leaveThenTick('a1');
       await route.wait('b1', { entry: 1 });
+      await route.tick();
 
       expect(route.woken).toEqual(['b1']);
       expect(await route.holders()).toEqual(['b1']);
       expect(route.queue()).toEqual(['ACCOUNT#b']);
     }));
 
-  test('is woken under its newest token', () =>
+  test('wakes a request under its newest token', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');
       await route.wait('b1', { entry: 2 });
       await route.wait('b1', { entry: 1 });
-      expect(memory.get(gateWaiterKey(route.gate.name, route.waiter('b1')))).toMatchObject({
-        taskToken: 'b1/2',
-      });
-      await route.leave('a1');
+      await route.leaveThenTick('a1');
 
-      expect(route.woken).toEqual(['b1']);
-      expect(route.queue()).toEqual(['ACCOUNT#b']);
+      expect(memory.get(gateWaiterKey(route.gate.name, route.waiter('b1')))).toBeUndefined();
+      expect([...route.gone]).toEqual(['b1/2']);
     }));
 
-  test('is read once for the decision that picks it, with the one after it', () =>
+  test('reads little of a long queue', () =>
     at({ maxRunning: 1 }, async (route) => {
       await route.take('a1');
       for (let index = 0; index < 20; index++) await route.wait(`b${index + 10}`, { seconds: index });
-      memory.client.resetHistory();
       await route.leave('a1');
+      memory.client.resetHistory();
+      await route.tick();
 
-      expect(memory.calls()).toEqual({ UpdateCommand: 4, QueryCommand: 2, DeleteCommand: 1 });
+      expect(memory.calls()).toEqual({
+        ...{ BatchGetCommand: 1, QueryCommand: 2 },
+        ...{ TransactWriteCommand: 1, DeleteCommand: 1, UpdateCommand: 1 },
+      });
     }));
 
-  test('that failed leaves the queue and gives back what its record does not tell', () =>
+  test('wakes and forgets the requests of a gate that is not configured any more', () =>
     at({ maxRunning: 1 }, async (route) => {
-      await route.take('a1');
-      await route.wait('b1');
-      const ended = (id: string) => ({
-        ...anImageRequest({ model: MODEL, status: 'failed' }),
-        ...route.waiter(id),
-      });
-      await leaveAllGates(ended('b1'), route.wake, route.clock);
-      expect(route.queue()).toEqual(['ACCOUNT#b']);
-      await leaveAllGates(ended('a1'), route.wake, route.clock);
+      await waitInTurn(route, 'b1', 'b2', 'c1');
+      await route.drain();
 
-      expect(await route.state()).toMatchObject({ used: 0, queued: undefined });
+      expect(route.woken.toSorted()).toEqual(['b1', 'b2', 'c1']);
       expect(route.queue()).toEqual([]);
-      expect(route.woken).toEqual([]);
+      expect((await route.state()).queued).toBeUndefined();
     }));
 });
 
-test('an account that left is not removed when one of its requests began to wait since', () =>
+describe('a run that dies', () => {
+  /** A tick that dies at this call of the table or of Step Functions, counted from 0. */
+  const tickUntil = async (route: RouteUnderTest, call: number): Promise<boolean> => {
+    let calls = 0;
+    const pass = async (): Promise<void> => {
+      if (calls++ === call) throw new Error('killed');
+    };
+    memory.beforeCall = pass;
+    const wake = async (taskToken: string): Promise<boolean> => {
+      await pass();
+      return route.wake(taskToken);
+    };
+    try {
+      await route.tick(0, wake);
+      return false;
+    } catch {
+      return true;
+    } finally {
+      memory.beforeCall = () => undefined;
+    }
+  };
+
+  test('anywhere in a tick lets each request in once, as the next tick shows', async () => {
+    let call = 0;
+    for (let dies = true; dies; call++) {
+      memory.reset();
+      await at({ maxRunning: 1 }, async (route) => {
+        await waitInTurn(route, 'b1', 'c1');
+        await route.leave('a1');
+        dies = await tickUntil(route, call);
+        await route.tick();
+
+        expect(route.woken).toEqual(['b1']);
+        expect(await route.holders()).toEqual(['b1']);
+        memory.patch(requestKey('b1'), { status: 'processing' });
+        await route.leaveThenTick('b1');
+        expect(route.woken).toEqual(['b1', 'c1']);
+        expect(await route.holders()).toEqual(['c1']);
+      });
+    }
+    expect(call).toBeGreaterThan(5);
+  });
+});
+
+describe('a full gate is audited', () => {
+  const attempt = (requestId: string, outcome: object | undefined) =>
+    memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, outcome: outcome as never }));
+
+  test('and gives the permit of a request that has ended to the next at once', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      endWithPermit();
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
+  test('and gives the permit of a request that stores its files to the next at once', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      memory.patch(requestKey('a1'), { status: 'processing' });
+      attempt('a1', { kind: 'done', outputs: [{ url: 'https://files.example/1' }] });
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+    }));
+
+  test.each([
+    ['a call that is being made', undefined],
+    ['an unfinished task', { kind: 'accepted', taskId: 'task-1' }],
+  ])('and keeps the permit of a request with %s', (_, outcome) =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      attempt('a1', outcome);
+      route.clock.advance(3_600);
+      await route.tick();
+
+      expect(route.woken).toEqual([]);
+      expect(await route.holders()).toEqual(['a1']);
+    }),
+  );
+
+  test('in turns of twelve permits, so that every one is audited', () =>
+    at({ maxRunning: 30 }, async (route) => {
+      const ids = Array.from({ length: 30 }, (_, index) => `a${index + 10}`);
+      for (const id of ids) {
+        await route.take(id);
+        attempt(id, undefined);
+      }
+      await route.wait('b1');
+      memory.patch(requestKey('a35'), { status: 'failed' });
+      for (let tick = 0; tick < 3; tick++) await route.tick(tick);
+
+      expect(route.woken).toEqual(['b1']);
+    }));
+});
+
+test('a request that failed leaves the queue, and the gate of its model', () =>
   at({ maxRunning: 1 }, async (route) => {
-    await route.take('a1');
-    await route.wait('b1');
-    route.gone.add('b1/0');
-    await removeWaiter(route.gate.name, route.waiter('b1'));
-    const remove = memory.beforeCall;
+    await waitInTurn(route, 'b1');
+    const ended = (id: string) => ({
+      ...anImageRequest({ model: MODEL, status: 'failed' }),
+      ...route.waiter(id),
+    });
+    await leaveRoute(ended('b1'), route.clock);
+    expect(route.queue()).toEqual(['ACCOUNT#b']);
+    await leaveRoute(ended('a1'), route.clock);
+    for (let tick = 0; tick < 2; tick++) await route.tick();
+
+    expect(await route.state()).toMatchObject({ used: 0, queued: undefined });
+    expect(route.queue()).toEqual([]);
+    expect(route.woken).toEqual([]);
+  }));
+
+describe('a request that begins to wait during a tick', () => {
+  /** Runs before a call of the table, counted from 0. */
+  const precede = (call: number, act: () => Promise<void>): void => {
     let calls = 0;
     memory.beforeCall = async () => {
-      // Between the query for its requests and the removal of the account.
-      if (++calls !== 4) return remove();
-      memory.beforeCall = remove;
-      await route.wait('b2');
+      if (calls++ !== call) return;
+      memory.beforeCall = () => undefined;
+      await act();
     };
-    await route.leave('a1');
+  };
 
-    expect(route.woken).toEqual(['b2']);
-    expect(memory.get(waitingAccountKey(route.gate.name, 'b'))).toBeDefined();
-  }));
+  test('keeps its account, though the tick saw none of its requests', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await waitInTurn(route, 'b1');
+      await removeWaiter(route.gate.name, route.waiter('b1'));
+      await route.leave('a1');
+      // After the reads of the gate, the accounts and the account's requests.
+      precede(3, () => route.wait('b2'));
+      await route.tick();
+      expect(memory.get(waitingAccountKey(route.gate.name, 'b'))).toBeDefined();
+      await route.tick();
+
+      expect(route.woken).toEqual(['b2']);
+    }));
+
+  test.each([1, 2])(
+    'is not forgotten when it comes before call %i of a tick that sees an empty queue',
+    (call) =>
+      at({ maxRunning: 1 }, async (route) => {
+        memory.put(gateKey(route.gate.name), { used: 0, queued: 'an older stamp' });
+        precede(call, () => route.wait('c1'));
+        await route.tick();
+        await route.tick();
+
+        expect(route.woken).toEqual(['c1']);
+      }),
+  );
+});

@@ -1,8 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { leaveGate, leaveOwnGate } from '../../../../core/admission/admission.ts';
+import { giveOwnPermitBack, leaveGate } from '../../../../core/admission/admission.ts';
 import { postponeStarts, takePermit } from '../../../../core/admission/gates.ts';
-import { letIn } from '../../../../core/admission/let-in.ts';
 import { gateKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { anImageRequest } from '../../builders/entities.ts';
@@ -60,19 +59,15 @@ describe('a permit', () => {
       await route.take('a1');
       const { permits } = await route.state();
       const { takenMs = 0 } = permits.get('a1') ?? {};
-      await leaveOwnGate(
-        { ...anImageRequest(), requestId: 'a1', gate: route.gate.name },
-        route.wake,
-        route.clock,
-      );
+      await giveOwnPermitBack({ ...anImageRequest(), requestId: 'a1', gate: route.gate.name }, route.clock);
       route.clock.advance(1);
       await route.take('a1');
-      await leaveGate(route.gate.name, route.waiter('a1'), route.wake, route.clock, takenMs);
+      await leaveGate(route.gate.name, route.waiter('a1'), route.clock, takenMs);
 
       expect(await route.holders()).toEqual(['a1']);
     }));
 
-  test('is refused to a newcomer while somebody waits, though there is room', () =>
+  test('is refused to a newcomer while a request waits, though there is room', () =>
     at({ maxRunning: 2 }, async (route) => {
       memory.put(gateKey(route.gate.name), { used: 0, queued: 'stamp' });
 
@@ -100,7 +95,8 @@ describe('where starts are limited', () => {
         takePermit(route.gate, entrant(id, starts), route.clock.now());
       const startOf = async (id: string, starts?: number) => {
         const taken = await take(id, starts);
-        return taken.kind === 'refused' ? undefined : taken.startMs - route.clock.now().getTime();
+        const nowMs = route.clock.now().getTime();
+        return taken && (taken.permit.startMs ?? nowMs) - nowMs;
       };
 
       expect(await startOf('a1')).toBe(0);
@@ -119,13 +115,15 @@ describe('where starts are limited', () => {
       for (let index = 0; index < 11; index++) await route.take(`a${index}`);
       await route.wait('b1');
       await route.wait('c1');
+      await route.tick();
       expect(route.woken).toEqual([]);
       route.clock.advance(0.5);
-      await letIn(route.gate, route);
+      await route.tick();
 
       expect(route.woken).toEqual(['b1']);
       const taken = await takePermit(route.gate, { ...entrant('b1'), accountId: 'b' }, route.clock.now());
-      expect(taken).toMatchObject({ kind: 'held', startMs: route.clock.now().getTime() + 5_000 });
+      const startMs = route.clock.now().getTime() + 5_000;
+      expect(taken).toMatchObject({ isNew: false, permit: { startMs } });
       await route.leave('b1');
       expect((await route.state()).used).toBe(0);
     }));

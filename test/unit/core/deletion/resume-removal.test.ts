@@ -2,11 +2,16 @@ import '../../builders/environment.ts';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
-import { ServiceError } from '../../../../core/errors.ts';
+import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { endUserKey, endUserPartition, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
+import {
+  endUserKey,
+  endUserPartition,
+  pauseKey,
+  removalPrefix,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -18,6 +23,7 @@ import {
 } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
+import { lookAtDue } from '../../builders/runs.ts';
 import { answering } from '../../builders/waiting-request.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
@@ -35,7 +41,7 @@ const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const endUser = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));
 const remove = (seconds = 0) => deleteEndUser(id, new StoppedClock(atSeconds(seconds)));
 const reconcileAt = (seconds: number, keepGoing = () => true) =>
-  reconcileDue(leadingTo(answering({ kind: 'waiting' })), keepGoing, new StoppedClock(atSeconds(seconds)));
+  lookAtDue(seconds, leadingTo(answering({ kind: 'waiting' })), keepGoing);
 /** Puts a failed request of the end-user; returns its id. */
 const given = (overrides: Partial<ImageRequest> = {}, createdAt = NOW): string => {
   const requestId = aRequestId(createdAt);
@@ -50,17 +56,59 @@ const removals = () =>
     .partition(endUserPartition(ACCOUNT_ID))
     .filter(({ SK }) => String(SK).startsWith(removalPrefix(EMAIL)));
 
+const DAY = 86_400;
+
 describe('after an end-user was removed', () => {
-  test('a second pass removes what the index did not list, then closes the removal', async () => {
+  test.each([
+    ['1 min', 60, []],
+    ['15 min', 900, [60]],
+    ['a day', DAY, [60, 900]],
+  ])('a pass after %s removes what the index did not show before', async (_, seconds, earlier) => {
     const late = given();
     hide(late);
 
     expect(await remove()).toEqual({ removedRequests: 0, removedObjects: 0 });
-    expect(isThere(late)).toBe(true);
+    for (const before of earlier) await reconcileAt(before);
     memory.unindexed.clear();
-    await reconcileAt(59.999);
+    await reconcileAt(seconds - 0.001);
     expect(isThere(late)).toBe(true);
-    await reconcileAt(60);
+    await reconcileAt(seconds);
+
+    expect(isThere(late)).toBe(false);
+  });
+
+  test('the removal stays open until the last pass is complete', async () => {
+    await remove();
+    const open: number[] = [];
+    for (const seconds of [60, 900, DAY - 1, DAY]) {
+      await reconcileAt(seconds);
+      open.push(removals().length);
+    }
+
+    expect(open).toEqual([1, 1, 1, 0]);
+  });
+
+  test('a pass that is late stands for those before it', async () => {
+    await remove();
+    await reconcileAt(1_000);
+
+    expect(removals()[0]?.GSI1SK).toBe(atSeconds(DAY).toISOString());
+    await reconcileAt(2 * DAY);
+    expect(removals()).toEqual([]);
+  });
+
+  test('a pass that cannot delete a request is made again', async () => {
+    const late = given();
+    hide(late);
+    await remove();
+    memory.unindexed.clear();
+    memory.beforeTransaction = () => {
+      throw new Error('no table');
+    };
+    await reconcileAt(DAY);
+    memory.beforeTransaction = () => undefined;
+    expect(removals()).toHaveLength(1);
+    await reconcileAt(DAY + 60);
 
     expect(isThere(late)).toBe(false);
     expect(removals()).toEqual([]);
@@ -82,14 +130,26 @@ describe('after an end-user was removed', () => {
     putEndUser(memory, anEndUser({ endUserId: 'next' }));
     const theirs = [-40, 10].map((seconds) => given({ endUserId: 'next' }, atSeconds(seconds)));
 
-    await reconcileAt(60);
+    for (const seconds of [60, 900, DAY]) await reconcileAt(seconds);
 
     expect(theirs.filter(isThere)).toEqual(theirs);
     expect(endUser()).toMatchObject({ endUserId: 'next' });
     expect(removals()).toEqual([]);
   });
 
-  test('one that is removed twice within a minute gets both second passes', async () => {
+  test('a pass reads none of the requests that the next one with the address made since', async () => {
+    await remove();
+    putEndUser(memory, anEndUser({ endUserId: 'next' }));
+    for (let minutes = 6; minutes < 16; minutes++) given({ endUserId: 'next' }, atSeconds(minutes * 60));
+    await reconcileAt(60);
+    memory.client.resetHistory();
+    await reconcileAt(DAY);
+
+    expect(removals()).toEqual([]);
+    expect(memory.calls().GetCommand ?? 0).toBe(0);
+  });
+
+  test('one that is removed twice within a minute gets the passes of both', async () => {
     const first = given();
     hide(first);
     await remove();
@@ -105,7 +165,6 @@ describe('after an end-user was removed', () => {
     await reconcileAt(65);
 
     expect(isThere(second)).toBe(false);
-    expect(removals()).toEqual([]);
   });
 });
 
@@ -125,16 +184,42 @@ describe('a removal whose call died', () => {
     await reconcileAt(30);
     expect(endUser()).toBeUndefined();
     expect(ids.filter(isThere)).toEqual([]);
-    await reconcileAt(90);
+    for (const seconds of [90, 930, 30 + DAY]) await reconcileAt(seconds);
 
     expect(removals()).toEqual([]);
   });
 
-  test('is answered 200 when it is repeated after the reconciler finished it', async () => {
+  test('leaves no pause to the next one with the address', async () => {
+    const pause = pauseKey({ ...id, model: 'xQI3Pro' });
+    memory.put(pause, { until: atSeconds(3_600).toISOString() });
+    memory.afterTransaction = () => {
+      memory.afterTransaction = () => undefined;
+      throw new Error('the function died');
+    };
+    await expect(remove()).rejects.toThrow('the function died');
+    expect(memory.get(pause)).toBeDefined();
+
+    await reconcileAt(30);
+
+    expect(endUser()).toBeUndefined();
+    expect(memory.get(pause)).toBeUndefined();
+  });
+
+  test('is answered 200 when it is repeated within 2 min of the reconciler’s finish, and 404 later', async () => {
     await dying();
     await reconcileAt(30);
 
-    expect(await remove(31)).toEqual({ removedRequests: 0, removedObjects: 0 });
+    expect(await remove(150)).toEqual({ removedRequests: 0, removedObjects: 0 });
+    await expect(remove(150.001)).rejects.toThrow(NotFoundError);
+  });
+
+  test('is answered 404 when a later call removed the next one with the address', async () => {
+    await dying();
+    await reconcileAt(30);
+    putEndUser(memory, anEndUser({ activeRequests: 0, endUserId: 'next' }));
+    await remove(31);
+
+    await expect(remove(32)).rejects.toThrow(NotFoundError);
   });
 
   test('is answered 200 with its counts when the reconciler finishes it meanwhile', async () => {

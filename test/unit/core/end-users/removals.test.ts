@@ -4,9 +4,12 @@ import {
   claimForRemoval,
   closeRemoval,
   type EndUserRemoval,
+  findLastRemoval,
   findRemoval,
   isOfRemoved,
-  listRemovals,
+  listForNextPass,
+  mayBeOfRemoved,
+  nextPassAt,
   RECONCILER,
   removeClaimedEndUser,
 } from '../../../../core/end-users/removals.ts';
@@ -15,6 +18,7 @@ import { dueListing, endUserKey, endUserRemovalKey } from '../../../../core/tabl
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, EMAIL, putEndUser } from '../../builders/entities.ts';
+import { aRequestId } from '../../builders/request-ids.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
@@ -60,7 +64,7 @@ describe('claiming an end-user for removal', () => {
 
     for (const other of others) expect(other).toEqual(first);
     expect(endUser()).toMatchObject({ deletingAt: at(0) });
-    expect(await listRemovals(id)).toEqual([first]);
+    expect(await findLastRemoval(id)).toEqual(first);
   });
 
   test('is recognized when its own answer was lost', async () => {
@@ -69,7 +73,7 @@ describe('claiming an end-user for removal', () => {
     const removal = await claimed();
 
     expect(removal.removalId).toBe(endUser()?.removalId);
-    expect(await listRemovals(id)).toEqual([removal]);
+    expect(await findLastRemoval(id)).toEqual(removal);
   });
 
   test.each([1, 2, 40])('with %p of their requests under way changes nothing', async (activeRequests) => {
@@ -104,7 +108,7 @@ describe('claiming an end-user for removal', () => {
 });
 
 describe('removing a claimed end-user', () => {
-  test('is one transaction, which lists the removal for a second pass', async () => {
+  test('is one transaction, which lists the removal for its next pass', async () => {
     const removal = await claimed();
 
     expect(await removeClaimedEndUser(removal, 'call', atSeconds(5))).toBe('call');
@@ -146,16 +150,65 @@ describe('removing a claimed end-user', () => {
   });
 });
 
-test('the removals of an address are its own, until they are closed', async () => {
+test('the last removal of an address is found until it is closed', async () => {
   const removal = await claimed();
   memory.put(endUserRemovalKey({ ...removal, email: `x#${EMAIL}` }), removal);
+  memory.put(endUserRemovalKey({ ...removal, removalId: 'rmv_0' }), { ...removal, removalId: 'rmv_0' });
 
-  expect(await listRemovals(id)).toEqual([removal]);
+  expect(await findLastRemoval(id)).toEqual(removal);
   expect(await findRemoval(removal)).toEqual(removal);
   await closeRemoval(removal);
   await closeRemoval(removal);
-  expect(await listRemovals(id)).toEqual([]);
   expect(await findRemoval(removal)).toBeUndefined();
+  expect(await findLastRemoval(id)).toMatchObject({ removalId: 'rmv_0' });
+  await closeRemoval({ ...id, removalId: 'rmv_0' });
+  expect(await findLastRemoval(id)).toBeUndefined();
+});
+
+test.each<[number, number | undefined]>([
+  [0, 60],
+  [59.999, 60],
+  [60, 900],
+  [899.999, 900],
+  [900, 86_400],
+  [86_400, undefined],
+])('the first pass later than %p s after an end-user was removed is due after %p s', (after, expected) => {
+  expect(nextPassAt(at(0), at(after))).toBe(expected === undefined ? undefined : at(expected));
+});
+
+describe('listing a removal for its next pass', () => {
+  const removed = async () => {
+    const removal = await claimed();
+    await removeClaimedEndUser(removal, 'call', NOW);
+    return removal;
+  };
+
+  test('moves it on and never back', async () => {
+    const removal = await removed();
+    await listForNextPass(removal, at(86_400));
+    await listForNextPass(removal, at(900));
+
+    expect(mark(removal)).toMatchObject(dueListing('LOOK', removal.removalId, at(86_400)));
+  });
+
+  test('does not bring a closed one back', async () => {
+    const removal = await removed();
+    await closeRemoval(removal);
+    await listForNextPass(removal, at(900));
+
+    expect(mark(removal)).toBeUndefined();
+  });
+});
+
+test.each<[string, string | undefined, number, boolean]>([
+  ['while the end-user is there', undefined, 9_999, true],
+  ['once they are gone, created before', at(0), -60, true],
+  ['once they are gone, by a clock ahead', at(0), 300, true],
+  ['once they are gone, created long after', at(0), 300.001, false],
+])('a request may be of a removed end-user %s: %p, %p s, %p', (_, removedAt, seconds, expected) => {
+  const removal = { ...id, removalId: 'rmv_1', endUserId: 'own', ...(removedAt && { removedAt }) };
+
+  expect(mayBeOfRemoved(removal, aRequestId(atSeconds(seconds)))).toBe(expected);
 });
 
 test.each<[string, string, boolean]>([

@@ -1,27 +1,37 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { newAccountId } from '../../../../core/ids.ts';
-import { listModelSettings, putEnabled, putRate } from '../../../../core/models/model-settings.ts';
-import { MODEL_SETTINGS_COPIES, modelSettingsCopyOf } from '../../../../core/table/keys.ts';
+import {
+  currentModelSettings,
+  listModelSettings,
+  putEnabled,
+  putRate,
+} from '../../../../core/models/model-settings.ts';
 import { table } from '../../../../core/table/table.ts';
+import { NOW } from '../../builders/clocks.ts';
 import { putModelSettings } from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+let start = NOW.getTime();
+beforeEach(() => {
+  memory.reset();
+  // Settings are cached for 5 s, so each test starts an hour later.
+  start += 3_600_000;
+});
+const later = (seconds: number): Date => new Date(start + seconds * 1000);
+const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
+const DISABLED = { model: 'xQI3Pro', enabled: false };
 
 describe('the settings of a model', () => {
-  const rate = { perImage: [{ maxPixels: null, xTokens: 3 }] };
-
   test('are set one by one, leaving the others as they are', async () => {
-    putModelSettings(memory, { model: 'xQI3Pro', enabled: false });
+    putModelSettings(memory, DISABLED);
     await putRate('xQI3Pro', rate);
     await putRate('xSD4.5', rate);
 
     expect(await listModelSettings()).toEqual(
       new Map([
-        ['xQI3Pro', { model: 'xQI3Pro', enabled: false, rate }],
+        ['xQI3Pro', { ...DISABLED, rate }],
         ['xSD4.5', { model: 'xSD4.5', rate }],
       ]),
     );
@@ -33,19 +43,30 @@ describe('the settings of a model', () => {
     });
   });
 
-  test('are written to all copies at once, so that a switch holds for every account from then on', async () => {
-    await putEnabled('xQI3Pro', false);
+  test('of a stack that kept eight copies are found where the first copy is, and changed there', async () => {
+    for (let copy = 0; copy < 8; copy++) {
+      memory.put({ PK: `CATALOG#${copy}`, SK: 'MODEL#xQI3Pro' }, { ...DISABLED, rate });
+    }
+    expect(await listModelSettings()).toEqual(new Map([['xQI3Pro', { ...DISABLED, rate }]]));
 
-    expect(memory.calls()).toEqual({ TransactWriteCommand: 1 });
-    const accounts = Array.from({ length: 64 }, (_, index) => newAccountId(new Date(index)));
-    for (const account of accounts)
-      expect(await listModelSettings(account)).toEqual(
-        new Map([['xQI3Pro', { model: 'xQI3Pro', enabled: false }]]),
-      );
-    expect(new Set(accounts.map(modelSettingsCopyOf)).size).toBe(MODEL_SETTINGS_COPIES);
+    await putEnabled('xQI3Pro', true);
+
+    expect(await listModelSettings()).toEqual(
+      new Map([['xQI3Pro', { model: 'xQI3Pro', enabled: true, rate }]]),
+    );
   });
 
   test('are absent when none were set', async () => {
     expect(await listModelSettings()).toEqual(new Map());
+  });
+
+  test('are read once in 5 s by what the API does, so that a change takes effect within that time', async () => {
+    expect(await currentModelSettings(later(0))).toEqual(new Map());
+    await putEnabled('xQI3Pro', false);
+
+    expect(await currentModelSettings(later(4.999))).toEqual(new Map());
+    expect(await currentModelSettings(later(5))).toEqual(new Map([['xQI3Pro', DISABLED]]));
+    await currentModelSettings(later(9.999));
+    expect(memory.client.commandCalls(QueryCommand)).toHaveLength(2);
   });
 });

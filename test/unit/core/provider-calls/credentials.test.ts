@@ -1,13 +1,11 @@
 import '../../builders/environment.ts';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { listCredentials, readSecret } from '../../../../core/provider-calls/credentials.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { listCredentials } from '../../../../core/provider-calls/credentials.ts';
 import { findModelRoute } from '../../../../core/provider-calls/model-routes.ts';
-import { isTransient } from '../../../../core/transient-errors.ts';
 import { providerRouteOf } from '../../../../providers/registry.ts';
-import { atSeconds, NOW } from '../../builders/clocks.ts';
+import { NOW } from '../../builders/clocks.ts';
 import { withEnvironment } from '../../builders/environment.ts';
-import { stopTime } from '../../builders/stop-time.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';
 import { LoopbackServer } from '../../servers/loopback-server.ts';
 
@@ -18,9 +16,6 @@ beforeEach(() => {
   secrets.reset();
   // Secrets are cached for 5 min, so each test starts an hour later.
   start += 3_600_000;
-});
-afterEach(() => {
-  jest.useRealTimers();
 });
 const later = (seconds: number): Date => new Date(start + seconds * 1000);
 
@@ -49,42 +44,6 @@ describe('the providers that have a credential', () => {
     secrets.client.rejects(new Error('no secrets'));
 
     await expect(listCredentials(later(0))).rejects.toThrow('no secrets');
-  });
-});
-
-describe('a secret', () => {
-  test('is read once in 5 min', async () => {
-    stopTime(NOW);
-    secrets.set('arn:x', 'old');
-    expect(await readSecret('arn:x')).toBe('old');
-    secrets.set('arn:x', 'new');
-
-    stopTime(atSeconds(299));
-    expect(await readSecret('arn:x')).toBe('old');
-    stopTime(atSeconds(301));
-    expect(await readSecret('arn:x')).toBe('new');
-  });
-
-  test('without a value is an error', async () => {
-    await expect(readSecret('arn:none')).rejects.toMatchObject({ name: 'SecretUnreadableError' });
-  });
-
-  test.each<[string, boolean, Error]>([
-    ['throttled', true, Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' })],
-    ['not answered', true, Object.assign(new Error('too late'), { name: 'TimeoutError' })],
-    ['broken', true, Object.assign(new Error('oops'), { $metadata: { httpStatusCode: 500 } })],
-    ['refused', false, Object.assign(new Error('no'), { name: 'AccessDeniedException' })],
-  ])('whose read is %s keeps the cause, transient: %s', async (_, transient, cause) => {
-    secrets.client.rejects(cause);
-
-    const error = await readSecret('arn:x').catch((reason: unknown) => reason);
-
-    expect(error).toMatchObject({
-      name: 'SecretUnreadableError',
-      message: `Secret arn:x could not be read: ${cause.name}: ${cause.message}`,
-      cause,
-    });
-    expect(isTransient(error)).toBe(transient);
   });
 });
 

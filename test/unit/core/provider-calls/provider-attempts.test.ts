@@ -9,7 +9,7 @@ import {
   recordOutcome,
   suspectAttempt,
 } from '../../../../core/provider-calls/provider-attempts.ts';
-import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
+import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
@@ -73,6 +73,9 @@ describe('claiming attempts', () => {
               },
             },
           },
+          expect.objectContaining({
+            Update: expect.objectContaining({ Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'WAIT' } }),
+          }),
         ],
       },
     ]);
@@ -82,15 +85,20 @@ describe('claiming attempts', () => {
     });
   });
 
-  test('notes the first claim on the request, and the gate of the last', async () => {
-    const later = (attempt: number, gate?: string) =>
-      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, { gate });
-    await later(0);
-    await later(1, 'up#0');
+  test('notes the first claim on the request, and the permit of the last', async () => {
+    const later = (attempt: number, takenMs: number) => {
+      const permit = { gate: 'up#0', takenMs };
+      return claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, atSeconds(attempt), `${attempt}`, {
+        permit,
+      });
+    };
+    await later(0, 10);
+    await later(1, 20);
 
     expect(memory.get(requestKey(REQUEST_ID))).toMatchObject({
       dispatchedAt: NOW.toISOString(),
       gate: 'up#0',
+      permitMs: 20,
     });
   });
 
@@ -105,6 +113,17 @@ describe('claiming attempts', () => {
     expect(status()).toBe('processing');
   });
 
+  test('opens the wait of its request, unless its provider answers synchronously', async () => {
+    const open = (attempt: number, beginsProcessing: boolean) =>
+      claimAttempts(REQUEST_ID, [{ call: 0, attempt }], ORIGIN, NOW, `${attempt}`, { beginsProcessing });
+    const wait = () => memory.get(providerWaitKey(REQUEST_ID));
+
+    await open(0, true);
+    expect(wait()).toBeUndefined();
+    await open(1, false);
+    expect(wait()).toMatchObject({ requestId: REQUEST_ID, ttl: NOW.getTime() / 1000 + 100 * 86_400 });
+  });
+
   test.each<[string, () => void]>([
     ['succeeded', () => memory.patch(requestKey(REQUEST_ID), { status: 'succeeded' })],
     ['failed', () => memory.patch(requestKey(REQUEST_ID), { status: 'failed' })],
@@ -114,6 +133,7 @@ describe('claiming attempts', () => {
 
     expect(await claim(FIRST)).toEqual({ kind: 'ended' });
     expect(stored()).toBeUndefined();
+    expect(memory.get(providerWaitKey(REQUEST_ID))).toBeUndefined();
   });
 
   test('is refused as a whole when another run has claimed one of them', async () => {
@@ -188,6 +208,7 @@ describe('the outcome of a call', () => {
           ':now': atSeconds(3).toISOString(),
         },
         ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     ]);
   });
@@ -235,10 +256,10 @@ describe('the outcome of a call', () => {
     send.mockRestore();
   });
 
-  test('is not recorded for an attempt that was not claimed', async () => {
+  test('is returned, and not recorded, for an attempt that was deleted', async () => {
     memory.reset();
 
-    await expect(recordOutcome(anAttempt(), DONE, NOW)).rejects.toThrow('The conditional request failed');
+    expect(await recordOutcome(anAttempt(), DONE, NOW)).toEqual({ ...anAttempt(), outcome: DONE });
     expect(stored()).toBeUndefined();
   });
 });

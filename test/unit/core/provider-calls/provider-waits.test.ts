@@ -9,24 +9,30 @@ import {
   holdOffQueries,
   keepTaskToken,
   noteQuery,
+  openWaitWrite,
   queriedWithin,
 } from '../../../../core/provider-calls/provider-waits.ts';
 import { providerWaitKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { transact } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { VIDEO_ID } from '../../builders/entities.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+beforeEach(async () => {
+  memory.reset();
+  await transact(() => [openWaitWrite(VIDEO_ID, NOW.toISOString())]);
+  memory.client.resetHistory();
+});
 
 const stored = () => memory.get(providerWaitKey(VIDEO_ID));
 const at = (seconds: number): string => atSeconds(seconds).toISOString();
 const entered = (seconds: number, retries = 0) => ({ enteredAt: at(seconds), retries });
 
 describe('the wait of a request', () => {
-  test('is undefined before the first event, and is read consistently', async () => {
-    expect(await findProviderWait(VIDEO_ID)).toBeUndefined();
+  test('holds nothing before the first event, and is read consistently', async () => {
+    expect(await findProviderWait(VIDEO_ID)).toEqual({ requestId: VIDEO_ID });
     expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
       TableName: 'table',
       Key: { PK: `REQUEST#${VIDEO_ID}`, SK: 'WAIT' },
@@ -46,6 +52,23 @@ describe('the wait of a request', () => {
       waitingSince: NOW.toISOString(),
       ttl: NOW.getTime() / 1000 + 100 * 86_400,
     });
+  });
+
+  test('is opened again by a further claim, and forgets nothing', async () => {
+    const kept = await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW);
+    await transact(() => [openWaitWrite(VIDEO_ID, at(60))]);
+
+    expect(await findProviderWait(VIDEO_ID)).toEqual(kept);
+    expect(stored()).toMatchObject({ ttl: atSeconds(60).getTime() / 1000 + 100 * 86_400 });
+  });
+
+  test('that was never opened stays so: its queries are made and not noted', async () => {
+    memory.reset();
+
+    expect(await keepTaskToken(VIDEO_ID, 'token-1', entered(0), NOW)).toEqual({ requestId: VIDEO_ID });
+    expect(await noteQuery(VIDEO_ID, NOW, false)).toEqual({ requestId: VIDEO_ID });
+    expect(await claimQuery(VIDEO_ID, 10, NOW)).toBeUndefined();
+    expect(await findProviderWait(VIDEO_ID)).toBeUndefined();
   });
 
   test('collects events in any order, and every write returns the whole item', async () => {

@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { closeDeletion } from '../../../../core/requests/deleted-requests.ts';
-import { type DueItem, type DuePosition, listDue, relist } from '../../../../core/requests/due-items.ts';
+import { type DueItem, type DuePosition, listDue, reschedule } from '../../../../core/requests/due-items.ts';
 import { closeWork, markProcessing } from '../../../../core/requests/requests.ts';
 import {
   type DueList,
@@ -101,16 +101,28 @@ describe('what is due', () => {
     expect(await due(60, 'LOOK')).toEqual([]);
   });
 
-  test('costs one query a partition, whatever is listed for later', async () => {
+  test('is listed in the partitions of earlier releases too, unless only today’s are wanted', async () => {
+    const [first, second] = [given(0), given(1)];
+    memory.patch(requestKey(first), { GSI1PK: duePartition('START', 15) });
+
+    expect(ids(await due(60))).toEqual([first, second]);
+    const current = await listDue('START', at(60), 1000, { isCurrent: true });
+    expect(ids(current.items)).toEqual([second]);
+  });
+
+  test.each([
+    ['those of earlier releases included', false, 16],
+    ['today’s only', true, 4],
+  ])('costs one query a partition, %s, whatever is listed for later', async (_, isCurrent, partitions) => {
     for (let count = 0; count < 200; count++) given(1000);
 
-    await due(0, 'LOOK');
+    await listDue('LOOK', at(0), 1000, { isCurrent });
 
     const queries = memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
-    expect(queries).toHaveLength(16);
+    expect(queries).toHaveLength(partitions);
     for (const query of queries) expect(query).toMatchObject({ IndexName: 'GSI1', Limit: 1000 });
     expect(queries.map((query) => query.ExpressionAttributeValues?.[':partition'])).toEqual(
-      Array.from({ length: 16 }, (_, shard) => duePartition('LOOK', shard)),
+      Array.from({ length: partitions }, (_, shard) => duePartition('LOOK', shard)),
     );
   });
 });
@@ -120,7 +132,7 @@ describe('a list that is read in pages', () => {
   const pages = async (limit: number): Promise<string[][]> => {
     const found: string[][] = [];
     for (let from: DuePosition | undefined; ; ) {
-      const page = await listDue('START', at(1000), limit, from);
+      const page = await listDue('START', at(1000), limit, { from });
       found.push(ids(page.items));
       if (page.next.length === 0) return found;
       from = JSON.parse(JSON.stringify(page.next));
@@ -133,7 +145,7 @@ describe('a list that is read in pages', () => {
     const found = await pages(2);
 
     expect(found.flat().toSorted()).toEqual(expected.toSorted());
-    expect(found[0]).toHaveLength(32);
+    expect(found[0]).toHaveLength(8);
     for (const page of found) expect(page).toEqual(page.toSorted());
   });
 
@@ -142,7 +154,7 @@ describe('a list that is read in pages', () => {
     const { next } = await listDue('START', at(1000), 1);
     memory.client.resetHistory();
 
-    expect(await listDue('START', at(1000), 1, next)).toMatchObject({ items: [] });
+    expect(await listDue('START', at(1000), 1, { from: next })).toMatchObject({ items: [] });
 
     expect(next.length).toBeLessThanOrEqual(2);
     expect(next.map(({ after }) => after.PK)).toContain(requestKey(first).PK);
@@ -165,7 +177,7 @@ describe('listing a due item for later', () => {
     const { requestId, item } = await found();
 
     const place = dueListing('LOOK', requestId, at(360));
-    expect(await relist(item, 'LOOK', at(360))).toEqual({
+    expect(await reschedule(item, 'LOOK', at(360))).toEqual({
       due: { ...item, list: 'LOOK', place },
       item: { ...stored(requestId) },
     });
@@ -175,7 +187,7 @@ describe('listing a due item for later', () => {
   test('gives it to one of several', async () => {
     const { item } = await found();
 
-    const taken = await Promise.all([1, 2, 3].map(() => relist(item, 'START', at(180))));
+    const taken = await Promise.all([1, 2, 3].map(() => reschedule(item, 'START', at(180))));
 
     expect(taken.filter((each) => each !== undefined)).toHaveLength(1);
   });
@@ -190,7 +202,7 @@ describe('listing a due item for later', () => {
     await change(requestId);
     const before = structuredClone(stored(requestId));
 
-    expect(await relist(item, 'START', at(180))).toBeUndefined();
+    expect(await reschedule(item, 'START', at(180))).toBeUndefined();
     expect(stored(requestId)).toEqual(before);
   });
 });

@@ -2,10 +2,8 @@ import '../../builders/environment.ts';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newRequestId } from '../../../../core/ids.ts';
-import { REQUEST_LISTS } from '../../../../core/requests/request-list-rules.ts';
 import { costOf, type ImageRequest, maxOutputs } from '../../../../core/requests/request-rules.ts';
 import { closeWork, markExpired, postponeExpiry, removeRequest } from '../../../../core/requests/requests.ts';
-import { listChangeKey } from '../../../../core/table/count-keys.ts';
 import {
   DUE_SHARDS,
   type DueList,
@@ -36,28 +34,21 @@ const stored = () => memory.get(requestKey(REQUEST_ID));
 describe('removing a request', () => {
   const outputs = [aStoredOutput(0), { index: 1 }, aStoredOutput(2)];
   const files = [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey];
-  const remove = () => removeRequest({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, outputs }, NOW);
+  const settlement = { debitThousandths: 12_000, costThousandths: 8_000, refundThousandths: 4_000 };
+  const ended = { ...settlement, finishedAt: NOW.toISOString(), debitEntryNumber: 1, refundEntryNumber: 2 };
+  const remove = () => removeRequest(anImageRequest({ status: 'succeeded', outputs, ...ended }), NOW);
   const MARK = {
     accountId: ACCOUNT_ID,
     requestId: REQUEST_ID,
     deletedAt: NOW.toISOString(),
+    accounted: { accountId: ACCOUNT_ID, status: 'succeeded', createdAt: NOW.toISOString(), ...ended },
     deletionId: expect.stringMatching(/^del_[0-9A-Z]{26}$/),
     files,
   };
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
 
-  test('voids the counts of the lists that it is in first, by a write of its own', async () => {
-    given({ status: 'failed' });
-    memory.client.on(TransactWriteCommand).rejects(new Error('the process died'));
-
-    await expect(remove()).rejects.toThrow('the process died');
-    expect(memory.get(listChangeKey(ACCOUNT_ID, REQUEST_LISTS, '01JD4'))).toMatchObject({
-      changedAt: expect.stringMatching(/Z$/),
-    });
-  });
-
   test.each(['succeeded', 'failed'] as const)(
-    'that %s is one transaction, which leaves a mark beside the ledger entries, with the files that are left',
+    'that %s is one transaction, which leaves a mark beside the ledger entries, with its amounts and the files that are left',
     async (status) => {
       given({ status });
 
@@ -214,6 +205,17 @@ describe('marking a request as expired', () => {
     expect(stored()).not.toHaveProperty('GSI1PK');
   });
 
+  test('finds it, and can put it off, in a partition of an earlier release', async () => {
+    expiring('EXPIRE');
+    const former = duePartition('EXPIRE', 15);
+    memory.patch(requestKey(REQUEST_ID), { GSI1PK: former });
+    const later = atSeconds(160).toISOString();
+
+    expect(await postponeExpiry({ requestId: REQUEST_ID, GSI1SK: expiresAt }, later, 1)).toBe(true);
+    expect(stored()).toMatchObject({ GSI1PK: former, GSI1SK: later });
+    expect(await expire(160)).toBe(true);
+  });
+
   test('does not bring back an absent request', async () => {
     expect(await expire()).toBe(false);
     expect(stored()).toBeUndefined();
@@ -261,6 +263,14 @@ describe('the due lists', () => {
     expect(await closeWork(failed)).toBe(false);
     expect(await closeWork(succeeded)).toBe(false);
     expect(stored()).toBeUndefined();
+  });
+
+  test('are left by a request that an earlier release listed in another partition', async () => {
+    putRequest(memory, succeeded);
+    memory.patch(requestKey(REQUEST_ID), { GSI1PK: duePartition('LOOK', 15), GSI1SK: NOW.toISOString() });
+
+    expect(await closeWork(succeeded)).toBe(true);
+    expect(stored()).toMatchObject(dueListing('EXPIRE', REQUEST_ID, atSeconds(100).toISOString()));
   });
 
   test.each(['START', 'LOOK', 'EXPIRE'] as const)('are spread over all of their partitions: %s', (list) => {

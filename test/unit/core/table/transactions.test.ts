@@ -1,4 +1,5 @@
 import '../../builders/environment.ts';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
@@ -10,6 +11,8 @@ import {
   type TransactItem,
   transact,
   writeItem,
+  writeOnCondition,
+  writeUnlessRefused,
 } from '../../../../core/table/transactions.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
 
@@ -235,5 +238,41 @@ describe('writing one item that transactions write too', () => {
       cause: error,
     });
     expect(writes()).toHaveLength(240);
+  });
+});
+
+describe('a write under a condition', () => {
+  const command = () => new UpdateCommand({ TableName: 'table', Key: { PK: 'A', SK: 'x' } });
+  const refusal = (Item?: { n: { N: string } }) =>
+    new ConditionalCheckFailedException({ message: 'refused', $metadata: {}, ...(Item && { Item }) });
+
+  test('that is made returns the attributes that it asked for', async () => {
+    client
+      .on(UpdateCommand)
+      .resolvesOnce({ Attributes: { n: 1 } })
+      .resolves({});
+
+    expect(await writeOnCondition(command())).toEqual({ done: true, item: { n: 1 } });
+    expect(await writeOnCondition(command())).toEqual({ done: true, item: {} });
+    expect(await writeUnlessRefused(command())).toBe(true);
+  });
+
+  test('that is refused returns the stored item, if it asked for it', async () => {
+    client
+      .on(UpdateCommand)
+      .rejectsOnce(refusal({ n: { N: '1' } }))
+      .rejects(refusal());
+
+    expect(await writeOnCondition(command())).toEqual({ done: false, item: { n: 1 } });
+    expect(await writeOnCondition(command())).toEqual({ done: false, item: undefined });
+    expect(await writeUnlessRefused(command())).toBe(false);
+  });
+
+  test('throws any other error', async () => {
+    const error = tableError('ThrottlingException');
+    client.on(UpdateCommand).rejects(error);
+
+    await expect(writeOnCondition(command())).rejects.toBe(error);
+    await expect(writeUnlessRefused(command())).rejects.toBe(error);
   });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/global
 import { Webhook } from 'standardwebhooks';
 import type { Account } from '../../../../core/accounts/accounts.ts';
 import type { Clock } from '../../../../core/clock.ts';
+import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
@@ -299,6 +300,19 @@ describe('nothing is sent or recorded', () => {
     expect(receiver.connections).toBe(0);
     expect(await listWebhookAttempts(REQUEST_ID)).toEqual([]);
   };
+
+  test('of an attempt during which the request is deleted', async () => {
+    receiver.respond = async (webhook, response) => {
+      await deleteRequest(ACCOUNT_ID, REQUEST_ID, NOW);
+      answering(503)(webhook, response);
+    };
+
+    const request = anImageRequest({ ...failed, webhookUrl: receiver.url });
+
+    expect(await deliver(request)).toMatchObject({ next: 'wait' });
+    expect(memory.partition(requestKey(REQUEST_ID).PK)).toEqual([]);
+    expect(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock())).toEqual({ next: 'stop' });
+  });
 
   test('for a request that was deleted', async () => {
     await expectNothing(await deliverWebhook(REQUEST_ID, REQUEST_ID, new StoppedClock()));

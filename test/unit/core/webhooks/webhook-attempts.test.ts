@@ -1,16 +1,20 @@
 import '../../builders/environment.ts';
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { webhookAttemptKey } from '../../../../core/table/keys.ts';
+import { requestKey, webhookAttemptKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { listWebhookAttempts, putWebhookAttempt } from '../../../../core/webhooks/webhook-attempts.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { cancelled } from '../../builders/table-errors.ts';
 import { aWebhookAttempt } from '../../builders/webhooks.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+beforeEach(() => {
+  memory.reset();
+  memory.put(requestKey(REQUEST_ID), { requestId: REQUEST_ID });
+});
 
 const AGAIN = `${REQUEST_ID}-01JD4KXQ8M0000000000000009`;
 
@@ -18,17 +22,24 @@ describe('an attempt', () => {
   test('is stored with its request for as long as provider attempts are', async () => {
     await putWebhookAttempt(aWebhookAttempt({ number: 2, status: 503 }));
 
-    expect(memory.client.commandCalls(PutCommand).map(({ args }) => args[0].input)).toStrictEqual([
-      {
-        TableName: 'table',
-        Item: {
-          PK: `REQUEST#${REQUEST_ID}`,
-          SK: `WEBHOOK#${REQUEST_ID}#002`,
-          ...aWebhookAttempt({ number: 2, status: 503 }),
-          ttl: NOW.getTime() / 1000 + 100 * 86_400,
-        },
-      },
-    ]);
+    expect(memory.get(webhookAttemptKey(REQUEST_ID, REQUEST_ID, 2))).toStrictEqual({
+      PK: `REQUEST#${REQUEST_ID}`,
+      SK: `WEBHOOK#${REQUEST_ID}#002`,
+      ...aWebhookAttempt({ number: 2, status: 503 }),
+      ttl: NOW.getTime() / 1000 + 100 * 86_400,
+    });
+  });
+
+  test('is not stored when its request was deleted before the write, or between two attempts of the write', async () => {
+    memory.beforeTransaction = (attempt) => {
+      if (attempt === 1) throw cancelled('TransactionConflict', 'None');
+      memory.remove(requestKey(REQUEST_ID));
+    };
+
+    await putWebhookAttempt(aWebhookAttempt());
+    await putWebhookAttempt(aWebhookAttempt());
+
+    expect(memory.partition(`REQUEST#${REQUEST_ID}`)).toEqual([]);
   });
 
   test('of a repeated step overwrites the first', async () => {
@@ -78,7 +89,6 @@ describe('the attempts of a request', () => {
   });
 
   test('include no other item of the request, and no other request’s', async () => {
-    memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' }, { requestId: REQUEST_ID });
     memory.put({ PK: `REQUEST#${REQUEST_ID}`, SK: 'ATTEMPT#00#00' }, { requestId: REQUEST_ID });
     memory.put(
       webhookAttemptKey(VIDEO_ID, VIDEO_ID, 1),

@@ -1,8 +1,11 @@
 import '../../builders/environment.ts';
+import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { claimCallbackQuery } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { nameReconciler } from '../../../../core/requests/reconciler-run.ts';
+import { requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
 import { catchUp } from '../../../../core/workflow/catch-up.ts';
@@ -11,12 +14,15 @@ import { aVideoRequest, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { MemoryFunctions } from '../../fakes/memory-functions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
 
 const memory = new MemoryTable(table);
 const executions = new MemoryExecutions();
+const functions = new MemoryFunctions();
 const request = new WaitingRequest(memory);
 beforeEach(() => {
+  functions.reset();
   memory.reset();
   executions.reset();
   request.given();
@@ -42,6 +48,18 @@ describe('an execution that begins to wait', () => {
     expect(request.wait()).toMatchObject({ taskToken: 'token-1', waitingSince: at(5) });
     expect(provider.query).not.toHaveBeenCalled();
     expect(executions.client.calls()).toHaveLength(0);
+  });
+
+  test.each([
+    [65, 1],
+    [65.001, 0],
+  ])('starts the reconciler when its request is due within a minute: at %p s, %p', async (dueAt, starts) => {
+    await nameReconciler('reconcile');
+    memory.patch(requestKey(VIDEO_ID), { GSI1SK: at(dueAt) });
+
+    await begin();
+
+    expect(functions.client.commandCalls(InvokeCommand)).toHaveLength(starts);
   });
 
   test.each<[string, () => void, object]>([
@@ -80,7 +98,6 @@ describe('an execution that begins to wait', () => {
     request.waiting({ queriedAt: at(3), calledBackAt: at(4) });
     await begin(provider, 'token-2');
     expect(provider.query).toHaveBeenCalledTimes(1);
-    expect(executions.heartbeats).toEqual(['token-2']);
   });
 });
 
@@ -93,8 +110,8 @@ test('an execution that begins to wait during a query that finds the task finish
       executions.wait('token-1');
       request.given();
       memory.beforeCall = () => scheduler.schedule(Promise.resolve());
-      const learned = claimCallbackQuery(VIDEO_ID, 2, atSeconds(4)).then((wait = { requestId: '' }) =>
-        catchUp(aVideoRequest(), wait, leadingTo(answering(aDone('a'))), clockAt(4), 1000),
+      const learned = claimCallbackQuery(VIDEO_ID, 2, atSeconds(4)).then(() =>
+        catchUp(aVideoRequest(), leadingTo(answering(aDone('a'))), clockAt(4), 1000),
       );
       const waiting = awaitProvider(VIDEO_ID, 'token-1', ENTERED, leadingTo(answering(WAITING)), clockAt(5));
 

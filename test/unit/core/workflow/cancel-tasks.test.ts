@@ -3,16 +3,13 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { logger } from '../../../../core/observability.ts';
 import type { CancelAnswer, Provider, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
-import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
 import { dueListing, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { failRequest, failStoredRequest } from '../../../../core/workflow/fail-request.ts';
-import { reconcileDue } from '../../../../core/workflow/reconcile-due.ts';
 import { settleRequest } from '../../../../core/workflow/settle-request.ts';
 import {
   anAttempt,
   anImageRequest,
   aStoredOutput,
-  aVideoRequest,
   putRequest,
   REQUEST_ID,
   VIDEO_ID,
@@ -28,7 +25,7 @@ import {
   placeOf,
   request,
 } from '../../builders/reconciling.ts';
-import { aRequestId } from '../../builders/request-ids.ts';
+import { lookAtDue } from '../../builders/runs.ts';
 import { accepted, answering } from '../../builders/waiting-request.ts';
 
 const LATE = { code: 'provider_timeout', message: 'late' } as const;
@@ -46,7 +43,7 @@ const aCanceller = (answer: CancelAnswer | (() => Promise<CancelAnswer>) = { kin
   return provider;
 };
 const reconcile = (provider: Provider, seconds: number, routes: ProviderRouteOf = leadingTo(provider)) =>
-  reconcileDue(routes, () => true, clockAt(seconds));
+  lookAtDue(seconds, routes);
 const cancelled = ({ cancel }: ReturnType<typeof aCanceller>) => cancel.mock.calls.map(([taskId]) => taskId);
 const NOT_LISTED = { GSI1PK: undefined, GSI1SK: undefined };
 
@@ -143,8 +140,7 @@ describe('the task of a request that failed', () => {
     request.withAttempt({ taskId: undefined, outcome: undefined });
     await failRequest(VIDEO_ID, LATE, clockAt(30));
     const provider = aCanceller();
-    await reconcile(provider, 30);
-    expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 75));
+    expect(await reconcile(provider, 30)).toEqual([{ kind: 'open', nextMs: Date.parse(at(75)) }]);
 
     request.withAttempt(accepted('task-2'));
     await reconcile(provider, 75);
@@ -165,29 +161,6 @@ describe('the task of a request that failed', () => {
 
     expect(executions.names('webhook-delivery')).toEqual([VIDEO_ID]);
     expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 30));
-  });
-});
-
-describe('the tasks of many requests that failed', () => {
-  test('are cancelled at most four at a time', async () => {
-    let [underWay, most] = [0, 0];
-    const provider = aCanceller(async () => {
-      most = Math.max(most, ++underWay);
-      await new Promise(setImmediate);
-      underWay--;
-      return { kind: 'cancelled' };
-    });
-    for (let count = 0; count < 12; count++) {
-      const requestId = aRequestId(new Date(at(-900 + count)), 'vid');
-      const failed: Partial<VideoRequest> = { status: 'failed', error: LATE, finishedAt: at(0) };
-      putRequest(memory, aVideoRequest({ requestId, ...failed }));
-      memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...accepted() }));
-      memory.patch(requestKey(requestId), dueListing('LOOK', requestId, at(0)));
-    }
-
-    await reconcile(provider, 0);
-
-    expect([provider.cancel.mock.calls.length, most]).toEqual([12, 4]);
   });
 });
 

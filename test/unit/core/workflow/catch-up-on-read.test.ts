@@ -60,10 +60,9 @@ describe('the read of an unfinished request', () => {
     for (let second = 60; second < 120; second++) await read(provider, second);
 
     expect(provider.query).toHaveBeenCalledTimes(6);
-    expect(executions.heartbeats).toHaveLength(6);
   });
 
-  test('counts the queries of polls and callbacks too', async () => {
+  test('counts the queries that callbacks cause, too', async () => {
     givenToken('token-1', { queriedAt: at(55) });
     const provider = answering(WAITING);
 
@@ -84,7 +83,6 @@ describe('the read of an unfinished request', () => {
     );
 
     expect(provider.query).toHaveBeenCalledTimes(1);
-    expect(executions.heartbeats).toHaveLength(1);
   });
 
   test('makes no table call within 10 s of a query', async () => {

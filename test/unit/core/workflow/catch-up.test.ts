@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { findProviderWait, type ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
+import type { ProviderWait } from '../../../../core/provider-calls/provider-waits.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
@@ -36,14 +36,8 @@ const givenToken = (taskToken = 'token-1', wait: Partial<ProviderWait> = {}): vo
 };
 
 describe('catching up with the provider', () => {
-  const run = async (provider: Provider, wait?: ProviderWait) =>
-    catchUp(
-      aVideoRequest({ status: 'processing' }),
-      wait ?? (await findProviderWait(VIDEO_ID)) ?? { requestId: VIDEO_ID },
-      leadingTo(provider),
-      clockAt(60),
-      1000,
-    );
+  const run = (provider: Provider) =>
+    catchUp(aVideoRequest({ status: 'processing' }), leadingTo(provider), clockAt(60), 1000);
   beforeEach(() => givenToken());
 
   test.each<[string, ProviderAnswer, object]>([
@@ -53,19 +47,15 @@ describe('catching up with the provider', () => {
   ])('wakes the execution with the next step when the provider %s', async (_, answer, next) => {
     // A task that is not known is believed lost 30 s after the call.
     request.withAttempt({ ...accepted(), startedAt: at(-60) });
-    expect(await run(answering(answer))).toEqual({ answered: true, attended: true });
+    expect(await run(answering(answer))).toBe(true);
     expect(executions.woken).toEqual(wokenBy('token-1', { result: next }));
-    expect(executions.heartbeats).toEqual([]);
   });
 
-  test('sends the execution a heartbeat while the task is unfinished', async () => {
-    expect(await run(answering(WAITING))).toEqual({ answered: true, attended: true });
-    expect(executions.heartbeats).toEqual(['token-1']);
-    expect(executions.woken).toEqual([]);
-  });
-
-  test('sends nothing when the provider did not answer', async () => {
-    expect(await run(answering(BUSY))).toEqual({ answered: false, attended: false });
+  test.each([
+    [WAITING, true],
+    [BUSY, false],
+  ])('wakes nothing after the answer %j, and returns whether it is one: %p', async (answer, answered) => {
+    expect(await run(answering(answer))).toBe(answered);
     expect(executions.client.calls()).toHaveLength(0);
   });
 
@@ -76,7 +66,6 @@ describe('catching up with the provider', () => {
 
     await run(provider);
     expect(executions.woken).toEqual([]);
-    expect(executions.heartbeats).toEqual(['token-1']);
 
     provider.query.mockResolvedValueOnce({ kind: 'failed', failure: FAILURE });
     await run(provider);
@@ -86,21 +75,18 @@ describe('catching up with the provider', () => {
   test('wakes nothing while a call is being made', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });
 
-    expect(await run(answering(aDone('a')))).toEqual({ answered: true, attended: false });
+    expect(await run(answering(aDone('a')))).toBe(true);
     expect(executions.client.calls()).toHaveLength(0);
   });
 
-  test.each<[string, ProviderAnswer]>([
-    ['wake', aDone('a')],
-    ['keep waiting', WAITING],
-  ])('reports that there is no execution left to %s', async (_, answer) => {
+  test('records the outcome when no execution waits any more', async () => {
     executions.reset();
 
-    expect(await run(answering(answer))).toEqual({ answered: true, attended: false });
+    expect(await run(answering(aDone('a')))).toBe(true);
+    expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
   });
 
   test('wakes an execution that began to wait during the query', async () => {
-    const before = { requestId: VIDEO_ID, calledBackAt: at(59) };
     const provider = answering(async () => {
       await awaitProvider(VIDEO_ID, 'token-2', ENTERED, leadingTo(answering(WAITING)), clockAt(60));
       return aDone('a');
@@ -108,7 +94,7 @@ describe('catching up with the provider', () => {
     executions.wait('token-2');
     request.waiting({ calledBackAt: at(59), queriedAt: at(59.5) });
 
-    await run(provider, before);
+    await run(provider);
 
     expect(executions.woken).toEqual(wokenBy('token-2'));
   });

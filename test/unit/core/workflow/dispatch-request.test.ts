@@ -1,10 +1,10 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { requestKey } from '../../../../core/table/keys.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { callbackUrl } from '../../../../core/workflow/callback-urls.ts';
 import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/workflow/make-calls.ts';
-import { NOW, StoppedClock } from '../../builders/clocks.ts';
+import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';
 import { attempts, given, givenAttempt, memory, run, status } from './a-dispatch.ts';
@@ -67,9 +67,21 @@ describe('dispatching a request', () => {
       return { kind: 'accepted', taskId: 'task-1' };
     });
 
-    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 5, timeoutSeconds: 601 });
+    expect(await run(provider)).toEqual({ next: 'wait', waitSeconds: 600, timeoutSeconds: 601 });
     expect(status()).toBe('processing');
     expect(attempts()).toMatchObject([{ taskId: 'task-1', outcome: { kind: 'accepted', taskId: 'task-1' } }]);
+  });
+
+  test.each([
+    ['after the shortest pause between two queries', false, 2],
+    ['after five minutes when its provider calls back', true, 300],
+  ])('lists an accepted one for its first look %s', async (_, callsBack, seconds) => {
+    const provider = aProvider('asynchronous', 1, async () => ({ kind: 'accepted', taskId: 'task-1' }));
+    provider.callsBack.mockReturnValue(callsBack);
+    await run(provider);
+
+    const place = dueListing('LOOK', REQUEST_ID, atSeconds(seconds).toISOString());
+    expect(memory.get(requestKey(REQUEST_ID))).toMatchObject(place);
   });
 
   test('marks it processing when one of several asynchronous calls was accepted', async () => {

@@ -2,12 +2,14 @@ import '../../builders/environment.ts';
 import { createHmac } from 'node:crypto';
 import { clearCaches } from '@aws-lambda-powertools/parameters';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
+import { deletedRequestKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { awaitProvider } from '../../../../core/workflow/await-provider.ts';
 import { receiveCallback } from '../../../../core/workflow/receive-callback.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
-import { REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
+import { ACCOUNT_ID, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';
 import { accepted, answering, ENTERED, WaitingRequest } from '../../builders/waiting-request.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
@@ -57,14 +59,13 @@ describe('a callback', () => {
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
   });
 
-  test('for an unfinished task is a heartbeat', async () => {
+  test('for an unfinished task wakes nothing', async () => {
     executions.wait('token-1');
     request.waiting({ taskToken: 'token-1', waitingSince: at(0) });
 
     await receive(answering(WAITING));
 
-    expect(executions.heartbeats).toEqual(['token-1']);
-    expect(executions.woken).toEqual([]);
+    expect(executions.client.calls()).toEqual([]);
   });
 
   test('queries even when the last query was just before', async () => {
@@ -217,6 +218,26 @@ describe('a callback', () => {
       retryAfterSeconds: 5,
     });
   });
+
+  test.each([1, 2, 3, 4, 5])(
+    'leaves nothing of a request that ends and is deleted before call %p to the table',
+    async (number) => {
+      let calls = 0;
+      memory.beforeCall = async () => {
+        if (++calls !== number) return;
+        memory.beforeCall = () => undefined;
+        memory.patch(requestKey(VIDEO_ID), { status: 'failed' });
+        await deleteRequest(ACCOUNT_ID, VIDEO_ID, atSeconds(60));
+      };
+
+      await receive(answering({ kind: 'busy', reason: 'full', retryAfterSeconds: 60 })).catch(
+        () => undefined,
+      );
+
+      expect(memory.get(deletedRequestKey(ACCOUNT_ID, VIDEO_ID))).toBeDefined();
+      expect(memory.partition(requestKey(VIDEO_ID).PK)).toEqual([]);
+    },
+  );
 
   test('that comes before the task id is stored is noted, and read once the execution waits', async () => {
     request.withAttempt({ outcome: undefined, taskId: undefined });

@@ -1,14 +1,13 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import type { RequestKind } from '../../../../core/ids.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import {
   deadlineOf,
   firstCallAt,
+  nextQueryMs,
   stepWhileBusy,
   storingEndOf,
-  waitTimeOf,
 } from '../../../../core/workflow/workflow-rules.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
@@ -92,137 +91,38 @@ test('a request’s first call is the earliest of all attempts', () => {
   ).toBe(at(3));
 });
 
-describe('the wait for a provider', () => {
-  const wait = (
-    kind: RequestKind,
-    elapsedSeconds: number,
-    {
-      callsBack = false,
-      interval = 5,
-      deadlineSeconds = 3600,
-      notBefore,
-    }: { callsBack?: boolean; interval?: number; deadlineSeconds?: number; notBefore?: number } = {},
+describe('the next query of an unfinished task', () => {
+  const pause = (
+    ageSeconds: number,
+    { notBefore, interval = 2 }: { notBefore?: number; interval?: number } = {},
   ) =>
-    waitTimeOf(
-      { kind, firstCallAt: NOW.toISOString() },
-      callsBack,
-      { pollIntervalSeconds: interval, deadlineSeconds: { image: 0, video: 0, [kind]: deadlineSeconds } },
-      atSeconds(elapsedSeconds),
+    (nextQueryMs(
+      NOW.toISOString(),
       notBefore === undefined ? undefined : atSeconds(notBefore).toISOString(),
-    );
+      { pollIntervalSeconds: interval },
+      atSeconds(ageSeconds),
+    ) -
+      atSeconds(ageSeconds).getTime()) /
+    1000;
 
   test.each([
-    [10, 70, 60],
-    [10, 12, 15],
-    [10, 5, 15],
-    [3000, 3400, 400],
-    [3500, 9_000, 100],
-  ])('that asked after %p s not to be queried before second %p lasts %p s', (elapsed, notBefore, seconds) => {
-    expect(wait('video', elapsed, { notBefore })).toEqual({
-      waitSeconds: seconds,
-      timeoutSeconds: 3601 - elapsed,
-    });
+    [-5, 2],
+    [0, 2],
+    [40, 2],
+    [60, 3],
+    [180, 9],
+    [300, 15],
+    [3_600, 15],
+  ])('is after a twentieth of its age, from 2 to 15 s: at %p s after %p s', (age, seconds) => {
+    expect(pause(age)).toBe(seconds);
   });
 
-  test.each<[RequestKind, number, number]>([
-    // A quarter of the task's age.
-    ['image', 0, 5],
-    ['image', 12, 5],
-    ['image', 20, 5],
-    ['image', 20.1, 6],
-    ['image', 60, 15],
-    ['image', 400, 100],
-    ['image', 1200, 300],
-    ['image', 3000, 300],
-    ['image', 3500, 100],
-    // As long as the task's age, at least three intervals.
-    ['video', 0, 15],
-    ['video', 15, 15],
-    ['video', 15.1, 16],
-    ['video', 20, 20],
-    ['video', 160, 160],
-    ['video', 299.5, 300],
-    ['video', 300, 300],
-    ['video', 3000, 300],
-    ['video', 3595, 5],
-    ['video', 3598.5, 2],
-    ['video', 3600, 1],
-    ['video', 4000, 1],
-  ])('when it is polled, for an %s after %p s of 3600, is %p s', (kind, elapsedSeconds, waitSeconds) => {
-    expect(wait(kind, elapsedSeconds).waitSeconds).toBe(waitSeconds);
+  test('is not before the interval that the deployment configures', () => {
+    expect([pause(0, { interval: 5 }), pause(3_600, { interval: 30 })]).toEqual([5, 30]);
   });
 
-  test.each([
-    [0, 3600],
-    [12.5, 3588],
-    [3599.9, 1],
-    [3600, 1],
-  ])('when it calls back, after %p s of 3600, lasts until the deadline: %p s', (elapsed, seconds) => {
-    expect(wait('video', elapsed, { callsBack: true }).waitSeconds).toBe(seconds);
-  });
-
-  test.each([
-    ['polled', false, 0, { waitSeconds: 15, timeoutSeconds: 3601 }],
-    ['polled', false, 3500, { waitSeconds: 100, timeoutSeconds: 101 }],
-    ['polled', false, 4000, { waitSeconds: 1, timeoutSeconds: 2 }],
-    ['calling back', true, 0.5, { waitSeconds: 3600, timeoutSeconds: 3601 }],
-  ])(
-    'times out a second after the deadline despite heartbeats: %s (%p), after %p s',
-    (_, callsBack, elapsed, time) => {
-      expect(wait('video', elapsed, { callsBack })).toEqual(time);
-    },
-  );
-
-  const elapsed = fc.integer({ min: 0, max: 5_000_000 }).map((milliseconds) => milliseconds / 1000);
-  const kinds = fc.constantFrom<RequestKind>('image', 'video');
-  const settings = fc.record({
-    callsBack: fc.boolean(),
-    interval: fc.integer({ min: 1, max: 300 }),
-    deadlineSeconds: fc.integer({ min: 1, max: 5400 }),
-  });
-
-  test('is in whole seconds, with the heartbeat below the timeout, as Step Functions requires', () => {
-    fc.assert(
-      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
-        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
-
-        expect(Number.isInteger(waitSeconds) && Number.isInteger(timeoutSeconds)).toBe(true);
-        expect(waitSeconds).toBeGreaterThanOrEqual(1);
-        expect(timeoutSeconds).toBeGreaterThan(waitSeconds);
-      }),
-    );
-  });
-
-  test('is at most 5 min when it is polled', () => {
-    fc.assert(
-      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
-        expect(wait(kind, seconds, { ...given, callsBack: false }).waitSeconds).toBeLessThanOrEqual(300);
-      }),
-    );
-  });
-
-  test('ends at the deadline, rounded up to a second', () => {
-    fc.assert(
-      fc.property(kinds, elapsed, settings, (kind, seconds, given) => {
-        const leftSeconds = Math.max(1, Math.ceil(given.deadlineSeconds - seconds));
-        const { waitSeconds, timeoutSeconds } = wait(kind, seconds, given);
-
-        expect(waitSeconds).toBeLessThanOrEqual(leftSeconds);
-        expect(timeoutSeconds).toBe(Math.max(leftSeconds, 1) + 1);
-      }),
-    );
-  });
-
-  test('is at least one interval, three for a video, and grows with the task’s age while the deadline is far', () => {
-    fc.assert(
-      fc.property(kinds, elapsed, elapsed, fc.integer({ min: 1, max: 300 }), (kind, a, b, interval) => {
-        const far = { interval, deadlineSeconds: 10_000 };
-        const [sooner, later] = [Math.min(a, b), Math.max(a, b)].map((at) => wait(kind, at, far).waitSeconds);
-
-        expect(sooner).toBeGreaterThanOrEqual(Math.min(300, kind === 'video' ? 3 * interval : interval));
-        expect(later).toBeGreaterThanOrEqual(sooner ?? 0);
-      }),
-    );
+  test('is not before the provider’s Retry-After', () => {
+    expect([pause(10, { notBefore: 100 }), pause(10, { notBefore: 11 })]).toEqual([90, 2]);
   });
 });
 

@@ -10,22 +10,38 @@ import {
   stepWhenFinished,
 } from '../../../../core/workflow/workflow-rules.ts';
 import { TransientError } from '../../../../functions/workflow-task.ts';
-import { NOW } from '../../builders/clocks.ts';
+import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
 import { accepted, attempts, busy, CONTENT, done, ERROR, failed, lost, TIMEOUT } from './outcomes.ts';
 
-const WAIT = { waitSeconds: 42, timeoutSeconds: 99 };
+const DEADLINE = atSeconds(42).toISOString();
 
 describe('the next step after the calls', () => {
-  const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), () => WAIT);
+  const step = (...outcomes: AttemptOutcome[]) => stepAfterCalls(attempts(...outcomes), DEADLINE, NOW);
 
   test.each<[string, AttemptOutcome[]]>([
     ['a task is open', [accepted]],
     ['one task is open and another done', [done('a'), accepted]],
     ['one task is open and another refused', [failed(CONTENT), accepted]],
-  ])('is to wait while %s', (_, outcomes) => {
-    expect(step(...outcomes)).toEqual({ next: 'wait', ...WAIT });
+  ])('is to wait until the deadline while %s', (_, outcomes) => {
+    expect(step(...outcomes)).toEqual({ next: 'wait', waitSeconds: 42, timeoutSeconds: 43 });
   });
+
+  test.each([
+    [41.2, 1],
+    [0.5, 42],
+    [42, 1],
+    [50, 1],
+  ])(
+    'waits in whole seconds, rounded up, at least one: %p s after the first call, %p s',
+    (elapsed, seconds) => {
+      expect(stepAfterCalls(attempts(accepted), DEADLINE, atSeconds(elapsed))).toEqual({
+        next: 'wait',
+        waitSeconds: seconds,
+        timeoutSeconds: seconds + 1,
+      });
+    },
+  );
 
   test.each<[string, AttemptOutcome[]]>([
     ['the call', [done('a')]],

@@ -5,7 +5,7 @@ import { withEnvironment } from '../../builders/environment.ts';
 const DEFAULTS = {
   deadlineSeconds: { image: 600, video: 3600 },
   queueDeadlineSeconds: 3600,
-  pollIntervalSeconds: 5,
+  pollIntervalSeconds: 2,
 };
 
 test('the settings are those of the environment', async () => {

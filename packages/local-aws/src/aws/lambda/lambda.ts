@@ -8,22 +8,25 @@ import { AwsError, messageOf, nameOf } from '../errors.ts';
 
 const INVOKE_PATH = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;
 
+/** Takes an event for a function. Throws `ResourceNotFoundException` when there is no such function. */
+export type InvokeLater = (functionArn: string, payload: unknown) => void;
+
 /**
- * The ARN that an Invoke request names, with its version or alias if there is one. Throws `UnknownOperationException` for any other call,
- * `NotImplemented` for an invocation that is not synchronous and for the end of the log.
+ * The ARN that an Invoke request names, with its version or alias if there is one, and whether it is invoked asynchronously. Throws
+ * `UnknownOperationException` for any other call, `NotImplemented` for a dry run and for the end of the log.
  */
-export const invokedArn = (
+export const invokedBy = (
   place: Place,
   method: string,
   target: { pathname: string; searchParams: URLSearchParams },
   headers: IncomingHttpHeaders,
-): string => {
+): { arn: string; isAsynchronous: boolean } => {
   const match = method === 'POST' ? INVOKE_PATH.exec(target.pathname) : null;
   if (!match?.[1]) {
     throw new AwsError('UnknownOperationException', `There is no ${method} ${target.pathname}`, 404);
   }
   const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
-  if (type !== 'RequestResponse') {
+  if (type !== 'RequestResponse' && type !== 'Event') {
     throw new AwsError('NotImplemented', `The local Lambda has no invocations of type ${type}`, 501);
   }
   if (headers['x-amz-log-type'] === 'Tail') {
@@ -31,7 +34,7 @@ export const invokedArn = (
   }
   const arn = functionArn(place, decodeURIComponent(match[1]));
   const qualifier = target.searchParams.get('Qualifier');
-  return qualifier ? `${arn}:${qualifier}` : arn;
+  return { arn: qualifier ? `${arn}:${qualifier}` : arn, isAsynchronous: type === 'Event' };
 };
 
 /** What Invoke needs. */
@@ -62,20 +65,45 @@ export const parsePayload = (body: Buffer): unknown => {
 const isLatest = (arn: string): boolean =>
   [withoutQualifier(arn), `${withoutQualifier(arn)}:$LATEST`].includes(arn);
 
+/** An error of an invocation, as Lambda answers it. */
+const refusalOf = (error: unknown): AwsError => {
+  const status = REFUSAL_STATUS[nameOf(error)];
+  return status === undefined
+    ? new AwsError('ServiceException', messageOf(error), 500)
+    : new AwsError(nameOf(error), messageOf(error), status);
+};
+
+const checkVersion = (arn: string): void => {
+  if (!isLatest(arn)) throw new AwsError('ResourceNotFoundException', `Function not found: ${arn}`, 404);
+};
+
+/** Takes an event for a function. Throws Lambda's refusals. */
+export const queueInvocation = (invokeLater: InvokeLater, arn: string, payload: unknown): void => {
+  checkVersion(arn);
+  try {
+    invokeLater(withoutQualifier(arn), payload);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+};
+
+/** Answers that an event was taken. */
+export const sendQueued = (response: ServerResponse): void => {
+  response.writeHead(202, { 'x-amzn-requestid': randomUUID() });
+  response.end();
+};
+
 /** Invokes a function and waits for its result. Throws Lambda's refusals. */
 export const invokeAndWait = async (
   invoke: InvokeFunction,
   arn: string,
   payload: unknown,
 ): Promise<InvocationResult> => {
-  if (!isLatest(arn)) throw new AwsError('ResourceNotFoundException', `Function not found: ${arn}`, 404);
+  checkVersion(arn);
   try {
     return await invoke(withoutQualifier(arn), payload);
   } catch (error) {
-    const status = REFUSAL_STATUS[nameOf(error)];
-    throw status === undefined
-      ? new AwsError('ServiceException', messageOf(error), 500)
-      : new AwsError(nameOf(error), messageOf(error), status);
+    throw refusalOf(error);
   }
 };
 

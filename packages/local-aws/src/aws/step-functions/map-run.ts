@@ -26,8 +26,14 @@ const LABEL = /^[\w.-]{1,40}$/;
 
 /** Fields of a distributed Map that the local run has no use for yet: it would not do what is deployed. */
 const UNSUPPORTED = [
-  ...['ItemReader', 'ItemBatcher', 'ItemSelector', 'Parameters', 'ResultWriter'],
-  ...['MaxConcurrencyPath', 'ToleratedFailureCountPath', 'ToleratedFailurePercentagePath'],
+  'ItemReader',
+  'ItemBatcher',
+  'ItemSelector',
+  'Parameters',
+  'ResultWriter',
+  'MaxConcurrencyPath',
+  'ToleratedFailureCountPath',
+  'ToleratedFailurePercentagePath',
 ];
 
 const numberIn = (state: Json, field: string, max: number): number | undefined => {

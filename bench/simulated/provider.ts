@@ -1,0 +1,110 @@
+import type { HttpAnswer, HttpRequest } from '../../test/simulation/upstream/http.ts';
+import type { World } from '../../test/simulation/world.ts';
+
+/** A call to create something, as the provider recorded it. All times are epoch milliseconds. */
+export interface ProviderCall {
+  /** The prompt, which tells requests apart. */
+  prompt: string;
+  model: string;
+  createdAt: number;
+  doneAt: number;
+  /** When each query of the task arrived; empty for a synchronous call. */
+  queriedAt: number[];
+  /** When the first answer left that reported the task done. */
+  reportedAt?: number;
+  /** When the output was first fetched. */
+  fetchedAt?: number;
+}
+
+export interface ProviderOptions {
+  /** How long the provider works on a call, in milliseconds, by its prompt. */
+  workMs: (prompt: string) => number;
+  /** How long it takes to answer a creation or query, besides the work of a synchronous call. */
+  answerMs: number;
+}
+
+const FILE_HOST = 'files.provider.example';
+
+/** Both default providers without callbacks or failures. It keeps its own record of calls and queries. */
+export class RecordingProvider {
+  readonly calls = new Map<string, ProviderCall>();
+  /** Runs when an answer has reported a task done. */
+  onReported: ((call: ProviderCall) => void) | undefined;
+  private readonly world: World;
+  private readonly options: ProviderOptions;
+  private readonly files: { image: Uint8Array; video: Uint8Array };
+
+  /** Answers at both providers' hosts and the host of their files in place of the simulation's own provider. */
+  constructor(world: World, options: ProviderOptions, files: { image: Uint8Array; video: Uint8Array }) {
+    this.world = world;
+    this.options = options;
+    this.files = files;
+    for (const name of ['MODELARK_BASE_URL', 'MODELSTUDIO_BASE_URL'])
+      world.http.sites.set(new URL(String(process.env[name])).hostname, (request) => this.answer(request));
+    world.http.sites.set(FILE_HOST, ({ url }) => this.file(new URL(url).pathname));
+  }
+
+  /** The call for a prompt, if it was made. */
+  callFor(prompt: string): ProviderCall | undefined {
+    return this.calls.get(idOf(prompt));
+  }
+
+  private async answer(request: HttpRequest): Promise<HttpAnswer> {
+    const { scheduler } = this.world;
+    await scheduler.sleep(this.options.answerMs / 2);
+    const answer = request.method === 'GET' ? this.query(request) : await this.create(request);
+    await scheduler.sleep(this.options.answerMs / 2);
+    return answer;
+  }
+
+  private async create({ url, headers, body: text }: HttpRequest): Promise<HttpAnswer> {
+    const { scheduler } = this.world;
+    const body = JSON.parse(text) as Body;
+    const prompt = body.prompt ?? body.input?.prompt ?? body.input?.messages?.[0]?.content.at(-1)?.text ?? '';
+    const doneAt = scheduler.now + this.options.workMs(prompt);
+    if (this.callFor(prompt)) throw new Error(`${prompt} was called twice.`);
+    this.calls.set(idOf(prompt), {
+      ...{ prompt, model: body.model, createdAt: scheduler.now, doneAt },
+      queriedAt: [],
+    });
+    if (headers['x-dashscope-async'] === 'enable')
+      return json({ output: { task_id: idOf(prompt), task_status: 'PENDING' } });
+    await scheduler.sleep(doneAt - scheduler.now);
+    const file = fileUrl(idOf(prompt), 'png');
+    return json(new URL(url).hostname.startsWith('modelark') ? { data: [{ url: file }] } : studioImage(file));
+  }
+
+  private query({ url }: HttpRequest): HttpAnswer {
+    const id = new URL(url).pathname.split('/').at(-1) ?? '';
+    const call = this.calls.get(id);
+    if (!call) throw new Error(`${url} was queried, which is no task.`);
+    const { now } = this.world.scheduler;
+    call.queriedAt.push(now);
+    if (now < call.doneAt) return json({ output: { task_id: id, task_status: 'RUNNING' } });
+    call.reportedAt ??= now;
+    this.onReported?.(call);
+    const isVideo = call.model.startsWith('wan');
+    const output = isVideo ? { video_url: fileUrl(id, 'mp4') } : studioImage(fileUrl(id, 'png')).output;
+    return json({ output: { task_id: id, task_status: 'SUCCEEDED', ...output } });
+  }
+
+  private file(path: string): HttpAnswer {
+    const [, id = '', name = ''] = path.split('/');
+    const call = this.calls.get(id);
+    if (call) call.fetchedAt ??= this.world.scheduler.now;
+    return { status: 200, bytes: name.endsWith('.mp4') ? this.files.video : this.files.image };
+  }
+}
+
+interface Body {
+  model: string;
+  prompt?: string;
+  input?: { prompt?: string; messages?: { content: { text?: string }[] }[] };
+}
+
+const idOf = (prompt: string): string => prompt.replaceAll(' ', '-');
+const fileUrl = (id: string, extension: string): string => `https://${FILE_HOST}/${id}/0.${extension}`;
+const studioImage = (image: string) => ({
+  output: { choices: [{ message: { content: [{ image }] } }] },
+});
+const json = (body: unknown): HttpAnswer => ({ status: 200, bytes: Buffer.from(JSON.stringify(body)) });

@@ -1,0 +1,284 @@
+import { invocations } from '../../test/simulation/engine/invocation.ts';
+import { Random } from '../../test/simulation/engine/random.ts';
+import { isQuick } from '../publish.ts';
+import { type Part, type Result, resultOf } from '../results.ts';
+import { openService, type Wrap } from '../simulated/service.ts';
+import { freePermits, mostInSecond, percentile, type Served } from './rules.ts';
+
+const REQUESTS = isQuick ? 60 : 1_000;
+const SEED = 20_261_123;
+/** How long a provider takes to answer a query. */
+const ANSWER_MS = 600;
+/** Longer than the longest task, and any wait in the queue that is left by then. */
+const REST_MS = 2 * 3_600_000;
+const RUNNING_AT_ONCE = 5;
+/** What the loop may query of one account. */
+const QUERIES_A_SECOND = 10;
+/** Models of the account whose tasks are polled. */
+const POLLED_MODELS = /^(wan|qwen)/;
+
+/** Requests of models, each in its turn, with tasks of a length between two, arriving at random. */
+interface Situation {
+  name: string;
+  models: readonly string[];
+  requests: number;
+  seconds: readonly [least: number, most: number];
+  /** Mean seconds from one arrival to the next. */
+  everySeconds: number;
+  /** After how many finished tasks the reconciler's process dies once more. */
+  diesEach?: number;
+  /** Its figures when executions queried by themselves, with pauses that grew with a task's age. */
+  before: Before;
+}
+
+/** Seconds and shares of the duration: p50, p95, worst. */
+interface Before {
+  seen?: readonly number[];
+  ofDuration?: readonly number[];
+  ofAllowed?: readonly number[];
+  permit: readonly number[];
+  queries?: number;
+  mostQueries?: number;
+  transitions?: number;
+}
+
+/** Videos of 315 s on two routes with 5 running tasks each: this part of the routes' time is used. */
+const VIDEO_LOAD = 0.7;
+const VIDEOS = {
+  models: ['xW2.7S', 'xW3.0s'],
+  requests: REQUESTS,
+  seconds: [30, 600],
+  everySeconds: 315 / (2 * RUNNING_AT_ONCE) / VIDEO_LOAD,
+} as const;
+const IMAGES = { models: ['xQI3Pro'], requests: REQUESTS, seconds: [5, 60] } as const;
+
+/** Of seconds and of the duration: how late a finished task may be seen, by the longer of the two. */
+const ALLOWED = [
+  { which: 'p50', share: 0.5, seconds: 3, ofDuration: 0.03 },
+  { which: 'p95', share: 0.95, seconds: 5, ofDuration: 0.06 },
+  { which: 'worst', share: 1, seconds: 7, ofDuration: 0.1 },
+] as const;
+
+/** How late finished tasks of polled providers are seen, and how long permits stay unused, in virtual time. */
+export const measureWaiting = async (): Promise<Part> => {
+  const videos = await measure({
+    ...{ name: 'videos, 30 to 600 s', ...VIDEOS },
+    before: {
+      ...{ seen: [87.8, 291, 332], ofDuration: [35.9, 98.1, 117], ofAllowed: [1_105, 1_604, 1_169] },
+      ...{ permit: [0.7, 0.8, 1.7], queries: 5.3, mostQueries: 5, transitions: 21.9 },
+    },
+  });
+  const images = await measure({
+    ...{ name: 'images, 5 to 60 s, 10 at once', ...IMAGES, everySeconds: 3.25 },
+    before: {
+      ...{ seen: [4.5, 11.2, 14], ofDuration: [15.8, 46.3, 106], ofAllowed: [150, 224, 200] },
+      ...{ permit: [], queries: 5.5, mostQueries: 10, transitions: 20.5 },
+    },
+  });
+  const crowd = await measure({
+    ...{ name: 'images, 50 at once', ...IMAGES, everySeconds: 0.65 },
+    before: {
+      ...{ seen: [4.4, 11.1, 13.9], ofDuration: [15.7, 46.5, 104], ofAllowed: [148, 221, 199] },
+      ...{ permit: [], queries: 5.5, mostQueries: 23, transitions: 20.5 },
+    },
+  });
+  const dying = await measure({
+    ...{ name: 'videos while the reconciler dies', ...VIDEOS, requests: REQUESTS / 4, diesEach: 4 },
+    before: { permit: [0.7, 0.7, 38.7] },
+  });
+  return {
+    title: 'Waiting',
+    note: `${REQUESTS.toLocaleString('en')} requests of each kind on the default routes, whose callers only wait for webhooks, in the simulation's time and without other faults. Videos use ${VIDEO_LOAD * 100} % of two routes of ${RUNNING_AT_ONCE} running tasks. Durations are spread evenly,
+arrivals are random, and a provider answers a query in ${ANSWER_MS} ms. The provider's record decides: a task is *seen* when its output is first fetched, and a permit is free from the answer that reports its task done. *Of what is allowed* divides that time by a limit, the longer of
+${ALLOWED.map(({ which, seconds, ofDuration }) => `${seconds} s and ${ofDuration * 100} % of the duration (${which})`).join(', ')}.`,
+    results: [
+      ...seenResults(videos, true),
+      ...permitResults(videos, 5),
+      ...seenResults(images, true),
+      ...seenResults(crowd, false),
+      ...permitResults(dying, 65),
+    ],
+  };
+};
+
+interface Measured {
+  situation: Situation;
+  served: Served[];
+  transitions: number;
+  mostQueries: number;
+}
+
+const seconds = (milliseconds: number): number => milliseconds / 1_000;
+
+/** A figure beside the one before, if there was one. */
+const figure = (
+  name: string,
+  value: number,
+  unit: string,
+  before: number | undefined,
+  budget?: number,
+): Result =>
+  resultOf(name, value, unit, {
+    ...(before !== undefined && { baseline: before }),
+    ...(budget !== undefined && { budget }),
+  });
+
+const seenResults = (
+  { situation: { name, before }, served, transitions, mostQueries }: Measured,
+  isBudgeted: boolean,
+): Result[] => {
+  const lateness = served.map(({ fetchedAt, doneAt }) => fetchedAt - doneAt);
+  const durations = served.map(({ doneAt, calledAt }) => doneAt - calledAt);
+  const ofDuration = lateness.map((late, index) => (100 * late) / (durations[index] as number));
+  const queries = served.reduce((sum, request) => sum + request.queries, 0);
+  return [
+    ...ALLOWED.map(({ which, share }, place) =>
+      figure(`${name}: seen, ${which}`, seconds(percentile(lateness, share)), 's', before.seen?.[place]),
+    ),
+    ...ALLOWED.map(({ which, share }, place) =>
+      figure(
+        `${name}: seen, ${which}, of the duration`,
+        percentile(ofDuration, share),
+        '%',
+        before.ofDuration?.[place],
+      ),
+    ),
+    ...ALLOWED.map(({ which, share, seconds: atLeast, ofDuration: part }, place) => {
+      const ofAllowed = lateness.map(
+        (late, index) => (100 * late) / Math.max(atLeast * 1_000, part * (durations[index] as number)),
+      );
+      const most = percentile(ofAllowed, share);
+      const budget = isBudgeted ? 100 : undefined;
+      return figure(
+        `${name}: seen, ${which}, of what is allowed`,
+        most,
+        '%',
+        before.ofAllowed?.[place],
+        budget,
+      );
+    }),
+    figure(`${name}: queries a request`, queries / served.length, 'queries', before.queries),
+    figure(
+      `${name}: queries of the account in a second, most`,
+      mostQueries,
+      'queries',
+      before.mostQueries,
+      QUERIES_A_SECOND,
+    ),
+    figure(`${name}: transitions a request`, transitions / served.length, 'transitions', before.transitions),
+  ];
+};
+
+const permitResults = ({ situation: { name, before }, served }: Measured, budget: number): Result[] => {
+  const gaps = freePermits(served, RUNNING_AT_ONCE);
+  return [
+    resultOf(`${name}: permits freed while a request waits`, gaps.length, 'permits'),
+    ...ALLOWED.map(({ which, share }, place) =>
+      figure(
+        `${name}: free permit to the next start, ${which}`,
+        seconds(percentile(gaps, share)),
+        's',
+        before.permit[place],
+        which === 'worst' ? budget : undefined,
+      ),
+    ),
+  ];
+};
+
+const measure = async (situation: Situation): Promise<Measured> => {
+  const {
+    models,
+    requests,
+    seconds: [least, most],
+    everySeconds,
+    diesEach,
+  } = situation;
+  const random = new Random(SEED);
+  const durations = shuffled(
+    Array.from({ length: requests }, (_, index) => least + ((most - least) * (index + 0.5)) / requests),
+    random,
+  );
+  const workMs = (prompt: string): number =>
+    Math.round((durations[Number(prompt.split(' ')[1])] as number) * 1_000);
+  const runs = new Set<NonNullable<ReturnType<typeof invocations.getStore>>>();
+  const service = await openService({ workMs, answerMs: ANSWER_MS }, watched(runs));
+  const { world, provider, create, statusOf } = service;
+  const { scheduler } = world;
+  try {
+    let transitions = 0;
+    world.stepFunctions.onEntered = ({ machine }) => {
+      if (machine === 'generation') transitions++;
+    };
+    let reported = 0;
+    const isReported = new WeakSet<object>();
+    provider.onReported = (call) => {
+      if (diesEach === undefined || isReported.has(call)) return;
+      isReported.add(call);
+      if (++reported % diesEach === 0)
+        scheduler.after(random.whole(0, 3_000), () => {
+          for (const run of runs) run.kill('killed');
+          runs.clear();
+        });
+    };
+    const accepted: { model: string; prompt: string; requestId: string; acceptedAt: number }[] = [];
+    const failures: unknown[] = [];
+    const arrive = (index: number): void => {
+      const model = models[index % models.length] as string;
+      const prompt = `${model} ${index}`;
+      create(model, prompt).then(
+        (requestId) => accepted.push({ model, prompt, requestId, acceptedAt: scheduler.now }),
+        (error: unknown) => failures.push(error),
+      );
+    };
+    for (let index = 0; index < requests; index++) {
+      arrive(index);
+      await scheduler.advance(-Math.log(1 - random.next()) * everySeconds * 1_000);
+    }
+    const isOver = (): boolean =>
+      failures.length > 0 ||
+      (accepted.length === requests &&
+        accepted.every(({ requestId }) => ['succeeded', 'failed'].includes(statusOf(requestId))));
+    for (let waited = 0; !isOver() && waited < REST_MS; waited += 60_000) await scheduler.advance(60_000);
+    if (failures.length > 0) throw failures[0];
+    if (world.broken.length > 0) throw world.broken[0];
+    const served = accepted.map(({ model, prompt, requestId, acceptedAt }): Served => {
+      const call = provider.callFor(prompt);
+      if (statusOf(requestId) !== 'succeeded' || !call || !call.reportedAt || !call.fetchedAt)
+        throw new Error(`${requestId} is ${statusOf(requestId)}.`);
+      const { createdAt: calledAt, doneAt, reportedAt, fetchedAt, queriedAt } = call;
+      return { model, acceptedAt, calledAt, doneAt, reportedAt, fetchedAt, queries: queriedAt.length };
+    });
+    const queries = [...provider.calls.values()].flatMap(({ model, queriedAt }) =>
+      POLLED_MODELS.test(model) ? queriedAt : [],
+    );
+    return { situation, served, transitions, mostQueries: mostInSecond(queries) };
+  } finally {
+    service.close();
+  }
+};
+
+/** Keeps the reconciler's runs under way, so that they can be killed. */
+const watched =
+  (runs: Set<NonNullable<ReturnType<typeof invocations.getStore>>>): Wrap =>
+  (deployment) => {
+    const reconcile = deployment.functions.get('reconcile');
+    if (!reconcile) throw new Error('There is no reconciler.');
+    const { handler } = reconcile;
+    const watching: typeof handler = async (event, context) => {
+      const run = invocations.getStore();
+      if (run) runs.add(run);
+      try {
+        return await handler(event, context);
+      } finally {
+        if (run) runs.delete(run);
+      }
+    };
+    const functions = new Map(deployment.functions).set('reconcile', { ...reconcile, handler: watching });
+    return { ...deployment, functions };
+  };
+
+const shuffled = (values: readonly number[], random: Random): number[] =>
+  values
+    .map((value) => ({ value, place: random.next() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ value }) => value);

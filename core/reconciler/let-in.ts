@@ -1,0 +1,166 @@
+import { leaveGate } from '../admission/admission.ts';
+import {
+  chooseAccount,
+  type Gate,
+  type GateState,
+  hasRoom,
+  isSpare,
+  type PermitHolder,
+  runningOf,
+  type WaitingAccount,
+  weightOf,
+} from '../admission/gate-rules.ts';
+import { takePermitFor, unmarkQueued } from '../admission/gates.ts';
+import {
+  type GateWaiter,
+  listAllWaiters,
+  listWaiters,
+  listWaitingAccounts,
+  noteServed,
+  removeWaiter,
+  removeWaitingAccount,
+} from '../admission/waiters.ts';
+import type { Clock } from '../clock.ts';
+import { logger } from '../observability.ts';
+import { listAttempts } from '../provider-calls/provider-attempts.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { findRequests, lookAtQueued } from '../requests/requests.ts';
+import { toInstant } from '../time.ts';
+import { letIntoDispatch } from '../workflow/task-tokens.ts';
+import { hasOpenTask, isBusyAttempt, latestAttempts } from '../workflow/workflow-rules.ts';
+
+/** Most permits of a gate that are audited in one tick. */
+const AUDITED_AT_ONCE = 12;
+
+/** A gate at which requests wait, as read before its accounts. */
+export type QueuedGate = GateState & { queued: string };
+
+/** What letting requests in works with. */
+export interface LetInOptions {
+  clock: Clock;
+  /** The number of the tick: each audits the next permits of a large gate. */
+  tick: number;
+  /** Wakes the execution that waits under a task token; false when none does. */
+  wake?: (taskToken: string) => Promise<boolean>;
+}
+
+/**
+ * Lets the waiting requests of a gate in while there is room for the next one. Each is chosen by `chooseAccount`, and is the oldest
+ * of its account. A request that needs more calls than there is room for is waited for.
+ *
+ * 1. Wake the requests that have a permit: the run that let them in died, or they wait under a newer token. Remove the accounts with
+ *    permits that have no waiting request any more.
+ * 2. At a full gate, take spare permits back: at most 12 are audited in a tick, in turn.
+ * 3. Take a permit for the next request and note it on the waiter, in one transaction. Then wake the request and take it out of
+ *    the queue.
+ */
+export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions): Promise<void> => {
+  const { clock } = options;
+  let accounts = await listWaitingAccounts(gate.name);
+  if (accounts.length === 0) {
+    await unmarkQueued(gate.name, seen.queued);
+    return;
+  }
+  const remove = async (account: WaitingAccount): Promise<void> => {
+    await removeWaitingAccount(gate.name, account);
+    accounts = accounts.filter((one) => one !== account);
+  };
+  const running = runningOf(seen);
+  for (const account of accounts.filter(({ accountId }) => running.has(accountId))) {
+    const [head] = await listWaiters(gate.name, account.accountId, 1);
+    // Also while the gate is full: otherwise the loop goes on for nobody.
+    if (!head) await remove(account);
+    else if (hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
+  }
+  const now = (): Date => clock.now();
+  let state = isFull(gate, seen) ? await takeSpareBack(gate.name, seen, options) : seen;
+  while (hasRoom(gate, state, 1, now().getTime())) {
+    const account = chooseAccount(accounts, runningOf(state));
+    if (!account) return;
+    const [head] = await listWaiters(gate.name, account.accountId, 1);
+    if (!head) {
+      await remove(account);
+    } else if (hasPermit(head, state)) {
+      await wakeWaiter(gate.name, head, options);
+    } else {
+      // The gate may have become smaller since the request began to wait.
+      const waiter = { ...head, weight: weightOf(head.weight, gate) };
+      if (!hasRoom(gate, state, waiter.weight, now().getTime())) return;
+      const after = await takePermitFor(gate, waiter, state, now());
+      // The gate or the waiter has changed: the next tick reads both.
+      if (!after) return;
+      state = after;
+      await wakeWaiter(gate.name, head, options);
+      const servedAt = toInstant(now());
+      await noteServed(gate.name, account.accountId, now());
+      accounts = accounts.map((one) => (one === account ? { ...one, servedAt } : one));
+    }
+  }
+};
+
+/** Whether a gate has no room for a single call, or stores permits only until they are used. */
+const isFull = ({ permits }: Gate, { used }: GateState): boolean => permits === undefined || used >= permits;
+
+const hasPermit = ({ requestId, letInMs }: GateWaiter, { permits }: GateState): boolean =>
+  letInMs !== undefined || permits.has(requestId);
+
+/** Wakes a waiting request and takes it out of the queue, unless it waits under a newer token by now. */
+const wakeWaiter = async (
+  gateName: string,
+  waiter: GateWaiter,
+  { clock, wake = letIntoDispatch }: LetInOptions,
+): Promise<void> => {
+  const woken = await wake(waiter.taskToken);
+  const isRemoved = await removeWaiter(gateName, waiter);
+  if (woken || !isRemoved) return;
+  logger.warn('a request whose turn came did not wait', { requestId: waiter.requestId, gate: gateName });
+  // Its execution may be lost.
+  await lookAtQueued(waiter.requestId, toInstant(clock.now()));
+};
+
+/** Takes back the spare ones of the permits whose turn it is. Returns the gate afterwards. */
+const takeSpareBack = async (
+  gateName: string,
+  seen: GateState,
+  { tick, clock }: LetInOptions,
+): Promise<GateState> => {
+  const permits = [...seen.permits];
+  const from = permits.length > AUDITED_AT_ONCE ? (tick * AUDITED_AT_ONCE) % permits.length : 0;
+  const audited = [...permits.slice(from), ...permits.slice(0, from)].slice(0, AUDITED_AT_ONCE);
+  const requests = await findRequests(audited.map(([requestId]) => requestId));
+  let state = seen;
+  await Promise.all(
+    audited.map(async ([requestId, permit], index) => {
+      const request = requests[index];
+      // The calls are read after the request: those of the permit that it names are among them.
+      const holder = request && (await holderOf(request));
+      if (!isSpare(permit, holder, clock.now().getTime())) return;
+      logger.warn('a permit was taken back', { requestId, gate: gateName });
+      state = (await leaveGate(gateName, { ...permit, requestId }, clock, permit.takenMs)) ?? state;
+    }),
+  );
+  return state;
+};
+
+const holderOf = async (request: StoredRequest): Promise<PermitHolder> => {
+  const isEnded = isTerminal(request);
+  const attempts = isEnded ? [] : [...latestAttempts(await listAttempts(request.requestId)).values()];
+  const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);
+  return {
+    isEnded,
+    calls: hasOpenTask(attempts) ? 'open' : isToMake ? 'to make' : 'finished',
+    usedPermit: request.permitMs,
+  };
+};
+
+/** Wakes the requests that wait at a gate that is not configured any more: they are dispatched where their route leads now. */
+export const drainGate = async (
+  gateName: string,
+  { queued }: QueuedGate,
+  options: LetInOptions,
+): Promise<void> => {
+  const accounts = await listWaitingAccounts(gateName);
+  for (const waiter of await listAllWaiters(gateName)) await wakeWaiter(gateName, waiter, options);
+  for (const account of accounts) await removeWaitingAccount(gateName, account);
+  await unmarkQueued(gateName, queued);
+};

@@ -1,0 +1,190 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../clock.ts';
+import { finishDeletion } from '../deletion/finish-deletion.ts';
+import { resumeRemoval } from '../deletion/resume-removal.ts';
+import { toEndUserRemoval } from '../end-users/removals.ts';
+import { requiredNumberEnv } from '../environment.ts';
+import { isOpenTask, originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
+import { findProviderWait } from '../provider-calls/provider-waits.ts';
+import type { Provider, ProviderRouteOf } from '../provider-calls/providers.ts';
+import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
+import { toDeletedRequest } from '../requests/deleted-requests.ts';
+import { type DueItem, reschedule } from '../requests/due-items.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { dueListOf } from '../table/keys.ts';
+import { addSeconds, type Instant, later, toInstant } from '../time.ts';
+import { abandonedTasks, cancelTasks } from '../workflow/cancel-tasks.ts';
+import { areFinished, wakeWhenFinished } from '../workflow/catch-up.ts';
+import { closeStoredRequest } from '../workflow/close-stored-request.ts';
+import { queryAttempts, type TaskQuery } from '../workflow/query-tasks.ts';
+import { reconcileRequest } from '../workflow/reconcile.ts';
+import { firstCallAt, latestAttempts, nextQueryMs } from '../workflow/workflow-rules.ts';
+import { workflowSettings } from '../workflow/workflow-settings.ts';
+
+/** What a look at due work needs. */
+export interface LookOptions {
+  providerRouteOf: ProviderRouteOf;
+  keepGoing: () => boolean;
+  clock: Clock;
+}
+
+/** An unfinished task that the run queries until it is finished. */
+export interface OpenTask {
+  due: DueItem;
+  request: StoredRequest;
+  provider: Provider;
+  /** The latest attempt of every call. */
+  attempts: ProviderAttempt[];
+  firstCallAt: Instant;
+  /** Until when the provider asked not to be queried. */
+  notBefore: Instant | undefined;
+}
+
+/** The outcome of a look. */
+export type Looked =
+  /** Closed, or listed for later. */
+  | { kind: 'done' }
+  /** Still open: look again at `nextMs`, in epoch milliseconds; only query the task, if there is one. */
+  | { kind: 'open'; nextMs: number; task?: OpenTask }
+  /** Listed elsewhere: the index is behind. */
+  | { kind: 'moved'; due: DueItem }
+  /** Query the task now. */
+  | { kind: 'task'; task: OpenTask }
+  /** Do the rest at the pace of a provider. */
+  | { kind: 'provider'; id: string; act: () => Promise<Looked> };
+
+const DONE: Looked = { kind: 'done' };
+/** An item that could not be settled is looked at again after this long. */
+export const LOOK_AGAIN_SECONDS = 45;
+/** A call that is being made has its outcome soon. */
+const SOON_SECONDS = 2;
+const openFor = (seconds: number, clock: Clock): Looked => ({
+  kind: 'open',
+  nextMs: clock.now().getTime() + seconds * 1000,
+});
+
+/** Looks at a due item once. */
+export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
+  const { work, list } = due;
+  if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
+  const { clock, keepGoing } = options;
+  // Removals take long. Listed for later first, one whose run dies is left to the next run.
+  const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
+  if (!claimed) return DONE;
+  if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
+  else await finishDeletion(toDeletedRequest(claimed.item));
+  return DONE;
+};
+
+const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptions): Promise<Looked> => {
+  const { clock, providerRouteOf } = options;
+  const { request, attempts: all } = await findRequestAndAttempts(requestId);
+  const place = placeOf(request);
+  if (!request || !place) return DONE;
+  if (!isDeepStrictEqual(place.place, due.place)) {
+    return { kind: 'moved', due: { ...due, ...place } };
+  }
+  if (isTerminal(request)) return closeEnded(request, options);
+  if (request.status === 'queued') return checkExecution(due, requestId, clock);
+  // It was dispatched, so it had an execution.
+  if (due.list === 'START') return lookLater(due, request.createdAt);
+  const attempts = [...latestAttempts(all).values()];
+  const open = attempts.find(isOpenTask);
+  if (!open) return wakeFinished(due, requestId, attempts, clock);
+  const wait = await findProviderWait(requestId);
+  const { waitingSince = request.dispatchedAt ?? request.createdAt, queriedAt = '', notBefore } = wait ?? {};
+  const isLost = isCheckDue(waitingSince, clock) && !(await reconcileRequest(requestId, clock));
+  if (isLost) return openFor(LOOK_AGAIN_SECONDS, clock);
+  if (attempts.some(({ outcome }) => outcome === undefined)) return openFor(SOON_SECONDS, clock);
+  const { provider } = await providerRouteOf(request.model, originOf(open));
+  if (provider.callsBack(request.kind)) {
+    const lastNewsAt = later(waitingSince, queriedAt);
+    if (!isOlder(lastNewsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS'), clock))
+      return lookLater(due, lastNewsAt);
+  }
+  const from = firstCallAt(all) ?? request.createdAt;
+  return { kind: 'task', task: { due, request, provider, attempts, firstCallAt: from, notBefore } };
+};
+
+/** Where a request is listed for the reconciler; undefined when it is not. */
+const placeOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
+  const list = dueListOf(GSI1PK);
+  if (GSI1PK === undefined || GSI1SK === undefined || list === undefined || list === 'EXPIRE')
+    return undefined;
+  return { list, place: { GSI1PK, GSI1SK } };
+};
+
+/** Whether an instant is at least `seconds` ago. */
+const isOlder = (instant: Instant, seconds: number, clock: Clock): boolean =>
+  addSeconds(instant, seconds) <= toInstant(clock.now());
+
+/** The first look of a run checks the execution of an open task when `CALLBACK_WAIT_SECONDS` have passed again since the run before. */
+const isCheckDue = (since: Instant, clock: Clock): boolean => {
+  const seconds = requiredNumberEnv('CALLBACK_WAIT_SECONDS');
+  const elapsedSeconds = (clock.now().getTime() - Date.parse(since)) / 1000;
+  return elapsedSeconds >= seconds && elapsedSeconds % seconds < SECONDS_BETWEEN_RUNS;
+};
+const SECONDS_BETWEEN_RUNS = 60;
+
+/** Goes on with a request that has ended: its tasks are cancelled at the pace of their provider. */
+const closeEnded = async (
+  request: StoredRequest,
+  { clock, providerRouteOf }: LookOptions,
+): Promise<Looked> => {
+  const close = async (tasks?: (ended: StoredRequest) => Promise<boolean>): Promise<Looked> => {
+    const isClosed = await closeStoredRequest(request.requestId, { clock, ...(tasks && { tasks }) });
+    return isClosed ? DONE : openFor(LOOK_AGAIN_SECONDS, clock);
+  };
+  const [abandoned] = await abandonedTasks(request);
+  if (!abandoned) return close();
+  const cancel = (ended: StoredRequest): Promise<boolean> => cancelTasks(ended, providerRouteOf, clock);
+  return { kind: 'provider', id: abandoned.provider, act: () => close(cancel) };
+};
+
+/** Starts or ends a request whose execution is lost; lists any other for later. */
+const checkExecution = async (due: DueItem, requestId: string, clock: Clock): Promise<Looked> =>
+  (await reconcileRequest(requestId, clock))
+    ? lookLater(due, toInstant(clock.now()))
+    : openFor(LOOK_AGAIN_SECONDS, clock);
+
+/** Wakes the execution of a request whose calls are finished. If it does not wait, it is at work, or lost. */
+const wakeFinished = async (
+  due: DueItem,
+  requestId: string,
+  attempts: readonly ProviderAttempt[],
+  clock: Clock,
+): Promise<Looked> =>
+  (await wakeWhenFinished(requestId, attempts))
+    ? lookLater(due, toInstant(clock.now()))
+    : checkExecution(due, requestId, clock);
+
+/** Lists a request that needs nothing now for `CALLBACK_WAIT_SECONDS` after its creation or the last news of it. */
+const lookLater = async (due: DueItem, newsAt: Instant): Promise<Looked> => {
+  await reschedule(due, 'LOOK', addSeconds(newsAt, requiredNumberEnv('CALLBACK_WAIT_SECONDS')));
+  return DONE;
+};
+
+/** A provider that takes longer for the status of a task counts as not answering. */
+const QUERY_TIMEOUT_MS = 10_000;
+
+/**
+ * Queries an open task, and wakes its execution when all tasks of the request have finished. A provider that calls back is queried
+ * again only after `CALLBACK_WAIT_SECONDS`. `during` makes a query when its turn comes.
+ */
+export const queryOpenTask = async (
+  task: OpenTask,
+  { clock, providerRouteOf }: LookOptions,
+  during: NonNullable<TaskQuery['during']>,
+): Promise<Looked> => {
+  const { due, request, provider } = task;
+  const { requestId, kind } = request;
+  const nextMs = (notBefore: Instant | undefined): number =>
+    nextQueryMs(task.firstCallAt, notBefore, workflowSettings(), clock.now());
+  if ((task.notBefore ?? '') > toInstant(clock.now()))
+    return { kind: 'open', nextMs: nextMs(task.notBefore), task };
+  const query = { request, providerRouteOf, clock, timeoutMs: QUERY_TIMEOUT_MS, during };
+  const { attempts, notBefore } = await queryAttempts(task.attempts, query);
+  if (areFinished(attempts)) return wakeFinished(due, requestId, attempts, clock);
+  if (provider.callsBack(kind)) return checkExecution(due, requestId, clock);
+  return { kind: 'open', nextMs: nextMs(notBefore), task: { ...task, attempts, notBefore } };
+};

@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gate } from '../admission/gate-rules.ts';
+import { listGates, readGates } from '../admission/gates.ts';
+import { listRouteGates } from '../admission/route-gates.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { countMetric, logger, METRIC, measure } from '../observability.ts';
+import { Pace } from '../pace.ts';
+import { queryLimitsOf } from '../provider-calls/model-routes.ts';
+import type { ProviderRouteOf } from '../provider-calls/providers.ts';
+import { type DueItem, listDue } from '../requests/due-items.ts';
+import { beginRun, findReconcilerRun, nameReconciler, renewRun } from '../requests/reconciler-run.ts';
+import { toInstant } from '../time.ts';
+import { startExpiryIfDue } from '../workflow/start-expiry.ts';
+import { workflowSettings } from '../workflow/workflow-settings.ts';
+import { DueWork, type Kept } from './due-work.ts';
+import { drainGate, letIn, type QueuedGate } from './let-in.ts';
+import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
+
+/** A run ends shortly before the schedule starts the next one. */
+const RUN_MS = 59_000;
+/** Longest pause between two ticks. */
+const MAX_TICK_MS = 2_000;
+/** How often the `START` and `EXPIRE` lists and the gates of former routes are read. */
+const SLOW_MS = 10_000;
+/** Most items of a partition that are read at once. */
+const ITEMS_PER_PARTITION = 250;
+/** Looks that read the table and make no call to a provider. */
+const LOOKS_AT_ONCE = 8;
+/** Ticks without open work before a run ends, if requests may have begun to wait for it. */
+const IDLE_TICKS = 2;
+/** In which minutes open work is looked for in the partitions of earlier releases. */
+const FORMER_MINUTES = 5;
+/** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
+const SETTLE_MS = 12_000;
+
+/** What a run works with. */
+export interface RunOptions {
+  providerRouteOf: ProviderRouteOf;
+  /** The interval of the schedule. Below 60 s, a run goes on when nothing is open, and looks for work this often. */
+  everySeconds: number;
+  /** The function that runs this, for `startReconcilerIfDead`. */
+  functionName: string;
+  clock?: Clock;
+  pause?: (milliseconds: number) => Promise<unknown>;
+  runMs?: number;
+}
+
+/**
+ * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
+ *
+ * 1. Renew the run. If a newer run has taken over, end.
+ * 2. Read the due lists and the gates.
+ * 3. Look at due items; query unfinished tasks, each provider at its own pace.
+ * 4. Let waiting requests in.
+ *
+ * At its end it lists every open item for its next look. An error of one item or gate is logged and does not stop the rest.
+ */
+export const runReconciler = (options: RunOptions): Promise<void> => new Run(options).toEnd();
+
+/** The run ended before a call's turn came. */
+const RUN_HAS_ENDED = new Error('The run of the reconciler has ended.');
+
+/** A gate that requests wait at; `gate` is undefined when it is not configured any more. */
+interface QueuedAt {
+  name: string;
+  gate: Gate | undefined;
+  state: QueuedGate;
+}
+
+class Run {
+  private readonly options: Required<RunOptions>;
+  private readonly runId = randomUUID();
+  /** No call begins from then on. */
+  private endMs: number;
+  private readonly work = new DueWork();
+  private readonly looks: Pace;
+  private readonly paces = new Map<string, Pace>();
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly gatesAtWork = new Set<string>();
+  private formerGates: string[] = [];
+  private slowAtMs = 0;
+  private tick = 0;
+  /** Whether this run is the one at work, by the table. */
+  private isAtWork = false;
+  /** Whether an older run may still query, until its next tick. */
+  private mayOverlap = false;
+  /** How many ticks without open work are left before the run ends. */
+  private idleTicksLeft = 0;
+
+  constructor(options: RunOptions) {
+    this.options = { clock: systemClock, pause: sleep, runMs: RUN_MS, ...options };
+    this.endMs = this.nowMs() + this.options.runMs;
+    this.looks = new Pace(LOOKS_AT_ONCE, 0, () => this.nowMs());
+  }
+
+  private nowMs(): number {
+    return this.options.clock.now().getTime();
+  }
+
+  async toEnd(): Promise<void> {
+    await this.guarded({}, () => this.readFormerRun());
+    let pauseMs: number | undefined = 0;
+    for (; pauseMs !== undefined && this.nowMs() + pauseMs < this.endMs; this.tick++) {
+      if (pauseMs > 0) await this.options.pause(pauseMs);
+      const startedMs = this.nowMs();
+      const intervalMs: number | 'end' = await this.guarded({}, () => this.makeTick(), this.tickMs());
+      pauseMs = intervalMs === 'end' ? undefined : Math.max(0, startedMs + intervalMs - this.nowMs());
+    }
+    if (pauseMs === undefined) this.endMs = this.nowMs();
+    // The last tick's queries go on until then.
+    else await this.options.pause(Math.max(0, this.endMs - this.nowMs()));
+    await this.leaveToNext();
+    if (this.underWay.size === 0) return;
+    await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
+    await this.leaveToNext();
+  }
+
+  /** Leaves open work to the next run, unless that has taken over. */
+  private async leaveToNext(): Promise<void> {
+    const { clock } = this.options;
+    await this.guarded({}, async () => {
+      const isMine = this.isAtWork && (await renewRun(this.runId, clock.now(), { isOver: true }));
+      if (isMine) await this.work.writeBack();
+    });
+  }
+
+  private tickMs(): number {
+    return Math.min(MAX_TICK_MS, workflowSettings().pollIntervalSeconds * 1000);
+  }
+
+  /** Returns how long after its start the next tick begins, in milliseconds, or that the run ends. */
+  private async makeTick(): Promise<number | 'end'> {
+    const { clock, everySeconds } = this.options;
+    const idleMs = everySeconds * 1000 < RUN_MS ? everySeconds * 1000 : 'end';
+    if (this.isAtWork && !(await renewRun(this.runId, clock.now()))) {
+      this.isAtWork = false;
+      return 'end';
+    }
+    const queued = await this.readOpenWork();
+    if (queued.length === 0 && this.work.size === 0) {
+      // What began to wait while a run counted as alive is found by the next ticks, once the index shows it.
+      if (!this.isAtWork) return this.idleTicksLeft-- > 0 ? this.tickMs() : idleMs;
+      await renewRun(this.runId, clock.now(), { isOver: true });
+      this.isAtWork = false;
+      this.idleTicksLeft = IDLE_TICKS;
+      return this.tickMs();
+    }
+    if (!this.isAtWork && !(await this.begin())) {
+      this.work.clear();
+      return idleMs;
+    }
+    // Half a tick early or late, not up to a whole one late.
+    const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
+    for (const kept of due) this.track(this.look(kept));
+    for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
+    return this.tickMs();
+  }
+
+  /** The first tick takes over from an older run; a later one leaves the work to a newer run. */
+  private async begin(): Promise<boolean> {
+    const { functionName, clock } = this.options;
+    this.isAtWork = await beginRun(this.runId, functionName, clock.now(), { ifDead: this.tick > 0 });
+    return this.isAtWork;
+  }
+
+  /** Reads whether a run was alive or is awaited, and names the function for requests that begin to wait. */
+  private async readFormerRun(): Promise<void> {
+    const { functionName } = this.options;
+    const former = await findReconcilerRun();
+    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
+    if (former?.functionName !== functionName) await nameReconciler(functionName);
+  }
+
+  /** Keeps the due work of this run and returns the gates that requests wait at. */
+  private async readOpenWork(): Promise<QueuedAt[]> {
+    const { clock, everySeconds } = this.options;
+    const now = clock.now();
+    const isSlow = now.getTime() >= this.slowAtMs;
+    if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
+    // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
+    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
+    const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
+    const dueIn = async (list: 'START' | 'LOOK', until: Date): Promise<DueItem[]> =>
+      (await listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent })).items;
+    const [looks, starts, queued] = await Promise.all([
+      dueIn('LOOK', new Date(this.endMs)),
+      isSlow ? dueIn('START', now) : [],
+      this.readQueued(isSlow),
+    ]);
+    const due = [...starts, ...looks];
+    if (this.tick === 0) measure(METRIC.lookOverdue, {}, overdueSeconds(due, now));
+    this.work.add(due);
+    return queued;
+  }
+
+  private async readQueued(isSlow: boolean): Promise<QueuedAt[]> {
+    const gates = [...listRouteGates().values()];
+    const configured = gates.map(({ name }) => name);
+    if (isSlow) this.formerGates = (await listGates()).filter((name) => !configured.includes(name));
+    const names = [...configured, ...this.formerGates];
+    const states = await readGates(names);
+    return names.flatMap((name, index) => {
+      const state = states[index];
+      if (state?.queued === undefined) return [];
+      return [{ name, gate: gates[index], state: { ...state, queued: state.queued } }];
+    });
+  }
+
+  private async admit({ name, gate, state }: QueuedAt): Promise<void> {
+    const options = { clock: this.options.clock, tick: this.tick };
+    this.gatesAtWork.add(name);
+    await this.guarded({ gate: name }, () =>
+      gate ? letIn(gate, state, options) : drainGate(name, state, options),
+    );
+    this.gatesAtWork.delete(name);
+  }
+
+  private async look(kept: Kept): Promise<void> {
+    kept.isBeingLookedAt = true;
+    const asBefore = { kind: 'open', nextMs: kept.nextMs, task: kept.task } as const;
+    const again = { kind: 'open', nextMs: this.nowMs() + LOOK_AGAIN_SECONDS * 1000 } as const;
+    const lookInTime = (): Promise<Looked> =>
+      this.lookAt(kept).catch((error) => (error === RUN_HAS_ENDED ? asBefore : Promise.reject(error)));
+    const looked: Looked = await this.guarded(kept.due.work, lookInTime, again);
+    kept.isBeingLookedAt = false;
+    if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, task: looked.task });
+    else this.work.leave(kept);
+    if (looked.kind === 'moved' && Date.parse(looked.due.place.GSI1SK) < this.endMs)
+      this.work.add([looked.due]);
+  }
+
+  private async lookAt({ due, task, nextMs }: Kept): Promise<Looked> {
+    const { clock, providerRouteOf } = this.options;
+    const keepGoing = (): boolean => this.nowMs() < this.endMs;
+    const options = { clock, providerRouteOf, keepGoing };
+    const at =
+      (pace: Pace) =>
+      <T>(call: () => Promise<T>): Promise<T> =>
+        pace.during(() => (keepGoing() ? call() : Promise.reject(RUN_HAS_ENDED)), nextMs);
+    const atPaceOf = (providerId: string) => at(this.paceOf(providerId));
+    const looked: Looked = task ? { kind: 'task', task } : await at(this.looks)(() => lookAt(due, options));
+    if (looked.kind === 'provider') return atPaceOf(looked.id)(looked.act);
+    if (looked.kind !== 'task') return looked;
+    return queryOpenTask(looked.task, options, atPaceOf(looked.task.provider.id));
+  }
+
+  private paceOf(providerId: string): Pace {
+    const { atOnce, perSecond } = queryLimitsOf(providerId);
+    const pace = this.paces.get(providerId) ?? new Pace(atOnce, 1000 / perSecond, () => this.nowMs());
+    this.paces.set(providerId, pace);
+    return pace;
+  }
+
+  private track(work: Promise<void>): void {
+    this.underWay.add(work);
+    void work.finally(() => this.underWay.delete(work));
+  }
+
+  /** Logs an error, counts it for the alarm, and returns `otherwise`. */
+  private async guarded<T>(what: object, work: () => Promise<T>, otherwise?: T): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      logger.error('the reconciler failed at something', { ...what, error: error as Error });
+      countMetric(METRIC.reconcileFailed, {});
+      return otherwise as T;
+    }
+  }
+}
+
+/** Seconds by which the longest due item is overdue; 0 when none is. */
+const overdueSeconds = (items: readonly DueItem[], now: Date): number => {
+  const first = items.map(({ place }) => place.GSI1SK).sort()[0];
+  return first === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(first)) / 1000);
+};

@@ -1,0 +1,86 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { setAll } from '../table/expressions.ts';
+import { RECONCILER_RUN_KEY } from '../table/keys.ts';
+import { table, tableName } from '../table/table.ts';
+import { writeUnlessRefused } from '../table/transactions.ts';
+
+/** A run counts as alive for this long after its last tick. */
+const ALIVE_MS = 10_000;
+
+/** The run of the reconciler that is at work, or the last one. It is alive until `aliveUntilMs`, in epoch milliseconds. */
+const ReconcilerRun = z.object({
+  runId: z.optional(z.string()),
+  /** The function to invoke for another run. */
+  functionName: z.string(),
+  aliveUntilMs: z.number(),
+});
+export type ReconcilerRun = z.infer<typeof ReconcilerRun>;
+
+/** Access pattern 25: the run that is at work, or the last one, strongly consistent; undefined before the first. */
+export const findReconcilerRun = async (): Promise<ReconcilerRun | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ConsistentRead: true }),
+  );
+  return Item && ReconcilerRun.parse(Item);
+};
+
+/** Whether a run is at work. */
+export const isReconcilerAlive = async (now: Date): Promise<boolean> =>
+  ((await findReconcilerRun())?.aliveUntilMs ?? 0) > now.getTime();
+
+/** Access pattern 26: makes this run the one at work, whichever was before. With `ifDead`, only when none is alive; false when one is. */
+export const beginRun = (
+  runId: string,
+  functionName: string,
+  now: Date,
+  { ifDead = false }: { ifDead?: boolean } = {},
+): Promise<boolean> => {
+  const nowMs = now.getTime();
+  return writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: RECONCILER_RUN_KEY,
+      ...setAll({ runId, functionName, aliveUntilMs: nowMs + ALIVE_MS }, ifDead ? { ':now': nowMs } : {}),
+      ...(ifDead && { ConditionExpression: 'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now' }),
+    }),
+  );
+};
+
+/** Access pattern 27: keeps this run alive, or with `isOver` ends it. False when another run has taken over. */
+export const renewRun = (runId: string, now: Date, { isOver = false } = {}): Promise<boolean> =>
+  writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: RECONCILER_RUN_KEY,
+      UpdateExpression: 'SET aliveUntilMs = :until',
+      ConditionExpression: 'runId = :run',
+      ExpressionAttributeValues: { ':until': now.getTime() + (isOver ? 0 : ALIVE_MS), ':run': runId },
+    }),
+  );
+
+/**
+ * Access pattern 28: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
+ * the next.
+ */
+export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
+  writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: RECONCILER_RUN_KEY,
+      UpdateExpression: 'SET aliveUntilMs = :until',
+      ConditionExpression: 'aliveUntilMs = :seen',
+      ExpressionAttributeValues: { ':until': now.getTime() + ALIVE_MS, ':seen': seen.aliveUntilMs },
+    }),
+  );
+
+/** Access pattern 29: names the function to invoke for a run, before the first run or when its name has changed. */
+export const nameReconciler = (functionName: string): Promise<boolean> =>
+  writeUnlessRefused(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: RECONCILER_RUN_KEY,
+      UpdateExpression: 'SET functionName = :name, aliveUntilMs = if_not_exists(aliveUntilMs, :never)',
+      ExpressionAttributeValues: { ':name': functionName, ':never': 0 },
+    }),
+  );

@@ -1,0 +1,91 @@
+import { systemClock } from '../core/clock.ts';
+import type { Failure } from '../core/errors.ts';
+import { inParallel } from '../core/in-parallel.ts';
+import {
+  type DueItem,
+  type DuePosition,
+  END_OF_TIME,
+  listDue,
+  requestIdOf,
+} from '../core/requests/due-items.ts';
+import { isTerminal, type StoredRequest } from '../core/requests/request-rules.ts';
+import { findRequests, getRequest } from '../core/requests/requests.ts';
+import { failStoredRequest } from '../core/workflow/fail-request.ts';
+
+/** The error that the caller of such a request sees. */
+export const ENDED_BY_OPERATOR: Failure = {
+  code: 'internal_error',
+  message: 'The operator ended this request.',
+};
+
+/** Whether an operator failed this request. */
+export const isEndedByOperator = ({ error }: StoredRequest): boolean =>
+  error?.message === ENDED_BY_OPERATOR.message;
+
+/**
+ * Fails an unfinished request for an operator, refunds it in full and starts its webhook. Returns it as it ended, which may be another way:
+ * its execution may have come first. Throws when it is unfinished still.
+ */
+export const failByOperator = async (requestId: string, operatorNote?: string): Promise<StoredRequest> => {
+  await failStoredRequest(requestId, ENDED_BY_OPERATOR, systemClock, operatorNote).catch(
+    async (cause: unknown) => {
+      // The request may have ended and only the answer been lost; the reconciler does the rest.
+      if (!isTerminal(await getRequest(requestId))) throw cause;
+    },
+  );
+  return getRequest(requestId);
+};
+
+/** The lists that unfinished requests are in. One that starts goes from the first to the second. */
+const UNFINISHED: readonly DueItem['list'][] = ['START', 'LOOK'];
+/** Items of each of the 16 partitions of a list that are read at once. */
+const PER_PARTITION = 10;
+/** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
+const PARALLEL = 4;
+
+/** What failing all requests came to. */
+export interface FailedRequests {
+  failed: number;
+  /** Requests that could not be failed, each with the reason. */
+  problems: { requestId: string; reason: Error }[];
+}
+
+/**
+ * Fails every unfinished request as `failByOperator` does, page by page, and goes on when one cannot be failed. Repeats that until no
+ * request is left but these, also those accepted meanwhile, or until `isTime` says no. `said` is told how many have failed so far.
+ */
+export const failUnfinishedRequests = async (
+  isTime: () => boolean,
+  said: (failed: number) => void,
+): Promise<FailedRequests> => {
+  let failed = 0;
+  for (;;) {
+    const problems: FailedRequests['problems'] = [];
+    const failedBefore = failed;
+    for await (const requestIds of unfinishedPages(isTime)) {
+      await inParallel(requestIds, PARALLEL, async (requestId) => {
+        if (!isTime()) return;
+        try {
+          if (isEndedByOperator(await failByOperator(requestId))) failed++;
+        } catch (reason) {
+          problems.push({ requestId, reason: reason as Error });
+        }
+      });
+      said(failed);
+    }
+    if (failed === failedBefore || !isTime()) return { failed, problems };
+  }
+};
+
+/** The ids of unfinished requests, page by page. */
+const unfinishedPages = async function* (isTime: () => boolean): AsyncGenerator<string[]> {
+  for (const list of UNFINISHED) {
+    let position: DuePosition | undefined;
+    do {
+      const { items, next } = await listDue(list, END_OF_TIME, PER_PARTITION, { from: position });
+      const requests = await findRequests([...new Set(items.flatMap(requestIdOf))]);
+      yield requests.flatMap((request) => (request && !isTerminal(request) ? [request.requestId] : []));
+      position = next;
+    } while (position.length > 0 && isTime());
+  }
+};

@@ -1,0 +1,81 @@
+import { makeCall } from '../engine/effects.ts';
+import type { World } from '../world.ts';
+import type { ClientLimits } from './client-limits.ts';
+
+/** How long a function may use an old value: `docs/operating.md`. And how far their clocks may be apart. */
+const KEPT_MS = 1_200_000;
+const CLOCKS_APART_MS = 4_000;
+
+/** A value of a secret: until when it is taken, in epoch milliseconds, and since when there is a newer one. */
+interface Version {
+  value: string;
+  takenUntil: number;
+  replacedAt: number;
+}
+
+/** Secrets Manager, with the operators who put new values and revoke old ones at the providers. */
+export class Secrets {
+  /** The uses of a value that its operator revoked only once no function could have it any more. */
+  readonly violations: string[] = [];
+  private readonly versions = new Map<string, Version[]>();
+  private readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  /** Puts a new value. The old one is taken for `graceMs` more. */
+  rotate(name: string, graceMs: number): void {
+    const { now } = this.world.scheduler;
+    const versions = this.versionsOf(name);
+    const last = versions.at(-1);
+    if (last) Object.assign(last, { replacedAt: now, takenUntil: now + graceMs });
+    versions.push(version(`${name} ${versions.length}`));
+    this.world.note(() => `  ${name} has a new value, the old one is taken for ${graceMs} ms`);
+  }
+
+  valueOf(name: string): string {
+    return this.versionsOf(name).at(-1)?.value ?? '';
+  }
+
+  /** Whether a provider takes this value. */
+  takes(name: string, value: string): boolean {
+    const { now } = this.world.scheduler;
+    const known = this.versionsOf(name).find((one) => one.value === value);
+    if (known && now < known.takenUntil) return true;
+    const isEarly = known && known.takenUntil - known.replacedAt < KEPT_MS + CLOCKS_APART_MS;
+    if (!isEarly)
+      this.violations.push(`[rotation] ${value} is used ${now - (known?.takenUntil ?? 0)} ms after its end`);
+    return false;
+  }
+
+  private versionsOf(name: string): Version[] {
+    const known = this.versions.get(name) ?? [version(`${name} 0`)];
+    this.versions.set(name, known);
+    return known;
+  }
+}
+
+const version = (value: string): Version => ({
+  value,
+  takenUntil: Number.POSITIVE_INFINITY,
+  replacedAt: Number.POSITIVE_INFINITY,
+});
+
+/** What the client's `send` does with a command. `signingKey` is the only secret with a form of its own. */
+export const sendToSecrets = (
+  world: World,
+  command: string,
+  secretId: string,
+  limits: ClientLimits,
+  signingKey: string,
+): Promise<unknown> =>
+  makeCall(world, {
+    ...limits,
+    name: `${command} ${secretId}`,
+    service: 'secrets',
+    perform: () => {
+      if (command === 'DescribeSecretCommand') return { VersionIdsToStages: { v1: ['AWSCURRENT'] } };
+      return { SecretString: secretId.includes('delivery') ? signingKey : world.secrets.valueOf(secretId) };
+    },
+  });

@@ -1,0 +1,197 @@
+import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
+import { gateKey } from '../../core/table/keys.ts';
+import type { Item } from '../unit/fakes/expressions.ts';
+import type { Execution } from './aws/execution.ts';
+import { isTerminal, type Life, type Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** How long capacity may stay unused while a request waits for it: while the control loop lives, and when something went wrong. */
+const UNUSED_MS = { alive: 5_000, disturbed: 65_000 } as const;
+/** How long functions take to start: one to give a permit back, one to let the next request in. */
+const SLACK_MS = 2_000;
+/** How long after its end a task is known to have finished: callbacks may be lost, and the query after them late. */
+const SEEN_MS = 130_000;
+/** A dispatch that takes longer than this has been let in. */
+const PASSING_MS = 2_000;
+const LOOP = 'events/reconcile';
+
+interface Route {
+  name: string;
+  limit: number;
+}
+
+/** Capacity that is free while requests wait for it. */
+interface Free {
+  since: number;
+  /** For how long the loop had run by then, in milliseconds. */
+  loopMs: number;
+}
+
+/**
+ * Judges the use of capacity by what runs at the providers, not by what the service counts: while a request waits for a route that has
+ * room for it, one that waits is let in within 5 s in which the control loop runs, and within 65 s whatever happens.
+ */
+export class Capacity {
+  readonly violations: string[] = [];
+  private readonly world: World;
+  private readonly witness: Witness;
+  private readonly plannedCallsOf: (life: Life) => number;
+  /** The calls of each request that are not known to have finished, by their keys, and the route of its last one. */
+  private readonly openCalls = new Map<string, Set<string>>();
+  private readonly routeOfCalls = new Map<string, string>();
+  /** The executions that wait, and when they began. */
+  private readonly waiting = new Map<Execution, number>();
+  private readonly free = new Map<string, Free>();
+  /** The free capacity that was judged already. */
+  private readonly judged = new Set<Free>();
+  private isArmed = false;
+
+  constructor(world: World, witness: Witness, plannedCallsOf: (life: Life) => number) {
+    this.world = world;
+    this.witness = witness;
+    this.plannedCallsOf = plannedCallsOf;
+    world.table.witnesses.push((_key, _before, after) => {
+      if (String(after?.SK).startsWith('ATTEMPT#')) this.seeAttempt(after as Item);
+      if (after?.SK === 'REQUEST' && isTerminal(after)) this.reconsider();
+    });
+    world.stepFunctions.watchers.push((execution) => this.seeState(execution));
+  }
+
+  private seeAttempt({ requestId, SK, provider, upstreamModel, outcome }: Item): void {
+    const open = this.openCalls.get(String(requestId)) ?? new Set();
+    this.openCalls.set(String(requestId), open);
+    this.routeOfCalls.set(String(requestId), `${provider}/${upstreamModel}`);
+    const isOpen = ((outcome as Item | undefined)?.kind ?? 'accepted') === 'accepted';
+    if (isOpen) open.add(String(SK));
+    else open.delete(String(SK));
+    this.reconsider();
+  }
+
+  private seeState(execution: Execution): void {
+    if (execution.machine !== 'generation') return;
+    const isWaiting = execution.state === 'Wait for capacity';
+    if (isWaiting) this.waiting.set(execution, this.world.scheduler.now);
+    else if (!this.waiting.delete(execution)) return;
+    // Whoever leaves has been let in, and somebody else is next.
+    if (!isWaiting) this.free.delete(this.routeOf(execution.name)?.name ?? '');
+    this.reconsider();
+  }
+
+  /** Notes which routes have room for those that wait, once all that happens at this instant has happened. */
+  private reconsider(): void {
+    if (this.waiting.size === 0 || this.isArmed) return;
+    this.isArmed = true;
+    this.world.scheduler.after(0, () => {
+      this.isArmed = false;
+      this.look();
+    });
+  }
+
+  private look(): void {
+    const { scheduler, lambda } = this.world;
+    const waiting = this.waitersByRoute();
+    for (const name of this.free.keys()) if (!waiting.has(name)) this.free.delete(name);
+    for (const [name, { route, widest }] of waiting) {
+      const freeFrom = this.freeFrom(route, widest);
+      if (freeFrom === undefined) {
+        this.free.delete(name);
+        continue;
+      }
+      const known = this.free.get(name);
+      if (known && known.since >= freeFrom) {
+        this.judge(name, known);
+        continue;
+      }
+      const since = Math.max(freeFrom, scheduler.now);
+      this.free.set(name, { since, loopMs: lambda.busyMs(LOOP) });
+      this.lookAgain(since + UNUSED_MS.alive + SLACK_MS);
+    }
+  }
+
+  private lookAgain(at: number): void {
+    const { scheduler } = this.world;
+    scheduler.after(Math.max(1, at - scheduler.now), () => this.look());
+  }
+
+  private judge(name: string, known: Free): void {
+    const { since, loopMs } = known;
+    if (this.judged.has(known)) return;
+    const { evidence, lambda, scheduler } = this.world;
+    const unusedMs = scheduler.now - since;
+    const aliveMs = lambda.busyMs(LOOP) - loopMs;
+    const isDisturbed = evidence.faultAt >= since - UNUSED_MS.disturbed;
+    const [spentMs, boundMs] = isDisturbed ? [unusedMs, UNUSED_MS.disturbed] : [aliveMs, UNUSED_MS.alive];
+    if (spentMs > boundMs + SLACK_MS || unusedMs > UNUSED_MS.disturbed + SLACK_MS) {
+      const loop = `the loop ran for ${aliveMs} ms of them`;
+      this.violations.push(
+        `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, and ${loop}`,
+      );
+      this.judged.add(known);
+      return;
+    }
+    if (unusedMs >= UNUSED_MS.alive + SLACK_MS) this.lookAgain(scheduler.now + UNUSED_MS.alive);
+  }
+
+  /** The routes that requests wait for, with the most calls that one of these makes at once. */
+  private waitersByRoute(): Map<string, { route: Route; widest: number }> {
+    const waiters = new Map<string, { route: Route; widest: number }>();
+    for (const execution of this.waiting.keys()) {
+      if (execution.status !== 'RUNNING') this.waiting.delete(execution);
+      const route = execution.status === 'RUNNING' && this.routeOf(execution.name);
+      if (!route) continue;
+      const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
+      waiters.set(route.name, { route, widest });
+    }
+    return waiters;
+  }
+
+  /** From when on a route has room for so many calls, in epoch milliseconds; undefined while it has none. */
+  private freeFrom(route: Route, calls: number): number | undefined {
+    const { evidence, scheduler, table } = this.world;
+    const used = this.witness
+      .open()
+      .filter((life) => this.isUsing(life, route))
+      .reduce((sum, { requestId }) => sum + this.weightOf(requestId, route), 0);
+    if (used + calls > route.limit) return undefined;
+    // Its provider asked for a pause, or starts are spread over time.
+    const pausedUntil = Number(table.get({ ...gateKey(`${route.name}#0`) })?.nextStartMs ?? 0);
+    const from = Math.max(pausedUntil, evidence.outageAt, evidence.deployedAt);
+    return from > scheduler.now ? undefined : from;
+  }
+
+  /** Whether a request has calls under way at a route, or has been let in to make some. */
+  private isUsing({ requestId }: Life, route: Route): boolean {
+    if (this.routeOf(requestId)?.name !== route.name) return false;
+    if ((this.openCalls.get(requestId)?.size ?? 0) > 0) return !this.isLongDone(requestId);
+    const { scheduler, stepFunctions } = this.world;
+    const execution = stepFunctions.executionOf(requestId);
+    const isDispatched = execution?.status === 'RUNNING' && execution.state === 'Dispatch request';
+    return isDispatched && scheduler.now - execution.enteredAt > PASSING_MS;
+  }
+
+  /** Whether its provider finished everything long ago, and tells so: calls that count as open use nothing then. */
+  private isLongDone(requestId: string): boolean {
+    const { evidence, scheduler } = this.world;
+    return evidence.callsOf(requestId).every(({ end, made }) => {
+      if (!made) return end !== 'open' && end !== 'lost';
+      const isTold = !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
+      return isTold && made.doneAt + SEEN_MS < scheduler.now;
+    });
+  }
+
+  private weightOf(requestId: string, { limit }: Route): number {
+    const life = this.witness.lives.get(requestId);
+    return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
+  }
+
+  /** The route of a request: that of its calls, else the one to which its model leads; undefined without a limit. */
+  private routeOf(requestId: string): Route | undefined {
+    const routes = listModelRoutes();
+    const model = String(this.witness.lives.get(requestId)?.accepted.model);
+    const own = routes[model];
+    const name = this.routeOfCalls.get(requestId) ?? (own && `${own.provider}/${own.upstreamModel}`);
+    const route = Object.values(routes).find((one) => `${one.provider}/${one.upstreamModel}` === name);
+    if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
+    return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
+  }
+}

@@ -1,0 +1,102 @@
+import '../../builders/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
+import type { DueItem } from '../../../../core/requests/due-items.ts';
+import { requestKey } from '../../../../core/table/keys.ts';
+import { at, given, listed, memory, placeOf } from '../../builders/reconciling.ts';
+
+/** A request due at this second. */
+const item = (requestId: string, seconds: number): DueItem => ({
+  list: 'LOOK',
+  work: { kind: 'request', requestId },
+  key: requestKey(requestId),
+  place: listed('LOOK', seconds, requestId),
+});
+const ms = (seconds: number): number => Date.parse(at(seconds));
+const idsAt = (work: DueWork, seconds: number): string[] =>
+  work.dueBy(ms(seconds)).map(({ due }) => (due.work.kind === 'request' ? due.work.requestId : ''));
+const workOf = (...items: DueItem[]): DueWork => {
+  const work = new DueWork();
+  work.add(items);
+  return work;
+};
+const only = (work: DueWork): Kept => work.dueBy(Number.POSITIVE_INFINITY)[0] as Kept;
+
+describe('the work of a run', () => {
+  test('is what is due, longest due first, and not being looked at', () => {
+    const work = workOf(item('b', 2), item('a', 1), item('c', 30));
+    expect(idsAt(work, 29)).toEqual(['a', 'b']);
+
+    only(work).isBeingLookedAt = true;
+    expect(idsAt(work, 30)).toEqual(['b', 'c']);
+  });
+
+  test('keeps the time of an item’s next look when the index shows it again', () => {
+    const work = workOf(item('a', 1));
+    only(work).nextMs = ms(20);
+    work.add([item('a', 1)]);
+
+    expect(idsAt(work, 19)).toEqual([]);
+    expect(work.size).toBe(1);
+  });
+
+  test('does not take back an item that it is done with, until the index shows it elsewhere', () => {
+    const work = workOf(item('a', 1));
+    work.leave(only(work));
+
+    work.add([item('a', 1)]);
+    expect(work.size).toBe(0);
+    work.add([item('a', 40)]);
+    expect(idsAt(work, 40)).toEqual(['a']);
+  });
+
+  test('follows an item that was listed elsewhere, except during a look at it', () => {
+    const work = workOf(item('a', 1));
+    const kept = only(work);
+    Object.assign(kept, { nextMs: ms(50), isBeingLookedAt: true });
+    work.add([item('a', 3)]);
+    expect(only(work)).toBeUndefined();
+
+    kept.isBeingLookedAt = false;
+    work.add([item('a', 3)]);
+    expect(only(work)).toMatchObject({ due: item('a', 3), nextMs: ms(3) });
+  });
+
+  test('is 500 items at most: the others stay due, and are taken when there is room', () => {
+    const items = Array.from({ length: 510 }, (_, index) => item(`r${index}`, index));
+    const work = workOf(...items);
+    expect(work.size).toBe(500);
+    expect(idsAt(work, 510).at(-1)).toBe('r499');
+
+    for (const kept of work.dueBy(ms(3))) work.leave(kept);
+    work.add(items);
+    expect([work.size, idsAt(work, 510).at(-1)]).toEqual([500, 'r503']);
+  });
+});
+
+describe('the end of a run', () => {
+  test('lists every item for its next look, unless it was listed elsewhere since', async () => {
+    const [one, moved] = [given(0), given(0)];
+    const work = new DueWork();
+    const startOf = (requestId: string): DueItem => ({
+      ...item(requestId, 0),
+      list: 'START',
+      place: listed('START', 45, requestId),
+    });
+    work.add([startOf(one), startOf(moved)]);
+    for (const kept of work.dueBy(ms(45))) kept.nextMs = ms(90);
+    memory.patch(requestKey(moved), listed('LOOK', 300, moved));
+
+    await work.writeBack();
+
+    expect(placeOf(one)).toEqual(listed('START', 90, one));
+    expect(placeOf(moved)).toEqual(listed('LOOK', 300, moved));
+  });
+
+  test('writes nothing for an item that it did not get to', async () => {
+    const requestId = given(0);
+    await workOf(item(requestId, 45)).writeBack();
+
+    expect(memory.calls()).toEqual({});
+  });
+});
