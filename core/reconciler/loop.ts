@@ -182,14 +182,15 @@ class Run {
     // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
     if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
     const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
-    const dueIn = async (list: 'START' | 'LOOK', until: Date): Promise<DueItem[]> =>
-      (await listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent })).items;
+    const dueIn = (list: 'START' | 'LOOK', until: Date) =>
+      listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent });
     const [looks, starts, queued] = await Promise.all([
       dueIn('LOOK', new Date(this.endMs)),
-      isSlow ? dueIn('START', now) : [],
+      isSlow ? dueIn('START', now) : { items: [] },
       this.readQueued(isSlow),
     ]);
-    const due = [...starts, ...looks];
+    const due = [...starts.items, ...looks.items];
+    if (looks.next.length === 0) this.work.keepListed(looks.items);
     if (this.tick === 0) measure(METRIC.lookOverdue, {}, overdueSeconds(due, now));
     this.work.add(due);
     return queued;
