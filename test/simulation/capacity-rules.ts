@@ -28,8 +28,9 @@ interface Free {
 }
 
 /**
- * Judges the use of capacity by what runs at the providers, not by what the service counts: while a request waits for a route that has
- * room for it, one that waits is let in within 5 s in which the control loop runs, and within 65 s whatever happens.
+ * Checks that capacity is used, from the calls running at the providers and not from the service's own counts. While
+ * a route has room for a waiting request, a request is admitted within 5 s of the control loop's running time, and
+ * within 65 s in any case.
  */
 export class Capacity {
   readonly violations: string[] = [];
@@ -72,7 +73,7 @@ export class Capacity {
     const isWaiting = execution.state === 'Wait for capacity';
     if (isWaiting) this.waiting.set(execution, this.world.scheduler.now);
     else if (!this.waiting.delete(execution)) return;
-    // Whoever leaves has been let in, and somebody else is next.
+    // A request that leaves this state was admitted, and another is next.
     if (!isWaiting) this.free.delete(this.routeOf(execution.name)?.name ?? '');
     this.reconsider();
   }
@@ -184,7 +185,7 @@ export class Capacity {
     return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
   }
 
-  /** The route of a request: that of its calls, else the one to which its model leads; undefined without a limit. */
+  /** The route of a request's calls, else of its model; undefined without a limit. */
   private routeOf(requestId: string): Route | undefined {
     const routes = listModelRoutes();
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
