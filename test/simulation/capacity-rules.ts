@@ -3,6 +3,7 @@ import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Execution } from './aws/execution.ts';
+import { BOUND_MS } from './liveness-rules.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -13,8 +14,8 @@ import type { World } from './world.ts';
 const UNUSED_MS = { alive: 5_000, dead: 65_000, atWorst: 130_000 } as const;
 /** How long functions take to start: one to give a permit back, one to let the next request in. */
 const SLACK_MS = 2_000;
-/** How long after its end a task is known to have finished: callbacks may be lost, and the query after them late. */
-const SEEN_MS = 130_000;
+/** How long after its end a task is known to have finished, if its callback is lost. */
+const SEEN_MS = BOUND_MS.waiting + 20_000;
 /** A dispatch that takes longer than this has been let in. */
 const PASSING_MS = 2_000;
 const LOOP = 'events/reconcile';
@@ -130,10 +131,9 @@ export class Capacity {
       (!isDisturbed && aliveMs > UNUSED_MS.alive + SLACK_MS) ||
       unusedMs > UNUSED_MS.atWorst + SLACK_MS;
     if (isLate) {
-      const loop = `the loop ran for ${aliveMs} ms of them`;
-      this.violations.push(
-        `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, and ${loop}`,
-      );
+      const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
+      this.world.note(() => problem);
+      this.violations.push(problem);
       this.judged.add(known);
       return;
     }
@@ -183,7 +183,7 @@ export class Capacity {
     return evidence.callsOf(requestId).every(({ end, made }) => {
       if (!made) return end !== 'open' && end !== 'lost';
       const isTold = !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
-      return isTold && made.doneAt + SEEN_MS < scheduler.now;
+      return isTold && Math.max(made.doneAt, evidence.disturbedAt) + SEEN_MS < scheduler.now;
     });
   }
 
