@@ -103,6 +103,11 @@ export class Lambda {
     return this.hasRun(functionName) ? ms + now - at : ms;
   }
 
+  /** When a run of a function was last at work, in epoch milliseconds; 0 for never. */
+  lastAtWork(functionName: string): number {
+    return this.hasRun(functionName) ? this.world.scheduler.now : (this.busy.get(functionName)?.at ?? 0);
+  }
+
   private hasRun(functionName: string): boolean {
     return [...this.atWork].some((one) => one.functionName === functionName);
   }
