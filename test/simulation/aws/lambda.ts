@@ -47,6 +47,7 @@ const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
 const UNHEARD_MS = [5, 200, 2_000];
 /** How long a new process takes to start. Most are warm in a service that is used, and no fault is one that is not. */
 const START_MS = [0, 0, 0, 150, 900];
+const LATE_EVENT_SHARE = 0.03;
 /** How far the clocks of two machines can be apart. */
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
@@ -54,6 +55,8 @@ const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 export class Lambda {
   /** Invocations started by a workflow or an event, in order: each can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
+  /** The share of events that reach their function seconds late, without an outage. */
+  lateEventShare = LATE_EVENT_SHARE;
   private readonly idle = new Map<string, Instance[]>();
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
