@@ -35,7 +35,7 @@ import {
   WEBHOOK_DELIVERY_DEFINITION,
 } from './workflow-definitions.ts';
 
-/** What the stack is made from. */
+/** Props of the stack. */
 export interface GenerationServiceStackProps extends StackProps {
   context: StackContext;
   /** Folder of a function's bundle, by the function's name (`api/get-balance`). */

@@ -11,7 +11,7 @@ import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
 import { bucketOf } from './rate-limit-rules.ts';
 
-/** What a key may do. Deleting counts as writing. */
+/** The permissions of a key. Deleting counts as writing. */
 export const SCOPES = [
   'generations:write',
   'generations:read',
@@ -23,10 +23,10 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * A key as stored: never the key itself, only its SHA-256 digest. The numbers are its token bucket: `tat` is
- * when the bucket is full again (epoch ms), `allowAt` when the next request is allowed (`tat` minus the width
- * of the burst), `intervalMs` the cost of one request, and `spareMs` how far in the past `allowAt` is after
- * one request on a full bucket.
+ * A key as stored: never the key itself, only its SHA-256 digest. The numbers are its token bucket. At `tat`
+ * (epoch ms) the bucket is full again. From `allowAt` (epoch ms; `tat` minus the width of the burst) the next
+ * request is allowed. One request costs `intervalMs`, and leaves `allowAt` `spareMs` in the past if the
+ * bucket was full.
  */
 export const ApiKey = z.object({
   keyId: z.string(),

@@ -207,8 +207,8 @@ const storePermit = (gate: Gate, { weight }: Entrant, permit: Permit): UpdatePar
 });
 
 /**
- * Access pattern 85: gives a request's permit back; with `takenMs`, only the one that was taken then. Returns the gate
- * afterwards; undefined when the request has no such permit. Repeating it is harmless.
+ * Access pattern 85: gives a request's permit back; with `takenMs`, only the permit taken then. Returns the
+ * gate afterwards; undefined when the request has no such permit. Repeating it is harmless.
  */
 export const givePermitBack = async (
   gateName: string,

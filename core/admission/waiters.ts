@@ -37,7 +37,7 @@ const StoredAccount = z.object({
   servedAt: z.string(),
 });
 
-/** A backstop: nobody waits for so long. */
+/** A backstop: requests never wait this long. */
 const RETENTION_SECONDS = SECONDS_PER_DAY;
 const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTION_SECONDS;
 
@@ -55,7 +55,7 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
     }),
   );
 
-/** What names a waiting request. */
+/** The ids that identify a waiting request. */
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
 /** Access pattern 93: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */

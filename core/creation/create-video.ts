@@ -80,7 +80,7 @@ const measureInTurn = async (
     if (!measured.ran) throw tooManyClips();
     return measured.result;
   } catch (error) {
-    // Nobody began to measure.
+    // Throttled: measuring never began, so there are no copies.
     const isThrottled = error instanceof ServiceError;
     if (!isThrottled) await discard(clips);
     throw error;

@@ -9,7 +9,7 @@ import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/key
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { Submission } from './submission.ts';
 
-/** What a creation is judged by, besides the submission and the account. */
+/** The facts for judging a creation, besides the submission and the account. */
 export interface CreationFacts {
   endUser: EndUser | undefined;
   settings: ModelSettings | undefined;

@@ -95,7 +95,7 @@ const updateEndUser = async (
   return toEndUser(item);
 };
 
-/** What a creation counts with its end-user. */
+/** Fields of a request that are counted with its end-user. */
 type CountedRequest = Pick<
   StoredRequest,
   'accountId' | 'requestId' | 'endUserEmail' | 'debitThousandths' | 'createdAt'

@@ -50,7 +50,10 @@ const PASSES_AFTER_SECONDS = [60, 900, 86_400];
 export const nextPassAt = (removedAt: Instant, after: Instant): Instant | undefined =>
   PASSES_AFTER_SECONDS.map((seconds) => addSeconds(removedAt, seconds)).find((dueAt) => dueAt > after);
 
-/** By how much a clock that dated a request may be ahead of the one that dated the removal: far more than clocks differ. */
+/**
+ * Most seconds that the clock behind a request's id may be ahead of the removal's: far more than clocks
+ * differ.
+ */
 const CLOCK_MARGIN_SECONDS = 300;
 
 /**
@@ -62,7 +65,7 @@ export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string)
 
 /**
  * Access pattern 53: claims an end-user for removal: stops their creations and records the removal. Claiming
- * again returns the same removal. Undefined, with nothing changed, while a request of theirs is queued or
+ * again returns the same removal. Undefined, with nothing changed, while one of their requests is queued or
  * processing. Throws `NotFoundError`.
  */
 export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUserRemoval | undefined> => {

@@ -93,8 +93,8 @@ export const accountProblems = (
 };
 
 /**
- * Whether a request that an account or its ledger names is kept, was deleted by its owner, or is absent. The mark of one that was
- * deleted before marks kept amounts has no `request`.
+ * Whether a request that an account or its ledger names is kept, was deleted by its owner, or is absent. The
+ * deletion mark of an earlier release has no amounts, so no `request`.
  */
 export type RequestFate =
   | { state: 'kept'; request: AccountedRequest }

@@ -14,7 +14,7 @@ const LEDGERS_PER_PAGE = 1_000;
 /** No part of a ledger is begun after this long: the function has five minutes more, and a part takes a few seconds. */
 const VERIFYING_MS = 600_000;
 
-/** What was found so far. */
+/** Totals so far. */
 const Found = z.object({
   accounts: z.number(),
   /** Removed since they were listed. */
@@ -33,7 +33,7 @@ const sum = (one: Found, other: Found): Found => ({
   problems: one.problems + other.problems,
 });
 
-/** Ledgers to verify, and what was found in those of the batch that are done. */
+/** Ledgers to verify, and totals of the finished ones of the batch. */
 export const LedgerBatch = z.object({
   ledgers: z.array(z.object({ accountId: z.string(), after: z.optional(z.number()) })),
   found: Found,
@@ -45,7 +45,7 @@ export const LedgerRun = z.object({
   /** Accounts listed so far. */
   listed: z._default(z.number(), 0),
   found: z._default(Found, NOTHING),
-  /** What the batches of the last page found. */
+  /** Totals of the batches of the last page. */
   verified: z._default(z.array(Found), []),
   /** Where the next page of accounts begins. */
   position: z.nullish(AccountPosition),

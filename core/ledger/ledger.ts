@@ -31,7 +31,7 @@ export const LedgerEntry = z.object({
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
-  /** Of a debit or refund: how long its request is kept after its end, so that a later setting misleads nobody. */
+  /** Of a debit or refund: how long its request is kept after its end, by the setting at the time. */
   retentionDays: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
@@ -159,9 +159,9 @@ export interface OperatorChange {
  * Access pattern 64: applies an operator's balance change once and returns its entry; a change repeated under
  * its idempotency key returns the first entry.
  *
- * Throws `NotFoundError` for an unknown account; `ConflictError` when the balance would fall below 0 or a credit
- * raise it above `MAX_THOUSANDTHS`, or when the key made a change of another amount or kind; `OutcomeUnknownError`
- * when the answer was lost and the entry is not in the ledger (yet).
+ * Throws `NotFoundError` for an unknown account. Throws `ConflictError` if the balance would fall below 0, if
+ * a credit would raise it above `MAX_THOUSANDTHS`, or if the key made a change of another amount or kind.
+ * Throws `OutcomeUnknownError` when the answer was lost and the entry is not in the ledger (yet).
  */
 export const changeBalance = async (
   accountId: string,

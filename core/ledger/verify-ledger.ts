@@ -22,8 +22,8 @@ const ACCOUNTS_AT_ONCE = 4;
 const ENTRIES_AT_ONCE = 20_000;
 
 /**
- * Replays the ledgers of these accounts and checks them against balances and requests. Safe while the service is in use: requests in
- * progress are not reported, and accounts removed meanwhile are left out.
+ * Replays the ledgers of these accounts and checks them against balances and requests. Safe while the service
+ * is in use: requests in progress are not reported, and accounts removed during the run are left out.
  */
 export const verifyLedger = async (
   accounts: Iterable<Pick<Account, 'accountId'>>,
@@ -33,7 +33,10 @@ export const verifyLedger = async (
   return verification;
 };
 
-/** As `verifyLedger`, for a limited time. `left` is what there was no time for: given again, it is continued. */
+/**
+ * As `verifyLedger`, for a limited time. `left` holds the ledgers not finished in time: pass it in again to
+ * continue.
+ */
 export const verifyLedgers = async (
   ledgers: Iterable<LedgerProgress>,
   { hasTime, entriesAtOnce = ENTRIES_AT_ONCE }: LimitedScope,

@@ -5,7 +5,7 @@ import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { Rate } from './rates.ts';
 
-/** What the operator set for a model. A model without settings has no item. */
+/** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),

@@ -56,11 +56,12 @@ const Outcome = z.discriminatedUnion('kind', [
 export type AttemptOutcome = z.infer<typeof Outcome>;
 
 /**
- * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
- * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
- * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
- * `cancellation` tells when its task was cancelled after the request had ended, or with `reason`, why it could not be.
+ * One attempt of a creation call to a provider, as stored. It is written before the call, so that the record
+ * exists even if the outcome is never learned. `call` is the call's index in the plan, `attempt` counts from
+ * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
+ * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
+ * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
+ * was cancelled after the end of the request, or with `reason`, why that failed.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -81,8 +82,8 @@ export const ProviderAttempt = z.object({
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
 /**
- * Where an attempt was made. Its provider may be one that this version no longer has an adapter for: attempts are kept for
- * longer.
+ * Where an attempt was made. This version may no longer have an adapter for its provider: attempts are kept
+ * for longer.
  */
 export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
   provider: provider as ProviderId,
@@ -122,8 +123,9 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * What a claim notes on its request: the gate whose permit it has, with the permit's `takenMs`; when to look at it next, if on the
- * `LOOK` list; and whether the calls begin its processing: those of a task do so once it is accepted.
+ * Changes that a claim makes to its request: the gate and `takenMs` of its permit; and, if it is on the
+ * `LOOK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
+ * once accepted.
  */
 export interface ClaimNotes {
   permit?: { gate: string; takenMs: number } | undefined;
@@ -228,8 +230,8 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /**
- * Access pattern 71: suspects the process that makes the call to be dead, unless it has marked the attempt alive
- * since this was read, or somebody suspects it already.
+ * Access pattern 71: records the suspicion that the calling process is dead, unless it has marked the attempt
+ * alive since this was read, or it is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
@@ -244,8 +246,9 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
- * Access pattern 72: notes since when the provider refuses to tell the state of an open task, or that it tells it
- * again, unless somebody did meanwhile. Returns the attempt as it is then.
+ * Access pattern 72: sets `refusedAt`, from when the provider refuses to report the state of an open task, or
+ * removes it once the provider reports again. Writes nothing if the task has finished or another run changed
+ * it first. Returns the new attempt, or the given one if nothing was written.
  */
 export const noteRefusal = async (
   attempt: ProviderAttempt,

@@ -21,7 +21,7 @@ import { reconcileRequest } from '../workflow/reconcile.ts';
 import { firstCallAt, latestAttempts, nextQueryMs } from '../workflow/workflow-rules.ts';
 import { workflowSettings } from '../workflow/workflow-settings.ts';
 
-/** What a look at due work needs. */
+/** Options of a check of due work. */
 export interface LookOptions {
   providerRouteOf: ProviderRouteOf;
   keepGoing: () => boolean;
@@ -54,7 +54,7 @@ export type Looked =
   | { kind: 'provider'; id: string; act: () => Promise<Looked> };
 
 const DONE: Looked = { kind: 'done' };
-/** An item that could not be settled is looked at again after this long. */
+/** An item that could not be settled is checked again after this long. */
 export const LOOK_AGAIN_SECONDS = 45;
 /** A call that is being made has its outcome soon. */
 const SOON_SECONDS = 2;
@@ -63,12 +63,12 @@ const openFor = (seconds: number, clock: Clock): Looked => ({
   nextMs: clock.now().getTime() + seconds * 1000,
 });
 
-/** Looks at a due item once. */
+/** Checks a due item once. */
 export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
   const { work, list } = due;
   if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
   const { clock, keepGoing } = options;
-  // Removals take long. Listed for later first, one whose run dies is left to the next run.
+  // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);

@@ -34,7 +34,7 @@ const FORMER_MINUTES = 5;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
 const SETTLE_MS = 12_000;
 
-/** What a run works with. */
+/** Options of a run. */
 export interface RunOptions {
   providerRouteOf: ProviderRouteOf;
   /** The interval of the schedule. Below 60 s, a run goes on when nothing is open, and looks for work this often. */
@@ -51,7 +51,7 @@ export interface RunOptions {
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the gates.
- * 3. Look at due items; query unfinished tasks, each provider at its own pace.
+ * 3. Check due items; query unfinished tasks, each provider at its own pace.
  * 4. Let waiting requests in.
  *
  * At its end it lists every open item for its next look. An error of one item or gate is logged and does not stop the rest.
@@ -139,7 +139,7 @@ class Run {
     }
     const queued = await this.readOpenWork();
     if (queued.length === 0 && this.work.size === 0) {
-      // What began to wait while a run counted as alive is found by the next ticks, once the index shows it.
+      // Requests that began to wait during this run may not be in the index yet: the next ticks find them.
       if (!this.isAtWork) return this.idleTicksLeft-- > 0 ? this.tickMs() : idleMs;
       await renewRun(this.runId, clock.now(), { isOver: true });
       this.isAtWork = false;
@@ -182,14 +182,15 @@ class Run {
     // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
     if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
     const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
-    const dueIn = async (list: 'START' | 'LOOK', until: Date): Promise<DueItem[]> =>
-      (await listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent })).items;
+    const dueIn = (list: 'START' | 'LOOK', until: Date) =>
+      listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent });
     const [looks, starts, queued] = await Promise.all([
       dueIn('LOOK', new Date(this.endMs)),
-      isSlow ? dueIn('START', now) : [],
+      isSlow ? dueIn('START', now) : { items: [] },
       this.readQueued(isSlow),
     ]);
-    const due = [...starts, ...looks];
+    const due = [...starts.items, ...looks.items];
+    if (looks.next.length === 0) this.work.keepListed(looks.items);
     if (this.tick === 0) measure(METRIC.lookOverdue, {}, overdueSeconds(due, now));
     this.work.add(due);
     return queued;

@@ -25,7 +25,7 @@ const Entry = z.object({
 /** Prefixes of request ids; the rest of an id sorts by creation time. */
 const KINDS = Object.values(REQUEST_ID_PREFIX);
 
-/** What ids of requests created at this instant begin with, after their prefix. */
+/** The start, after their prefix, of the ids of requests created at this instant. */
 const timePart = (instant: Instant): string => encodeTime(Math.max(0, Date.parse(instant)), 10);
 
 /**

@@ -161,7 +161,7 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
 
-/** Whether a run of the reconciler that is at work looks at the request: it is due within a minute. */
+/** Whether a running reconciler will check the request: it is due within a minute. */
 export const isDueSoon = ({ GSI1SK }: Pick<StoredRequest, 'GSI1SK'>, now: Date): boolean =>
   GSI1SK !== undefined && GSI1SK <= addSeconds(toInstant(now), SOON_SECONDS);
 const SOON_SECONDS = 60;
@@ -174,7 +174,7 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
     ? 'expired'
     : request.status;
 
-/** What an entry of a request index tells of its request's status. */
+/** The status of a request, as far as an entry of a request index shows it. */
 export type ListedState = 'unfinished' | 'succeeded' | 'failed';
 /** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
 export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {

@@ -68,8 +68,8 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 });
 
 /**
- * Access pattern 36: marks a queued request as processing, and says when to look at it next if that is to
- * change. Does nothing in any other status.
+ * Access pattern 36: marks a queued request as processing, and sets its next due time if that is to change.
+ * Does nothing in any other status.
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
@@ -85,8 +85,8 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 44: says when to look at a queued request next, which has or had an execution. False in any other
- * status.
+ * Access pattern 44: sets the next due time of a queued request that has or had an execution. False in any
+ * other status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
   const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
@@ -142,7 +142,7 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
-/** What a request gets with its terminal state. */
+/** Attributes that a request gets with its terminal state. */
 interface Settlement {
   finishedAt: Instant;
   refundThousandths: Thousandths;
@@ -197,7 +197,7 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
 
 /**
  * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
- * having failed. False when another attempt marked or listed it meanwhile.
+ * having failed. False if another attempt has expired or rescheduled it since it was read.
  */
 export const postponeExpiry = (
   { requestId, GSI1SK: seenAt }: Pick<StoredRequest, 'requestId' | 'GSI1SK'>,
@@ -220,8 +220,8 @@ export const postponeExpiry = (
   );
 
 /**
- * Access pattern 40: takes a terminal request off the list of work left, once all that follows is started. One
- * that succeeded goes to the list of those that expire. False when it is not listed for a look, or absent.
+ * Access pattern 40: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
+ * successful one moves to the `EXPIRE` list. False when it is not on the `LOOK` list, or absent.
  */
 export const closeWork = ({
   requestId,

@@ -145,7 +145,7 @@ export const requestListing = (accountId: string, email: string) => ({
 });
 
 /**
- * The lists of work left, by when to look at it next. An item is in at most one.
+ * The lists of work left, ordered by next due time. An item is in at most one.
  *
  * `START`: requests that may have no execution. `EXPIRE`: succeeded requests whose files are left to remove at
  * `expiresAt`. `LOOK`: all other work.
@@ -153,9 +153,9 @@ export const requestListing = (accountId: string, email: string) => ({
 export type DueList = 'START' | 'LOOK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
 export const DUE_SHARDS = 4;
-/** Number of partitions in earlier releases. What is listed in the others stays there until it is due. */
+/** Number of partitions in earlier releases. Items in the others stay there until they are due. */
 export const FORMER_DUE_SHARDS = 16;
-/** Lists an item by when to look at it next. `id` chooses the partition. */
+/** Puts an item on a list by its next due time. `id` chooses the partition. */
 export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
   GSI1SK: dueAt,

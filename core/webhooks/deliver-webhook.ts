@@ -116,7 +116,7 @@ const attemptDelivery = async (
   return result;
 };
 
-/** What an attempt is made with, besides the request. */
+/** Options of an attempt, besides the request. */
 interface AttemptContext {
   delivery: string;
   number: number;

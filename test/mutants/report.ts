@@ -37,7 +37,7 @@ export const tableOf = (score: readonly Scored[], suites: readonly Suite[]): str
   ].join('\n');
 };
 
-/** What is missed: a bug that nothing notices, a suite that could not run, too few bugs for the simulation. */
+/** Missed goals: a bug that no suite notices, a suite that could not run, too few bugs noticed by the simulation. */
 export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]): string[] => {
   const missed: string[] = [];
   for (const { mutant, findings } of score) {

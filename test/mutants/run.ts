@@ -1,24 +1,26 @@
 /**
  * Plants bugs one at a time and says which suite notices each: `npm run test:mutants`.
  *
- * - `--runs N`: of the simulation, 2,000 by default and 300 for drawn bugs
- * - `--seed S`: of the simulation, or of the draw
- * - `--no-baseline`: skips the check that the suites pass without a bug
- * - `--copies N`: bugs that are planted at once; a simulation keeps one processor busy
- * - `--table FILE`: writes the score into a page
+ * | for all bugs | |
+ * |---|---|
+ * | `--runs N` | runs of the simulation, 2,000 by default and 300 for drawn bugs |
+ * | `--seed S` | seed of the simulation, or of the draw |
+ * | `--no-baseline` | skips the check that the suites pass without a bug |
+ * | `--copies N` | bugs that are planted at once; a simulation keeps one processor busy |
+ * | `--table FILE` | writes the score into a page |
  *
- * For the bugs of `mutants.ts`:
+ * | for the bugs of `mutants.ts` | |
+ * |---|---|
+ * | `--only NAME`, `--area AREA` | some of them; both repeatable |
+ * | `--suites simulation,unit,workflow` | runs only these |
+ * | `--until-noticed` | runs no further suite for a bug that one has noticed |
+ * | `--results FILE` | keeps every finding, and repeats none that the file has |
  *
- * - `--only NAME`, `--area AREA`: some of them; both repeatable
- * - `--suites simulation,unit,workflow`: asks these
- * - `--until-noticed`: asks no further suite about a bug that one has noticed
- * - `--results FILE`: keeps every finding, and asks nothing again that the file knows
- *
- * For bugs that the rules of `drawn/` make of the code:
- *
- * - `--drawn 200`: draws them at random, others each time without `--seed`
- * - `--paths FILE_OR_FOLDER`: draws from there; repeatable
- * - `--again`: asks again about those that nothing found
+ * | for bugs that the rules of `drawn/` make of the code | |
+ * |---|---|
+ * | `--drawn 200` | draws this many at random, different ones each time without `--seed` |
+ * | `--paths FILE_OR_FOLDER` | draws from there; repeatable |
+ * | `--again` | runs the suites again for bugs that none found |
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

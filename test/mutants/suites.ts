@@ -2,7 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import type { Planting } from './mutant.ts';
 import type { Copy } from './plant.ts';
 
-/** What can notice a bug, in the order in which they are asked. */
+/** The suites that can notice a bug, in the order of their runs. */
 export const SUITES = ['simulation', 'unit', 'workflow'] as const;
 /** `lint` is one rule of the linter: that somebody waits for every promise. */
 export type Suite = (typeof SUITES)[number] | 'lint';
@@ -11,7 +11,7 @@ export type Suite = (typeof SUITES)[number] | 'lint';
 export interface Finding {
   /** `error`: the suite could not run, or did not come to its end in time. That counts as unnoticed. */
   result: 'noticed' | 'unnoticed' | 'error';
-  /** The run of the simulation or the test file that noticed it; what went wrong for an error. */
+  /** The run of the simulation or the test file that noticed it; for an error, its cause. */
   where: string;
   /** The first rule or test that was broken. */
   broken: string;
@@ -59,7 +59,7 @@ const runNode = ({ root }: Copy, args: readonly string[], timeout: number): Prom
     running.add(child);
   });
 
-/** What a suite says of the code in the copy, with `mutants` the bugs that decide which tests are run. */
+/** Runs a suite on the code in the copy. The bugs in `mutants` decide which tests run. */
 export const runSuite = (
   suite: Suite,
   copy: Copy,

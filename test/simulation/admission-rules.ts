@@ -16,7 +16,9 @@ export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
 /** How long a decision may take, from its read of the gate to its write: a choice is fair if it was at any moment of it. */
 const DECISION_MS = 10_000;
-/** A gate with nothing under way, at which requests wait: who should have let them in died, and the sweep does. */
+/**
+ * How long requests may wait at an idle gate: the process that should have admitted them died, and the sweep does.
+ */
 const IDLE_MS = 120_000 + 20_000;
 /** A permit is looked at when its lease has run out, by the next sweep. */
 const SWEEP_MS = 180_000;
@@ -47,9 +49,10 @@ const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
 const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
 
 /**
- * Watches the gates: permits are counted right and never too many, nobody passes one who waits, the next is of the account with
- * the fewest running and its oldest, while nothing fails none comes before one with nothing running that was served longer
- * ago, nobody waits at a gate at which nothing runs, and all are empty in the end.
+ * Checks the gates. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
+ * next request is the oldest of the account with the fewest running. Without faults, no account is served before an
+ * account with nothing running that was served longer ago. No request waits at a gate at which nothing runs. All
+ * gates are empty in the end.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -180,7 +183,7 @@ export class Admission {
     const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
     const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
       account !== accountId &&
-      // Whoever gave a permit back may have died before it let the next one in.
+      // The process that returned a permit may have died before it admitted the next request.
       this.world.evidence.faultAt < since &&
       Math.max(since, servedAt(account)) + MARGIN_MS < servedAt(accountId) &&
       moments.every(({ permits }) => hasNone(permits, account));

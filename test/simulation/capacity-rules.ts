@@ -1,16 +1,21 @@
+import { routeNameOf } from '../../core/admission/route-gates.ts';
 import { listModelRoutes } from '../../core/provider-calls/model-routes.ts';
 import { gateKey } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
 import type { Execution } from './aws/execution.ts';
+import { BOUND_MS } from './liveness-rules.ts';
 import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
-/** How long capacity may stay unused while a request waits for it: while the control loop lives, and when something went wrong. */
-const UNUSED_MS = { alive: 5_000, disturbed: 65_000 } as const;
+/**
+ * How long capacity may stay unused while a request waits for it: while the control loop lives and nothing is wrong, from its death on,
+ * and in all, if a run dies, the next one goes on a minute later and meets a fault.
+ */
+const UNUSED_MS = { alive: 5_000, dead: 65_000, atWorst: 130_000 } as const;
 /** How long functions take to start: one to give a permit back, one to let the next request in. */
 const SLACK_MS = 2_000;
-/** How long after its end a task is known to have finished: callbacks may be lost, and the query after them late. */
-const SEEN_MS = 130_000;
+/** How long after its end a task is known to have finished, if its callback is lost. */
+const SEEN_MS = BOUND_MS.waiting + 20_000;
 /** A dispatch that takes longer than this has been let in. */
 const PASSING_MS = 2_000;
 const LOOP = 'events/reconcile';
@@ -28,8 +33,9 @@ interface Free {
 }
 
 /**
- * Judges the use of capacity by what runs at the providers, not by what the service counts: while a request waits for a route that has
- * room for it, one that waits is let in within 5 s in which the control loop runs, and within 65 s whatever happens.
+ * Checks that capacity is used, from the calls running at the providers and not from the service's own counts. While
+ * a route has room for a waiting request, a request is admitted within 5 s of the control loop's running time, and
+ * within 65 s in any case.
  */
 export class Capacity {
   readonly violations: string[] = [];
@@ -39,8 +45,8 @@ export class Capacity {
   /** The calls of each request that are not known to have finished, by their keys, and the route of its last one. */
   private readonly openCalls = new Map<string, Set<string>>();
   private readonly routeOfCalls = new Map<string, string>();
-  /** The executions that wait, and when they began. */
-  private readonly waiting = new Map<Execution, number>();
+  /** The executions that wait, with the name of the route to which their model led when they began. */
+  private readonly waiting = new Map<Execution, string | undefined>();
   private readonly free = new Map<string, Free>();
   /** The free capacity that was judged already. */
   private readonly judged = new Set<Free>();
@@ -70,10 +76,10 @@ export class Capacity {
   private seeState(execution: Execution): void {
     if (execution.machine !== 'generation') return;
     const isWaiting = execution.state === 'Wait for capacity';
-    if (isWaiting) this.waiting.set(execution, this.world.scheduler.now);
+    // One that leaves has been let in, and another is next.
+    this.free.delete(this.waiting.get(execution) ?? '');
+    if (isWaiting) this.waiting.set(execution, this.nameOf(execution.name));
     else if (!this.waiting.delete(execution)) return;
-    // Whoever leaves has been let in, and somebody else is next.
-    if (!isWaiting) this.free.delete(this.routeOf(execution.name)?.name ?? '');
     this.reconsider();
   }
 
@@ -119,13 +125,16 @@ export class Capacity {
     const { evidence, lambda, scheduler } = this.world;
     const unusedMs = scheduler.now - since;
     const aliveMs = lambda.busyMs(LOOP) - loopMs;
-    const isDisturbed = evidence.faultAt >= since - UNUSED_MS.disturbed;
-    const [spentMs, boundMs] = isDisturbed ? [unusedMs, UNUSED_MS.disturbed] : [aliveMs, UNUSED_MS.alive];
-    if (spentMs > boundMs + SLACK_MS || unusedMs > UNUSED_MS.disturbed + SLACK_MS) {
-      const loop = `the loop ran for ${aliveMs} ms of them`;
-      this.violations.push(
-        `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, and ${loop}`,
-      );
+    const deadMs = scheduler.now - Math.max(since, lambda.lastAtWork(LOOP));
+    const isDisturbed = evidence.faultAt >= since - UNUSED_MS.dead;
+    const isLate =
+      deadMs > UNUSED_MS.dead + SLACK_MS ||
+      (!isDisturbed && aliveMs > UNUSED_MS.alive + SLACK_MS) ||
+      unusedMs > UNUSED_MS.atWorst + SLACK_MS;
+    if (isLate) {
+      const problem = `[unused] ${name} has had room for a waiting request for ${unusedMs} ms, in ${aliveMs} of which the loop ran`;
+      this.world.note(() => problem);
+      this.violations.push(problem);
       this.judged.add(known);
       return;
     }
@@ -135,9 +144,9 @@ export class Capacity {
   /** The routes that requests wait for, with the most calls that one of these makes at once. */
   private waitersByRoute(): Map<string, { route: Route; widest: number }> {
     const waiters = new Map<string, { route: Route; widest: number }>();
-    for (const execution of this.waiting.keys()) {
+    for (const [execution, name] of this.waiting) {
       if (execution.status !== 'RUNNING') this.waiting.delete(execution);
-      const route = execution.status === 'RUNNING' && this.routeOf(execution.name);
+      const route = execution.status === 'RUNNING' && limitedRoute(name);
       if (!route) continue;
       const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
       waiters.set(route.name, { route, widest });
@@ -161,7 +170,7 @@ export class Capacity {
 
   /** Whether a request has calls under way at a route, or has been let in to make some. */
   private isUsing({ requestId }: Life, route: Route): boolean {
-    if (this.routeOf(requestId)?.name !== route.name) return false;
+    if (this.nameOf(requestId) !== route.name) return false;
     if ((this.openCalls.get(requestId)?.size ?? 0) > 0) return !this.isLongDone(requestId);
     const { scheduler, stepFunctions } = this.world;
     const execution = stepFunctions.executionOf(requestId);
@@ -175,7 +184,7 @@ export class Capacity {
     return evidence.callsOf(requestId).every(({ end, made }) => {
       if (!made) return end !== 'open' && end !== 'lost';
       const isTold = !made.forgotten && !evidence.untoldTasks.has(made.id) && !evidence.heldOff.has(made.id);
-      return isTold && made.doneAt + SEEN_MS < scheduler.now;
+      return isTold && Math.max(made.doneAt, evidence.disturbedAt) + SEEN_MS < scheduler.now;
     });
   }
 
@@ -184,14 +193,17 @@ export class Capacity {
     return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
   }
 
-  /** The route of a request: that of its calls, else the one to which its model leads; undefined without a limit. */
-  private routeOf(requestId: string): Route | undefined {
-    const routes = listModelRoutes();
+  /** The route of a request: that of its calls, else the one to which its model leads. */
+  private nameOf(requestId: string): string | undefined {
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
-    const own = routes[model];
-    const name = this.routeOfCalls.get(requestId) ?? (own && `${own.provider}/${own.upstreamModel}`);
-    const route = Object.values(routes).find((one) => `${one.provider}/${one.upstreamModel}` === name);
-    if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
-    return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
+    const route = listModelRoutes()[model];
+    return this.routeOfCalls.get(requestId) ?? (route && routeNameOf(route));
   }
 }
+
+/** A route of the configuration that has a limit; undefined for any other. */
+const limitedRoute = (name: string | undefined): Route | undefined => {
+  const route = Object.values(listModelRoutes()).find((one) => routeNameOf(one) === name);
+  if (!name || (route?.maxRunning == null && route?.requestsPerSecond == null)) return undefined;
+  return { name, limit: route.maxRunning ?? Number.POSITIVE_INFINITY };
+};

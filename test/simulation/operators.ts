@@ -16,7 +16,7 @@ import { callApi } from './api.ts';
 import { deploy } from './deployments.ts';
 import type { Simulation } from './simulation.ts';
 
-/** What a command answers that asks for something that is not so, or no longer. */
+/** Errors of a command whose precondition does not hold, or no longer holds. */
 const REFUSALS = new Set(['ConflictError', 'NotFoundError']);
 
 /** Runs an operator's command in a process that can die like any other. While nothing is wrong it is done or refused. */

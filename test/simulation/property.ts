@@ -197,7 +197,8 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
     totals.faultsMet += outcome.faultsMet;
     totals.outagesMet += outcome.outagesMet;
     options.progress?.(runs, totals);
-    tally(totals, outcome.problems, scenario);
+    const when = `run ${runs}, from ${new Date(run.startsAt).toISOString()}`;
+    tally(totals, outcome.problems, `${when}\n${scenarioText(scenario)}`);
     if (options.survey || run.judged(outcome.problems).length === 0) return;
     fail(scenario, run);
     throw new ProblemsError(outcome.problems);
@@ -231,10 +232,10 @@ export const simulate = async (deployment: Deployment, options: SimulationOption
 /** The name of the rule that a problem breaks, `[name] …`; older rules have none. */
 const ruleOf = (problem: string): string => /^\[([^\]]+)\]/.exec(problem)?.[1] ?? 'unnamed';
 
-const tally = ({ broken }: Totals, problems: readonly string[], scenario: Scenario): void => {
+const tally = ({ broken }: Totals, problems: readonly string[], scenario: string): void => {
   for (const rule of new Set(problems.map(ruleOf))) {
     const example = problems.find((problem) => ruleOf(problem) === rule) ?? '';
-    const known = broken.get(rule) ?? { runs: 0, example: `${example}\n${scenarioText(scenario)}` };
+    const known = broken.get(rule) ?? { runs: 0, example: `${example}\n${scenario}` };
     broken.set(rule, { ...known, runs: known.runs + 1 });
   }
 };

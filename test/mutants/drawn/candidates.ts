@@ -82,7 +82,7 @@ const shownChange = (before: string, after: string): string => {
   return to === ';' || to === '' ? `no ${shortened(from)}` : `${shown(from)} => ${shown(to)}`;
 };
 
-/** What an edit does to the node that it is for, or where the edit is when that is elsewhere. */
+/** The change that an edit makes to its node, or to the edited text if that lies outside the node. */
 const changeOf = ({ node, source }: Place, edit: Edit): string => {
   const range = rangeOf(node);
   const isRemoved = edit.text === '' && node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral';

@@ -31,7 +31,7 @@ export const droppedStep = ({ node, source }: Place): Edit[][] => {
   return isStep ? [[replace(node, ';')]] : [];
 };
 
-/** What an element of a list looks like that is a write: an item of a transaction, or a call that makes one. */
+/** Matches list elements that are writes: items of a transaction, or calls that make one. */
 const WRITE = /\b\w*(Writes?|Check)\(|\b(Put|Update|Delete|ConditionCheck): /;
 
 /** A write of a transaction is left out. */
@@ -68,7 +68,7 @@ export const reordered = ({ node, source }: Place): Edit[][] => {
   });
 };
 
-/** Nobody waits for a call, or for what a function returns from within its `try`. */
+/** A call is not awaited, or a promise is returned from within a `try` without awaiting it. */
 export const droppedAwait = ({ node, ancestors, source }: Place): Edit[][] => {
   if (node.type !== 'AwaitExpression') return [];
   const parent = ancestors.at(-1)?.type;

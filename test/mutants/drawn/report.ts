@@ -12,7 +12,10 @@ export interface DrawnScore {
   equivalent: string | undefined;
 }
 
-/** Whether a suite found a drawn bug. One that does not end, or cannot run, has: nobody would release that. */
+/**
+ * Whether a suite found a drawn bug. A suite that hangs or cannot run counts as having found it: no such change would
+ * be released.
+ */
 export const isFound = ({ result }: Finding): boolean => result !== 'unnoticed';
 
 /** The suite that found a bug; undefined when none did. */
@@ -25,7 +28,7 @@ const hasSurvived = ({ findings, equivalent }: DrawnScore): boolean =>
 /** The drawn bugs that nothing found and that nobody has shown to be none. */
 export const survivorsOf = (score: readonly DrawnScore[]): DrawnScore[] => score.filter(hasSurvived);
 
-/** A bug in a line: where, what, and who found it. */
+/** A bug in a line: its place, the change, and the suite that found it. */
 export const drawnLine = ({ candidate, findings, equivalent }: DrawnScore): string => {
   const { file, line, name } = candidate;
   const finder = finderOf(findings);

@@ -60,7 +60,7 @@ export const choice = ({ node, source }: Place): Edit[][] => {
   return choices.map((one) => [removeFromList(source, one)]);
 };
 
-/** A task is passed over: what led to it leads to what comes after it. */
+/** A task is skipped: its predecessors lead to its successor. */
 export const skippedTask = ({ node, ancestors, source }: Place): Edit[][] => {
   if (node.type !== 'ObjectProperty' || node.key.type !== 'StringLiteral') return [];
   const next = propertyOf(node.value, 'Next')?.value;

@@ -33,7 +33,7 @@ const INDEXES: ReadonlyMap<string, Index> = new Map<string, Index>([
   ),
 ]);
 
-/** Throws unless a read of the table says which kind it is: one that does not may miss what was just written. */
+/** Throws unless a read of the table states its consistency: the default may miss the latest writes. */
 export const needConsistency = (ConsistentRead: boolean | undefined): void => {
   if (ConsistentRead === undefined) throw new Error('A read of the table says whether it is consistent.');
 };
