@@ -145,7 +145,10 @@ export class Capacity {
     const waiters = new Map<string, { route: Route; widest: number }>();
     for (const [execution, name] of this.waiting) {
       if (execution.status !== 'RUNNING') this.waiting.delete(execution);
-      const route = execution.status === 'RUNNING' && limitedRoute(name);
+      const last = this.witness.lives.get(execution.name)?.last;
+      // An operator may have failed it. Its execution then waits for nothing.
+      const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
+      const route = isWaiting && limitedRoute(name);
       if (!route) continue;
       const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
       waiters.set(route.name, { route, widest });
