@@ -8,8 +8,8 @@ import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /**
- * How long capacity may stay unused while a request waits for it: while the control loop lives and nothing is wrong, from its death on,
- * and in all, if a run dies, the next one goes on a minute later and meets a fault.
+ * How long capacity may stay unused while a request waits for it: in undisturbed time of the control loop, after the loop's death, and
+ * in all. A run may die and the next one meet a fault.
  */
 const UNUSED_MS = { alive: 5_000, dead: 65_000, atWorst: 130_000 } as const;
 /** How long functions take to start: one to give a permit back, one to let the next request in. */
@@ -33,8 +33,8 @@ interface Free {
 }
 
 /**
- * Judges the use of capacity by what runs at the providers, not by what the service counts: while a request waits for a route that has
- * room for it, one that waits is let in within 5 s in which the control loop runs, and within 65 s of the loop's death.
+ * Judges the use of capacity by the calls and tasks at the providers, not by the service's own count. A route with room for every request
+ * that waits there lets one in within 5 s of the control loop's time, and within 65 s of the loop's death.
  */
 export class Capacity {
   readonly violations: string[] = [];
@@ -195,7 +195,7 @@ export class Capacity {
     return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
   }
 
-  /** The route of a request: that of its calls, else the one to which its model leads. */
+  /** The route of a request's calls; before the first call, the route of its model. */
   private nameOf(requestId: string): string | undefined {
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
     const route = listModelRoutes()[model];
