@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 
-/** What the OpenAPI document says of a schema, beside what zod can. A schema with an `id` becomes a component. */
+/**
+ * Annotations of a schema in the OpenAPI document that zod cannot express. A schema with an `id` becomes a
+ * component.
+ */
 export interface Documentation {
   id?: string;
   description?: string;

@@ -27,7 +27,7 @@ const errorCodes = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 export const Failure = z.object({ code: z.enum(errorCodes), message: z.string() });
 export type Failure = z.infer<typeof Failure>;
 
-/** What a caller sees of an unexpected error: no internals. */
+/** The error that a caller sees for an unexpected one: no internals. */
 export const UNEXPECTED_ERROR: Failure = {
   code: 'internal_error',
   message: 'Something unexpected went wrong on our side.',
@@ -54,7 +54,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** The most fields a refusal names, and how much of a name, in UTF-16 units: a refusal is small, whatever it refuses. */
+/**
+ * The most fields a refusal names, and the most UTF-16 units of each name: a refusal stays small for any
+ * body.
+ */
 const MAX_NAMED_FIELDS = 20;
 const MAX_NAMED_LENGTH = 100;
 

@@ -51,9 +51,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const PROBE_AFTER_MS = 60_000;
 
 /**
- * Sends a request over HTTP/1.1 and returns the response once its headers are there. Follows no redirect, uses no proxy and
- * never sends twice. Throws the signal's reason, `ConnectTimeoutError`, `SilenceError`, what `lookup` fails with, and Node's
- * errors, which have a `code`.
+ * Sends a request over HTTP/1.1 and returns the response once its headers are there. Follows no redirect,
+ * uses no proxy and never sends twice. Throws the signal's reason, `ConnectTimeoutError`, `SilenceError`, the
+ * error of `lookup`, and Node's errors, which have a `code`.
  */
 export const exchange = async (url: URL, options: ExchangeOptions): Promise<ExchangeResponse> => {
   const { signal, body, silenceLimitMs = 0, maxResponseBytes } = options;
@@ -80,9 +80,9 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<Exch
   request.once('socket', (socket) => {
     const watch = (): void => {
       const { bytesRead } = socket;
-      // A process that was busy reads what has arrived meanwhile before it judges.
+      // A process that was busy first reads the data that arrived in the meantime.
       setImmediate(() => {
-        // What waits for its reader is no silence either.
+        // Data that waits for its reader is no silence either.
         const isHeard = socket.bytesRead > bytesRead || response?.readableLength;
         if (isHeard) socket.setTimeout(silenceLimitMs);
         else end(new SilenceError('The server was silent for too long.'));
@@ -119,6 +119,6 @@ const limitedTo = (maxBytes: number, body: Readable): Readable => {
       else callback(new ResponseExceededMaxSizeError(`The body has more than ${maxBytes} bytes.`));
     },
   });
-  // Whoever reads the limited body gets its error.
+  // The reader of the limited body gets its error.
   return pipeline(body, limit, () => undefined);
 };

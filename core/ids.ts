@@ -20,7 +20,7 @@ export const ACCOUNT_ID_PATTERN = `${ACCOUNT_ID_PREFIX}${ULID_PATTERN}`;
 
 const ULID_RANDOM_CHARACTERS = 16;
 
-/** A ULID, its random part drawn at once: by itself `ulid` asks the system for each of its characters. */
+/** A ULID, its random part drawn in one call: by default, `ulid` draws from the system for each character. */
 const newUlid = (now: Date): string => {
   const bytes = randomBytes(ULID_RANDOM_CHARACTERS);
   let index = 0;

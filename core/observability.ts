@@ -1,7 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The dimension by which the metrics of one stack are told from those of another in the same account and region. */
+/**
+ * The dimension that separates the metrics of one stack from another stack's in the same account and region.
+ */
 export const STACK_DIMENSION = 'service';
 /** The CloudWatch namespace of all metrics. */
 export const METRIC_NAMESPACE = 'GenerationService';
@@ -13,8 +15,8 @@ export const METRIC = {
   /** A request that ended. Outcome: `succeeded` or `failed`. */
   requestEnded: 'RequestsEnded',
   /**
-   * 1 for a request that failed, 0 for one that succeeded: its average is the share that failed. A metric of its own, since an alarm can
-   * look at ten metrics at most, and `requestEnded` is one for each model and outcome.
+   * 1 for a failed request, 0 for a successful one: its average is the share of failures. Separate from
+   * `requestEnded`, which is one metric per model and outcome: an alarm can combine ten metrics at most.
    */
   requestFailed: 'RequestsFailed',
   /** Seconds from the creation of a request to its success. */
@@ -55,7 +57,7 @@ export const METRIC = {
   filesNotRemoved: 'FilesNotRemoved',
   /** A webhook whose delivery was given up. */
   webhookGivenUp: 'WebhookGivenUp',
-  /** A provider call whose reported usage is not what was billed. Direction: `more` or `less`. */
+  /** A provider call whose reported usage differs from the billed amount. Direction: `more` or `less`. */
   providerUsageDiffers: 'ProviderUsageDiffers',
   /** A provider's output that could not be stored. The provider charges for it, and its price is refunded. */
   outputStorageFailed: 'OutputStorageFailed',

@@ -24,21 +24,25 @@ const answer = async (url: string, body: Record<string, unknown>): Promise<void>
   }
 };
 
-/** What a custom resource did. Another `physicalId` than before replaces the resource: CloudFormation then deletes the one before. */
+/**
+ * The result of a custom resource. A changed `physicalId` replaces the resource: CloudFormation then deletes
+ * the old one.
+ */
 export interface CustomResourceOutcome {
   physicalId: string;
   /** Attributes for `Fn::GetAtt`. */
   data?: Record<string, string>;
 }
 
-/** What failed, in words for whoever deploys. */
+/** An error with a message for the person who deploys. */
 export class CustomResourceError extends Error {
   override name = 'CustomResourceError';
 }
 
 /**
- * Makes the Lambda handler of a custom resource. What `run` throws fails the deployment: with its message if it is a
- * `CustomResourceError`, else with the name of the log stream, since errors of AWS name resources.
+ * Makes the Lambda handler of a custom resource. An error of `run` fails the deployment. The reason shown is
+ * the message of a `CustomResourceError`, else only the name of the log stream, since errors of AWS name
+ * resources.
  */
 export const customResource =
   (run: (event: CloudFormationCustomResourceEvent, context: Context) => Promise<CustomResourceOutcome>) =>

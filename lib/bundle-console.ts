@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
 /**
- * The console's script and style sheet, and the licenses of the packages in them, by the names of their files. Rules that it shares with
- * the service are bundled from `core/`; what those need of Node.js is `console/node-net.ts`.
+ * The console's script, style sheet, and licenses of bundled packages, by file name. Rules shared with the
+ * service are bundled from `core/`; `console/node-net.ts` stands in for the Node.js module that they import.
  */
 export const bundleConsole = async (): Promise<Record<string, string | Uint8Array>> => {
   const { outputFiles, metafile } = await build({

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Folders of `functions/`; each file is the entry point of one function. */
 const ENTRY_FOLDERS = ['api', 'workflow', 'events', 'media'];
 
-/** The function that stands in for the providers is not of ours. */
+/** The function that stands in for the providers comes from the sandbox, not from `functions/`. */
 const SANDBOX = {
   [join('sandbox', 'answer-as-providers', 'index')]: join(root, 'packages/sandbox/src/function/index.ts'),
 };

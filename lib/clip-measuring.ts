@@ -6,8 +6,9 @@ import { ServiceFunction } from './service-function.ts';
 const TIMEOUT_SECONDS = 10;
 
 /**
- * Copies and measures reference videos. What strangers' servers send is parsed in a function of its own, whose role may do nothing
- * but write its log, and put and delete copies under their prefix, so that the one that debits accounts never sees it.
+ * Copies and measures reference videos. Untrusted files are parsed in a separate function, so never in the
+ * function that debits accounts. Its role can only write its log, and put and delete copies under their
+ * prefix.
  */
 export class ClipMeasuring extends Construct {
   readonly measureClips: ServiceFunction;

@@ -10,7 +10,7 @@ import type { Construct } from 'constructs';
 import { CONSOLE_PATHS } from '../core/files/pages.ts';
 import { pageBehavior } from './public-pages.ts';
 
-/** What the console's behaviours need. */
+/** Props of the console's behaviours. */
 export interface ConsoleProps {
   /** The bucket with its pages. */
   origin: IOrigin;
@@ -46,7 +46,7 @@ export const consoleBehaviors = (
   };
 };
 
-/** What the console may load: what comes from the same place, and images and videos from where the files are. */
+/** The console's content security policy. Images and videos may also come from the origin of the files. */
 const contentPolicy = (filesUrl: string | undefined): string => {
   const files = filesUrl === undefined ? '' : ` ${new URL(filesUrl).origin}`;
   return [

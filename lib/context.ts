@@ -72,7 +72,10 @@ const json = <Schema extends z.core.$ZodType>(schema: Schema) =>
     }
   }, schema);
 
-/** What CloudWatch Logs takes: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+/**
+ * Retention periods that CloudWatch Logs takes:
+ * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+ */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653];
 
 /** CloudFront takes certificates of this region only. */
@@ -209,12 +212,15 @@ export type StackContext = z.infer<typeof StackContext>;
 const REAL_KEYS = ['MODELARK_API_KEY', 'MODELSTUDIO_API_KEY'];
 
 /**
- * Keys that the CDK sets, or keeps in `cdk.json`: feature flags, settings of its command line, and what it has looked up in
- * an account.
+ * Keys that the CDK sets, or keeps in `cdk.json`: feature flags, settings of its command line, and cached
+ * look-ups in an account.
  */
 const KEY_OF_CDK = /[@:]|^cdk-|^acknowledged-issue-numbers$/;
 
-/** A key that nothing reads is a mistake: `-c alarmemail=…` would deploy a stack whose alarms reach nobody. */
+/**
+ * A key that nothing reads is a mistake: `-c alarmemail=…` would deploy a stack with alarms that notify no
+ * address.
+ */
 const unknownKeysIn = (keys: readonly string[]): z.core.$ZodIssue[] => {
   const known = Object.keys(StackContext.shape);
   return keys

@@ -22,7 +22,7 @@ import {
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { ServiceFunction } from './service-function.ts';
 
-/** What the dashboard shows. */
+/** The resources on the dashboard. */
 export interface DashboardProps {
   api: RestApi;
   table: Table;

@@ -9,7 +9,7 @@ const TIMEOUT = Duration.minutes(15);
 /** How long CloudFormation waits for an answer: for the function, and for Lambda to run it again after a crash. */
 const SERVICE_TIMEOUT = Duration.minutes(40);
 
-/** What the stopper works on. */
+/** Props of the stopper. */
 export interface ExecutionStopperProps {
   bundleOf: (name: string) => string;
   /** In the order in which their executions are stopped: those first that start executions of the others. */
@@ -17,8 +17,8 @@ export interface ExecutionStopperProps {
 }
 
 /**
- * Stops what still runs before CloudFormation deletes or replaces a state machine, which otherwise waits for hours. What
- * starts executions by itself is deleted before: see `after`.
+ * Stops what still runs before CloudFormation deletes or replaces a state machine, which otherwise waits for
+ * hours. Resources that start executions are deleted before: see `after`.
  */
 export class ExecutionStopper extends Construct {
   private readonly resources: CustomResource[];

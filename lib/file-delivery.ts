@@ -24,11 +24,11 @@ import { emptySecret } from './provider-secrets.ts';
 import { publicBehaviors } from './public-pages.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** What the file delivery serves, and from where. */
+/** The content that the file delivery serves, and its origins. */
 export interface FileDeliveryProps {
   bucket: Bucket;
   bundleOf: (name: string) => string;
-  /** What the console calls, where there is one. */
+  /** The API that the console calls, if the console is deployed. */
   httpApi: HttpApi;
   /** `deliveryBaseUrl` replaces the distribution's own domain. */
   context: Pick<

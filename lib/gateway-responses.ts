@@ -35,7 +35,7 @@ export const GATEWAY_RESPONSES: [ResponseType, Omit<GatewayResponseOptions, 'typ
   // The gateway's names for an unknown path. `http-api.ts` gives every path a method, so that these are not met.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.RESOURCE_NOT_FOUND, gatewayError('not_found', NO_SUCH_ROUTE)],
-  // What `http-api.ts` lets every unknown path come to.
+  // The gateway's error for every unknown path, by `http-api.ts`.
   [ResponseType.INVALID_API_KEY, gatewayError('not_found', NO_SUCH_ROUTE)],
   [ResponseType.REQUEST_TOO_LARGE, gatewayError('validation_error', 'The request body is too large.')],
   // Only the mocks that answer 405 check the content type. This replaces their response for a rare one.

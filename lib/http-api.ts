@@ -47,7 +47,7 @@ const REFUSED_MEDIA_TYPES = [
   'text/xml',
 ];
 
-/** What the context says of the API. */
+/** Settings of the API from the context. */
 export type HttpApiContext = Pick<
   StackContext,
   | 'publicBaseUrl'
@@ -171,9 +171,10 @@ const resourcesBelow = (parent: IResource & Construct): Resource[] =>
     .flatMap((child) => [child, ...resourcesBelow(child)]);
 
 /**
- * Answers every call with `not_found`, by the gateway alone. Such a method wants a key of the gateway's own, of which there
- * are none, and `INVALID_API_KEY` becomes `not_found`: the gateway judges the key before the content type, of which a mock
- * integration takes only those that it lists.
+ * Answers every call with `not_found`, by the gateway alone. The method requires an API Gateway key, and
+ * there are none, so that every call ends as `INVALID_API_KEY`, which is answered as `not_found`. A mock
+ * integration alone would take only the content types that it lists; the key is checked before the content
+ * type.
  */
 const refuseAsUnknown = (resource: IResource): void => {
   resource.addMethod('ANY', new MockIntegration(), { apiKeyRequired: true });

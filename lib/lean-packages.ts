@@ -4,7 +4,7 @@ import type { ImportKind, Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What stands in for a module, for the kinds of import named: all of an ES module by default. */
+/** A replacement for a module, for the kinds of import named: all of an ES module by default. */
 interface StandIn {
   filter: RegExp;
   contents: string;
@@ -14,20 +14,20 @@ const ANY_IMPORT: readonly ImportKind[] = ['import-statement', 'dynamic-import']
 const NAMESPACE = 'lean';
 
 /**
- * What a function has in place of the SDK's chain of credential sources, which asks files and hosts and brings four clients of its
- * own: Lambda gives a function its credentials in the environment.
+ * Replaces the SDK's chain of credential sources, which reads files, calls hosts and bundles four more
+ * clients: Lambda puts a function's credentials in the environment.
  */
 const CREDENTIALS: StandIn = {
   filter: /^@aws-sdk\/credential-provider-node$/,
   contents: "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';",
 };
-/** The same for clients that also take bearer tokens, which ours do not send. */
+/** The same for clients that also take bearer tokens: the functions send none. */
 const TOKENS: StandIn = {
   filter: /^@aws-sdk\/token-providers$/,
   contents:
     "export const nodeProvider = () => async () => { throw new Error('There is no token.'); };\nexport const fromEnvSigningName = nodeProvider;",
 };
-/** The SDK loads it on demand for operations that stream events, of which we call none. */
+/** The SDK loads it on demand for operations that stream events. The functions call none. */
 const EVENT_STREAMS: StandIn = {
   kinds: ['dynamic-import'],
   filter: /^@smithy\/core\/event-streams$/,
@@ -49,15 +49,19 @@ const SCHEMAS = /@aws-sdk\/[^/]+\/dist-es\/(.+\/)?schemas\/schemas_0\.js$/;
 /** A schema: a variable whose value is an array. Nothing happens when it is evaluated, which esbuild cannot see. */
 const SCHEMA = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
 
-/** How a client is set up by default. Some would use HTTP/2, which none of ours does, and load it at each cold start. */
+/**
+ * The default settings of a client. Some choose HTTP/2, which no function uses, and load it at each cold
+ * start.
+ */
 const SETTINGS = /@aws-sdk\/client-[^/]+\/dist-es\/runtimeConfig\.js$/;
 
 /** A client reads only its version of its package's description. */
 const DESCRIPTIONS = /@aws-sdk\/[^/]+\/package\.json$/;
 
 /**
- * Leaves out of a bundle what no function of ours uses of the AWS SDK and esbuild would keep: other sources of credentials, and
- * the schemas of operations that are not called, and HTTP/2; and of Node what an import of its HTTP client would load.
+ * Removes code from a bundle that no function uses, but esbuild would keep. From the AWS SDK: other sources
+ * of credentials, schemas of unused operations, and HTTP/2. From Node: modules loaded by an import of its
+ * HTTP client.
  */
 export const leanPackages: Plugin = {
   name: 'lean-packages',

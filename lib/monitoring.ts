@@ -24,7 +24,7 @@ import {
 import { PROVIDER_IDS } from '../core/provider-calls/providers.ts';
 import type { StackContext } from './context.ts';
 
-/** What is monitored, and who is notified. */
+/** The monitored resources, and the address to notify. */
 export interface MonitoringProps {
   api: RestApi;
   generation: { stateMachine: StateMachine };
@@ -35,7 +35,7 @@ export interface MonitoringProps {
 
 /** Files are removed within a minute or two of their time. */
 const OVERDUE_SECONDS = 900;
-/** Due work is looked at within seconds while the reconciler runs. */
+/** Due work is checked within seconds while the reconciler runs. */
 const UNSEEN_SECONDS = 180;
 /** The time limit of an execution of `generation`, and half an hour to settle what it left. */
 const STUCK_SECONDS = 19_800;
@@ -82,7 +82,8 @@ export class Monitoring extends Construct {
       'LedgerNotVerified',
       serviceMetric(METRIC.ledgerVerified, {}).with({ period: Duration.days(1) }),
       'The ledgers have not been verified for two days.',
-      // A run writes 0 when it begins, so that one that fails is seen. The first run comes a day after the first deployment.
+      // A run writes 0 when it begins, so that a failed run is seen. The first run comes a day after the
+      // first deployment.
       { below: 1, periods: 2, orNoData: true },
     );
     const failed = { period: Duration.minutes(5) };

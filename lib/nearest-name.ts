@@ -1,7 +1,10 @@
 /** Typing errors at which a name is still taken for another. */
 const MAX_ERRORS = 2;
 
-/** The name that `text` most probably stands for, whatever its case and punctuation; undefined when it resembles none. */
+/**
+ * The name that `text` most probably stands for, ignoring case and punctuation; undefined when it resembles
+ * none.
+ */
 export const nearestName = (text: string, names: readonly string[]): string | undefined => {
   const [nearest] = names
     .map((name) => ({ name, errors: editDistance(plain(text), plain(name)) }))

@@ -18,8 +18,8 @@ import { ServiceFunction } from './service-function.ts';
 const PUBLISH_TIMEOUT = Duration.minutes(5);
 
 /**
- * What the pages may load: what comes from the same place, and the styles and the search worker that Redoc makes itself. Held by
- * browsers, whatever the scripts try.
+ * The content security policy of the pages. They load from their own origin only, apart from the styles and
+ * the search worker that Redoc generates. Browsers enforce it; scripts cannot loosen it.
  */
 const CONTENT_POLICY = [
   "default-src 'self'",
@@ -47,7 +47,7 @@ export const publicBehaviors = (
   return Object.fromEntries(PUBLIC_PATHS.map((pattern) => [pattern, behavior]));
 };
 
-/** What a behaviour for pages needs. */
+/** Props of a behaviour for pages. */
 export interface PageBehaviorProps {
   origin: IOrigin;
   responseHeadersPolicyName: string;
@@ -75,7 +75,7 @@ export const pageBehavior = (
   }),
 });
 
-/** What the public pages need. */
+/** Props of the public pages. */
 export interface PublicPagesProps {
   bucket: Bucket;
   bundleOf: (name: string) => string;

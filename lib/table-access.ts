@@ -14,7 +14,7 @@ export type WriteOperation =
 /** Which items a function may touch: the kinds of their partitions, and the operations. */
 export interface ItemAccess {
   reads: readonly [kinds: readonly PartitionKind[], ...operations: ReadOperation[]];
-  /** One list for all writes: a transaction is judged by all its partitions, whichever way IAM looks at it. */
+  /** One list for all writes: IAM may check a transaction against all its partitions. */
   writes?: readonly [kinds: readonly PartitionKind[], ...operations: WriteOperation[]];
   /** Partitions that are only queried. */
   queries?: readonly PartitionKind[];
@@ -59,9 +59,9 @@ const listOf = (kind: PartitionKind): ItemAccess => ({
   ...ACCOUNT,
   reads: [['accounts', kind], 'BatchGetItem', 'GetItem'],
 });
-/** What calls providers, or reads what they made, reaches nothing but requests: no account, key or ledger. */
+/** Functions that call providers or read their outputs reach only requests: no account, key or ledger. */
 const TASK: ItemAccess = { reads: [['requests'], 'GetItem', 'Query'], writes: [['requests'], 'UpdateItem'] };
-/** What ends a request refunds it. */
+/** Functions that end a request also refund it. */
 const END: ItemAccess = {
   reads: [['requests', 'accounts'], 'GetItem', 'Query'],
   writes: [['requests', 'accounts', 'endUsers', 'ledgers'], 'PutItem', 'UpdateItem'],
@@ -139,7 +139,6 @@ export const TABLE_ACCESS: Record<TableUser, ItemAccess> = {
   },
   'reconcile-lost': { ...END, gates: LEAVE },
   'verify-ledgers': {
-    reads: [['accounts', 'requests', 'ledgers', 'ledgerCheckpoints'], 'BatchGetItem', 'GetItem', 'Query'],
-    writes: [['ledgerCheckpoints'], 'PutItem'],
+    reads: [['accounts', 'requests', 'ledgers'], 'BatchGetItem', 'GetItem', 'Query'],
   },
 };

@@ -3,15 +3,15 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 
-/** What the firewall guards, and the calls that one address may make in 5 min. */
+/** The API behind the firewall, and the most calls of one address in 5 min. */
 export interface WebAclProps {
   api: RestApi;
   requestsPer5Minutes: number;
 }
 
 /**
- * Rules of the common group that our API breaks by design, so that they only count: bodies up to 256 KiB, prompts with any
- * text, bodies with URLs, and providers that call back without a user agent.
+ * Rules of the common group that only count matches, because the API breaks them by design. It takes bodies
+ * up to 256 KiB, prompts with any text, bodies with URLs, and callbacks without a user agent.
  */
 const COUNTED_COMMON_RULES = [
   'SizeRestrictions_BODY',

@@ -80,8 +80,8 @@ export class Workflow<Task extends string> extends Construct {
   }
 
   /**
-   * What a Distributed Map needs, which the L2 cannot derive from a definition given as text. A policy of its own: in the role's, the
-   * state machine would depend on itself.
+   * Permissions of a Distributed Map: the L2 cannot derive them from a definition given as text. They are in
+   * a separate policy: in the role's own, the state machine would depend on itself.
    */
   private allowMap(label: string): void {
     const { stateMachine } = this;

@@ -1,7 +1,7 @@
-/** Where `npm start` serves the API, the console and the reference unless told otherwise. */
+/** The default address where `npm start` serves the API, the console and the reference. */
 export const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 
-/** What the demo says at its end: what it made, and what to do next. */
+/** The last output of the demo: the files it made, and the next steps. */
 export const demoEnding = (files: readonly string[]): string =>
   [
     `Saved: ${files.join(', ')}`,

@@ -8,12 +8,13 @@ const PROGRAMS: Readonly<Record<string, InlineProtocol>> = {
   WezTerm: 'iterm2',
 };
 
-/** Variables that say that something else reads the output before a terminal, or that nobody watches. */
+/** Variables set when another program reads the output before the terminal, or there is no terminal. */
 const BETWEEN = ['TMUX', 'STY', 'CI'];
 
 /**
- * The protocol of the terminal behind standard output; undefined when it speaks none, is not known, or is not reached directly:
- * under tmux, screen or CI, or when the output is piped. Only the environment is looked at: nothing is asked of the terminal.
+ * The image protocol of the terminal behind standard output; undefined when it has none or is unknown. Also
+ * undefined when it is not reached directly: under tmux, screen or CI, or through a pipe. Reads only the
+ * environment: sends no query to the terminal.
  */
 export const inlineProtocolOf = (
   environment: Readonly<Record<string, string | undefined>>,

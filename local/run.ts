@@ -100,12 +100,12 @@ const describe = (
 });
 
 /**
- * Starts the whole service on loopback; resolves when it takes requests:
+ * Starts the whole service on loopback. Resolves when it takes requests. The steps:
  *
- * 1. takes the data directory;
- * 2. starts the sandbox providers, and synthesizes the stack with their addresses and its own in the context;
- * 3. runs the stack;
- * 4. creates the account `demo` on a first start, and writes `local.json`.
+ * 1. Take the data directory.
+ * 2. Start the sandbox providers, and synthesize the stack with their addresses and its own in the context.
+ * 3. Run the stack.
+ * 4. Create the account `demo` on a first start, and write `local.json`.
  *
  * Rejects with everything stopped when a step fails.
  */
@@ -168,7 +168,8 @@ export const startLocalRun = async (
   const findAccount = async (running: LocalAws) => {
     const known = data.readAccount();
     if (known) return known;
-    // The operators' command line needs a description of the run, but nobody else may take the run for ready.
+    // The operators' command line needs a description of the run, but it must not show the run as ready to
+    // others.
     const noAccount = { apiKey: '', accountId: '', webhookSecret: '' };
     data.writeRunFile(
       { ...describe(running, sandbox?.url ?? null, operatorToken), ...noAccount },

@@ -36,14 +36,14 @@ export const failByOperator = async (requestId: string, operatorNote?: string): 
   return getRequest(requestId);
 };
 
-/** The lists that unfinished requests are in. One that starts goes from the first to the second. */
+/** The lists that unfinished requests are in. A request that starts moves from the first to the second. */
 const UNFINISHED: readonly DueItem['list'][] = ['START', 'LOOK'];
 /** Items of each of the 16 partitions of a list that are read at once. */
 const PER_PARTITION = 10;
 /** Requests failed at once. Those of one account change one balance, so more would only get in each other's way. */
 const PARALLEL = 4;
 
-/** What failing all requests came to. */
+/** The result of failing all requests. */
 export interface FailedRequests {
   failed: number;
   /** Requests that could not be failed, each with the reason. */
@@ -51,8 +51,9 @@ export interface FailedRequests {
 }
 
 /**
- * Fails every unfinished request as `failByOperator` does, page by page, and goes on when one cannot be failed. Repeats that until no
- * request is left but these, also those accepted meanwhile, or until `isTime` says no. `said` is told how many have failed so far.
+ * Fails every unfinished request as `failByOperator` does, page by page, and continues when a request cannot
+ * be failed. Repeats that, to include requests accepted during the run, until only those are left or `isTime`
+ * returns false. Calls `said` with the number failed so far.
  */
 export const failUnfinishedRequests = async (
   isTime: () => boolean,

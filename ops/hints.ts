@@ -1,7 +1,7 @@
 import { ServiceError } from '../core/errors.ts';
 import { TargetError } from './target.ts';
 
-/** What to do after an error of the service, by its message. */
+/** Advice after an error of the service, by its message. */
 const HINTS_BY_MESSAGE: readonly [RegExp, string][] = [
   [/^There is no request \S+\.$/, 'List requests with: requests list'],
   [/^There is no account /, 'List accounts with: accounts list'],
@@ -18,7 +18,7 @@ const CREDENTIALS = 'Check the AWS credentials of this shell: aws sts get-caller
 const REFUSED = "These AWS credentials may not do this: docs/operating.md, The operators' command line";
 const LATER = 'Repeat the command in a minute.';
 
-/** What to do after an error of AWS or of the network, by its name or code. */
+/** Advice after an error of AWS or of the network, by its name or code. */
 const HINTS_BY_NAME: Readonly<Record<string, string>> = {
   AccessDenied: REFUSED,
   AccessDeniedException: REFUSED,

@@ -91,8 +91,9 @@ const shortened = (cell: Cell): Cell => (typeof cell === 'string' ? cell.replace
 /**
  * A table with a header line and one line per row. Columns with numbers are right-aligned; no rows show as `(none)`.
  *
- * One that is wider than `columns` has its text wrapped, then its times without year and milliseconds and its `cut`
- * columns cut. If that does not suffice, each row becomes a block of fields: nothing is lost on a narrow terminal.
+ * If a table is wider than `columns`, its text is wrapped; then its times lose year and milliseconds, and its
+ * `cut` columns are cut. If that does not suffice, each row becomes a block of fields: nothing is lost on a
+ * narrow terminal.
  */
 export const formatTable = (
   head: readonly Head[],

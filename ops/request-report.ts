@@ -63,7 +63,7 @@ export const loadRequestReport = async (requestId: string, now: Date): Promise<R
   ]);
   const deliveries = new Set([requestId, ...webhooks.map(({ delivery }) => delivery)]);
   const [entries, executions, attempts, wait, files] = await Promise.all([
-    listEntriesOfRequest(account, request),
+    listEntriesOfRequest(request, account.ledgerEntries),
     Promise.all([
       findExecutionHistory('generation', requestId),
       ...[...deliveries].map((delivery) => findExecutionHistory('webhook-delivery', delivery)),

@@ -134,7 +134,7 @@ const tellQueueWaits = ({ request, executions }: RequestReport): StorySpan[] =>
 
 const future = (instant: Instant, now: Date): Instant | null => (instant > toInstant(now) ? instant : null);
 
-/** What each provider calls back about; the adapters' `callsBack` says the same. */
+/** The kinds of request that each provider calls back about; same as the adapters' `callsBack`. */
 export const CALLS_BACK: Readonly<Record<ProviderId, readonly StoredRequest['kind'][]>> = {
   modelark: ['video'],
   modelstudio: [],
@@ -186,7 +186,7 @@ const tellStoring = ({ request, attempts, executions, files }: RequestReport): S
       .at(-1);
   const outputs: StoredOutput[] =
     request.outputs ?? request.storedSoFar ?? produced.map((_, index) => ({ index }));
-  // Without an execution's history, only what was stored shows that storing began.
+  // Without an execution's history, only stored outputs show that storing began.
   if (from === undefined || (entered === undefined && !request.outputs && !request.storedSoFar)) return [];
   const end = enteredLast(executions, 'Settle request') ?? request.finishedAt ?? null;
   return outputs.map(({ index, objectKey }): StorySpan => {

@@ -26,9 +26,9 @@ const INDEX_DELAY_SECONDS = 10;
 const MAX_ENDED = 500;
 
 /**
- * Looks at the requests of these accounts: all that are unfinished, and those created since the first look, also after they
- * ended. Each look returns them as they are at `now`, newest first. The first look reads the accounts' whole lists, later ones
- * the new requests and the records that had not ended.
+ * Watches the requests of these accounts: all unfinished ones, and those created since the first read, also
+ * after they ended. Each read returns them as they are at `now`, newest first. The first read covers the
+ * accounts' whole lists, later ones only new requests and unfinished records.
  */
 export const watchRequests = (
   accounts: () => Promise<readonly Pick<Account, 'accountId'>[]>,
@@ -39,9 +39,9 @@ export const watchRequests = (
   return async (now) => {
     const createdFrom = addSeconds(toInstant(lookedAt ?? start), -INDEX_DELAY_SECONDS);
     const filters: AccountRequestFilter[] = [
-      // What was unfinished before is known since the first look.
+      // Requests that were unfinished before are known from the first read.
       { state: 'unfinished', createdFrom: lookedAt === undefined ? undefined : createdFrom },
-      // Also those that begin and end between two looks.
+      // Also those that begin and end between two reads.
       { createdFrom: createdFrom > toInstant(start) ? createdFrom : toInstant(start) },
     ];
     const listed = await listIds(await accounts(), filters);

@@ -6,7 +6,10 @@ export type Screen = (text: string) => void;
 
 const UP_AND_CLEAR = (lines: number): string => `\u001b[${lines}A\u001b[0J`;
 
-/** A screen on a terminal; undefined when there is none. What does not fit is cut, so that the next text finds the first line. */
+/**
+ * A screen on a terminal; undefined when there is none. Text that does not fit is cut, so that the next text
+ * starts on the same first line.
+ */
 export const createScreen = (streams: Streams): Screen | undefined => {
   if (streams.columns === undefined) return undefined;
   let shownLines = 0;

@@ -1,4 +1,4 @@
-/** The text with a space in place of control characters: they could move the cursor or break the line. */
+/** Replaces control characters with spaces: they could move the cursor or break the line. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
 
 const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;

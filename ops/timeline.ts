@@ -8,12 +8,12 @@ const DEFAULT_COLUMNS = 120;
 /** Fewest columns of the bars; a terminal that is narrower shows none. */
 const MIN_BAR_COLUMNS = 12;
 const MAX_BAR_COLUMNS = 60;
-/** Fewest columns left beside the bars for what a span was. */
+/** Fewest columns left beside the bars for the label of a span. */
 const MIN_WHAT_COLUMNS = 12;
 
 /**
- * Spans as one line each: when it began (UTC) and how long after the first, how long it took, what it was and how it ended,
- * and a bar. Idle time is drawn short. A bar's dotted part is planned; `…` marks what goes on.
+ * Formats spans, one line each: start (UTC), offset from the first span, duration, label, outcome, and a bar.
+ * Idle time is drawn short. A bar's dotted part is planned; `…` marks a span that goes on.
  */
 export const formatTimeline = (
   spans: readonly StorySpan[],
@@ -53,7 +53,7 @@ export const formatTimeline = (
     .join('\n');
 };
 
-/** A span as one line of a log: when it began, how long it takes where its end is known, what it was, how it ended. */
+/** A span as one line of a log: begin, duration if its end is known, label, outcome and detail. */
 export const formatSpan = ({ from, until, label, outcome, detail }: StorySpan): string => {
   const takes = until === null ? '…' : ` (${formatSeconds(secondsBetween(from, until))})`;
   const ended = [outcome, detail].filter((part) => part !== undefined).join(', ');

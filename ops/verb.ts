@@ -25,25 +25,25 @@ export interface Streams {
   /** Size of the terminal behind `out`; absent when it is none. */
   columns?: number | undefined;
   rows?: number | undefined;
-  /** Says what goes on when a command takes long; absent when nobody watches. */
+  /** Shows the progress of a slow command; absent without a terminal. */
   progress?: Progress | undefined;
   /** Keeps Ctrl-C from ending the process from now on: it aborts the signal instead, once. */
   catchInterrupt?(): AbortSignal;
 }
 
-/** What a verb has besides its options. */
+/** Context of a verb, besides its options. */
 export interface Surroundings {
   streams: Streams;
   json: boolean;
-  /** Says what goes on, for a command that takes long. */
+  /** Reports the progress of a slow command. */
   say(text: string): void;
-  /** Says nothing from now on: the verb shows by itself what goes on. */
+  /** Stops the progress messages: the verb shows its own progress. */
   quiet(): void;
 }
 
 /**
- * The action of a command. It checks its options (throwing `UsageError`), awaits `connected` once, and then calls `core`.
- * One that has printed by itself returns nothing.
+ * The action of a command. It checks its options (throwing `UsageError`), awaits `connected` once, and then
+ * calls `core`. A verb that has printed its result returns nothing.
  */
 export type Verb<Options> = (
   options: Options,

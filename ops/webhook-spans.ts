@@ -16,7 +16,7 @@ export const tellWebhookSpans = (report: RequestReport, now: Date): StorySpan[] 
   ]);
 
 interface Delivery {
-  /** What an operator started is told apart from what the end of the request started. */
+  /** Label: `webhook` if the end of the request started the delivery, `webhook again` if an operator did. */
   prefix: string;
   attempts: WebhookAttempt[];
   execution: ExecutionHistory | undefined;

@@ -4,7 +4,7 @@ import type { CancelAnswer, ProviderAnswer, ProviderId, Taken } from '../core/pr
 import type { HttpAnswer } from './http.ts';
 import { logUnreadable } from './reading.ts';
 
-/** What a provider's error code means to us. */
+/** The class of a provider's error code. */
 export type ErrorClass =
   /** The provider refused the content. */
   | 'content'
@@ -102,8 +102,9 @@ export const failedTask = (
 };
 
 /**
- * The answer for a query that did not tell the state of its task: repeat it later, and not before the provider's
- * `Retry-After`. A refusal of our credential or account is told apart from slowness, and counted for an alarm.
+ * The answer for a query that did not report the state of its task: repeat it later, and not before the
+ * provider's `Retry-After`. A refusal of our credential or account is distinguished from slowness, and
+ * counted for an alarm.
  */
 export const untoldTask = (
   provider: ProviderId,
@@ -141,7 +142,9 @@ const lost = (provider: ProviderId, reason: string): ProviderAnswer => {
   return { kind: 'lost', failure: LOST };
 };
 
-/** What came of a cancelling call, by the code in its body. A provider that has cancelled says nothing else. */
+/**
+ * The result of a cancelling call, by the code in its body. A provider that has cancelled sends nothing else.
+ */
 export const cancelAnswerOf = (answer: HttpAnswer, code: string | undefined): CancelAnswer => {
   if (answer.kind !== 'answered') return { kind: 'not-cancelled', reason: answer.kind };
   const isDone = answer.status >= 200 && answer.status < 300 && code === undefined;

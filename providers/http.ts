@@ -24,9 +24,9 @@ const UNREACHED_CODES = new Set([
 ]);
 
 /**
- * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its own: a synchronous
- * image call runs for minutes, and the caller's signal limits it. Keeps no connection: a creation sent on one that the provider
- * has just closed would be lost.
+ * Sends JSON and reads JSON. Never rejects for a network fault or an HTTP status. Has no time limit of its
+ * own: a synchronous image call runs for minutes, and the caller's signal limits it. Reuses no connection: a
+ * creation sent on a connection that the provider has just closed would be lost.
  */
 export const callProvider = async (
   method: 'GET' | 'POST' | 'DELETE',
@@ -49,7 +49,7 @@ export const callProvider = async (
   }
 };
 
-/** Longest `Retry-After` that is told apart: longer than any deadline, and far from where dates end. */
+/** Cap of `Retry-After`: longer than any deadline, and far below the largest valid date. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 /** The three forms of a date in HTTP begin with the day of the week. `Date.parse` would read `1.5` as a date, too. */
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;

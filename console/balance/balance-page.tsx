@@ -27,7 +27,7 @@ export const BalancePage = () => {
       balance.value = current;
       const known = page === 1 ? [] : entries.peek();
       const ids = new Set(known.map(({ id }) => id));
-      // What happened meanwhile moves entries to later pages.
+      // New entries since the last page was read move others to later pages.
       entries.value = [...known, ...history.items.filter(({ id }) => !ids.has(id))];
       hasMore.value = history.hasMore;
       pages.value = page;

@@ -87,11 +87,11 @@ export const Field = (props: FieldProps) => {
   );
 };
 
-/** What can be chosen, and what was chosen before with another model. */
+/** The options, and the current value if it was chosen with another model. */
 const optionsOf = ({ options }: FormField, value: string): readonly string[] =>
   value === '' || options.includes(value) ? options : [...options, value];
 
-/** A list of URLs: a line each, with what is wrong with it, and one to go on. */
+/** A list of URLs: an input for each, with its error, and a button to add one. */
 const UrlList = ({ field, value, messages, onValue, onLeave }: FieldProps) => {
   const list = useRef<HTMLFieldSetElement>(null);
   const urls = value === '' ? [''] : value.split('\n');

@@ -4,7 +4,10 @@ import { MAX_PROMPT_CHARACTERS } from '../../core/creation/creation-fields.ts';
 import { ASPECT_RATIOS } from '../../core/models/catalog.ts';
 import type { ImageModel, Model, VideoModel } from '../../packages/client/src/types.ts';
 
-/** What is in the form: the text of each field by its name, a line each for lists of URLs. Empty text is an absent field. */
+/**
+ * The values of the form: the text of each field by its name, with one URL per line for lists. Empty text is
+ * an absent field.
+ */
 export type FormValues = Readonly<Record<string, string>>;
 
 /** How a field is filled in. */
@@ -19,7 +22,7 @@ export interface FormField {
   hint: string;
   /** Of `choice` and `suggest`. */
   options: readonly string[];
-  /** Whether the model takes it. One that it does not take is shown while it holds something. */
+  /** Whether the model takes the field. A field that it does not take is shown while it has a value. */
   isTaken: boolean;
   isRequired: boolean;
 }
@@ -105,7 +108,7 @@ export const shownFields = (model: Model, values: FormValues): FormField[] =>
   fieldsOf(model).filter(({ path, isTaken }) => isTaken || (values[path] ?? '') !== '');
 
 const inputOf = (control: Control, text: string): unknown => {
-  // What is no number goes as it is: the rules say what is wrong with it.
+  // Text that is not a number is sent unchanged: the rules report the error.
   if (control === 'whole') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   return control === 'urls' ? text.replace(/\n+$/, '').split('\n') : text;
 };

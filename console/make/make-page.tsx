@@ -52,7 +52,7 @@ const Form = ({ models: offered }: { models: readonly Model[] }) => {
   const wasSent = useSignal(false);
   const isSending = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  /** What the service refused, while the form is as it was sent. */
+  /** Errors of the service by field, until the form changes. */
   const refused = useSignal<Readonly<Record<string, string>>>({});
   const form = useRef<HTMLFormElement>(null);
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { CopyButton, ScrollFrame } from '../parts/parts.tsx';
 import { type Creation, type Language, SAMPLES } from './code-samples.ts';
 
-/** What is in the form as a program, to copy. */
+/** The form's request as a program, to copy. */
 export const Samples = ({ creation }: { creation: Creation }) => {
   const language = useSignal<Language>('curl');
   const code = SAMPLES[language.value](creation);

@@ -12,7 +12,9 @@ export interface KeyListing {
   revokedAt: string | null;
 }
 
-/** What one output of a model costs, in xTokens: by the size of an image, or by a second of each resolution. */
+/**
+ * The price of one output of a model, in xTokens: per image of each size, or per second of each resolution.
+ */
 export interface ModelRate {
   model: string;
   perImage?: { maxPixels: number | null; xTokens: number }[];

@@ -9,7 +9,7 @@ interface RatesProps {
   onChange: (model: string, rate: Rate) => void;
 }
 
-/** What each model costs. A row for each size or resolution. */
+/** The price of each model. A row for each size or resolution. */
 export const Rates = ({ rates, onChange }: RatesProps) => (
   <section aria-labelledby="rates-heading">
     <h2 id="rates-heading">Rates</h2>

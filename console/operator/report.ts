@@ -1,7 +1,7 @@
 import type { StorySpan } from '../../ops/story-span.ts';
 import type { BalanceHistoryEntry } from '../../packages/client/src/types.ts';
 
-/** What the operator sees of a request, as far as the console shows it. */
+/** The operator's view of a request, as far as the console shows it. */
 export interface RequestReport {
   ledgerEntries: BalanceHistoryEntry[];
   executions: {

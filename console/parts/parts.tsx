@@ -71,7 +71,7 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
   );
 };
 
-/** What went wrong, in one sentence. Nothing without one. */
+/** An error in one sentence. Renders nothing without one. */
 export const Problem = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
     <p class="problem" role="alert">
@@ -79,7 +79,7 @@ export const Problem = ({ text }: { text: string | undefined }) =>
     </p>
   );
 
-/** What scrolls sideways on a narrow screen, by keyboard too. */
+/** Content that scrolls sideways on a narrow screen, by keyboard too. */
 export const ScrollFrame = ({ name, children }: { name: string; children: ComponentChildren }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   <section class="scrolls" aria-label={name} tabIndex={0}>

@@ -88,7 +88,7 @@ export const WebhookAttempts = ({ webhooks }: Pick<RequestReport, 'webhooks'>) =
     </section>
   );
 
-/** What the request did to the balance. */
+/** The balance changes of the request. */
 export const LedgerEntries = ({ entries }: { entries: RequestReport['ledgerEntries'] }) => (
   <section aria-labelledby="ledger-heading">
     <h2 id="ledger-heading">Ledger entries</h2>

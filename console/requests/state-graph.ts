@@ -23,7 +23,7 @@ const node = (id: string, label: string, column: number, row: number): GraphNode
 
 /** The request's acceptance, before any execution. */
 export const ACCEPTED = 'Accepted';
-/** What follows the end of a request. */
+/** The nodes after the end of a request. */
 export const WEBHOOK = 'Webhook attempts';
 export const EXPIRY = 'Files expire';
 /** It only leads on, so that the picture leaves it out. */
@@ -130,7 +130,7 @@ export const wayOf = (
     const edge = previous && EDGES.find(([a, b]) => a === previous.id && b === id);
     if (edge) edges.set(edge.join(), edge);
   }
-  // What follows the end begins at the state that ended the request.
+  // The edges to the webhook and the expiry begin at the state that ended the request.
   const last = steps.findLast(({ id }) => ['Settle request', 'Fail request'].includes(id))?.id;
   for (const id of [WEBHOOK, EXPIRY]) {
     const edge = visits.has(id) && EDGES.find(([a, b]) => a === last && b === id);

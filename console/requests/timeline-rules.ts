@@ -10,7 +10,7 @@ export interface Placement {
   width: number;
 }
 
-/** A time line: a bar for each stretch, and what was cut out of it. */
+/** A time line: a bar for each stretch, and the breaks cut out of it. */
 export interface TimelineLayout {
   bars: Placement[];
   /** Long stretches in which nothing begins or ends, each drawn at the same small width. */

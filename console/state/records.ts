@@ -36,7 +36,7 @@ export const recordOf = (requestId: string): AnyRecord | undefined => {
   return records.get(requestId)?.value;
 };
 
-/** Keeps what was read. */
+/** Keeps a record read from the service. */
 export const keep = (read: AnyRecord): void => {
   const held = records.get(read.requestId);
   const before = held?.peek();

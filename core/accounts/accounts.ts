@@ -97,7 +97,7 @@ export const AccountPosition = z.object({
 });
 export type AccountPosition = z.infer<typeof AccountPosition>;
 
-/** Access pattern 107: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
+/** Access pattern 8: the ids of a page of accounts, oldest first, and where the next page begins. Eventually consistent. */
 export const listAccountIds = async (
   limit: number,
   after?: AccountPosition,

@@ -7,7 +7,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 32;
 const KEY_TEXT = new RegExp(`^gsk_(${ACCOUNT_ID_PATTERN})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{6})$`);
 
-/** What a key's text says without any look-up. */
+/** The parts of a key's text, read without any look-up. */
 export interface ParsedKey {
   accountId: string;
   keyId: string;

@@ -11,7 +11,7 @@ import type { RequestLimits } from './accounts.ts';
 import { newKey } from './api-key-text.ts';
 import { bucketOf } from './rate-limit-rules.ts';
 
-/** What a key may do. Deleting counts as writing. */
+/** The permissions of a key. Deleting counts as writing. */
 export const SCOPES = [
   'generations:write',
   'generations:read',
@@ -23,10 +23,10 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * A key as stored: never the key itself, only its SHA-256 digest. The numbers are its token bucket: `tat` is
- * when the bucket is full again (epoch ms), `allowAt` when the next request is allowed (`tat` minus the width
- * of the burst), `intervalMs` the cost of one request, and `spareMs` how far in the past `allowAt` is after
- * one request on a full bucket.
+ * A key as stored: never the key itself, only its SHA-256 digest. The numbers are its token bucket. At `tat`
+ * (epoch ms) the bucket is full again. From `allowAt` (epoch ms; `tat` minus the width of the burst) the next
+ * request is allowed. One request costs `intervalMs`, and leaves `allowAt` `spareMs` in the past if the
+ * bucket was full.
  */
 export const ApiKey = z.object({
   keyId: z.string(),
@@ -49,7 +49,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const toApiKey = (item: StoredItem): ApiKey => ApiKey.parse(item);
 
 /**
- * Access pattern 8: creates a key of an account. Only this call ever returns its text, which is not stored.
+ * Access pattern 9: creates a key of an account. Only this call ever returns its text, which is not stored.
  * Throws `OutcomeUnknownError` when the answer was lost and the key is not found.
  */
 export const insertApiKey = async (
@@ -83,13 +83,13 @@ export const insertApiKey = async (
 };
 
 /**
- * Access pattern 9: an account's keys, oldest first, eventually consistent. For operators: reads the whole
+ * Access pattern 10: an account's keys, oldest first, eventually consistent. For operators: reads the whole
  * index.
  */
 export const listApiKeys = async (accountId: string): Promise<ApiKey[]> =>
   listedItems(apiKeyListingPartition(accountId), toApiKey);
 
-/** Access pattern 10: gives every key of an account a full bucket of these limits. */
+/** Access pattern 11: gives every key of an account a full bucket of these limits. */
 export const setKeyLimits = async (accountId: string, limits: RequestLimits): Promise<void> => {
   const { intervalMs, spareMs } = bucketOf(limits);
   for (const { keyId } of await listApiKeys(accountId)) {
@@ -106,7 +106,7 @@ export const setKeyLimits = async (accountId: string, limits: RequestLimits): Pr
 };
 
 /**
- * Access pattern 11: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
+ * Access pattern 12: revokes a key for good; a repeated call keeps the first instant. Throws `NotFoundError`.
  */
 export const revokeApiKey = async (keyId: string, now: Date): Promise<ApiKey> => {
   const { done, item } = await writeOnCondition(

@@ -6,20 +6,19 @@ import {
   endUserPartition,
   type ItemKey,
   idempotencyPartition,
-  ledgerCheckpointKey,
   ledgerPartition,
 } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { listApiKeys } from './api-keys.ts';
 
 /**
- * Access pattern 77: deletes an account that has no requests, with its keys, end-users and ledger. The account goes before its ledger, so
+ * Access pattern 14: deletes an account that has no requests, with its keys, end-users and ledger. The account goes before its ledger, so
  * that a verification finds both or no account. Safe to repeat.
  */
 export const deleteAccount = async (accountId: string): Promise<void> => {
   const keys = await listApiKeys(accountId);
   await deleteItems(keys.map(({ keyId }) => apiKeyKey(keyId)));
-  await deleteItems([accountKey(accountId), ledgerCheckpointKey(accountId)]);
+  await deleteItems([accountKey(accountId)]);
   await removePartition(endUserPartition(accountId));
   await removePartition(idempotencyPartition(accountId));
   await removePartition(ledgerPartition(accountId));

@@ -31,7 +31,7 @@ export type Asked =
   | { kind: 'pass'; pass: Pass }
   | { kind: 'full'; place: PlaceInQueue };
 
-/** Asks for a pass for a request's calls of a route. Finds the one that the request has. */
+/** Asks for a pass for a request's calls of a route. Returns the existing one if the request has a pass. */
 export const askForPass = async (
   { requestId, accountId }: StoredRequest,
   route: ModelRoute,
@@ -65,7 +65,8 @@ export const startWith = async (
 export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Clock): Promise<void> => {
   const now = clock.now();
   if (!(await putWaiter(gateName, waiter, now))) return;
-  // In this order, so that a loop that finds no account, and then no new mark on the gate, has missed nobody.
+  // In this order, so that a loop that finds no account, and then no new mark on the gate, has missed no
+  // waiter.
   const stamp = randomUUID();
   await touchAccount(gateName, waiter.accountId, stamp, now);
   await markQueued(gateName, stamp);
@@ -75,8 +76,9 @@ export const waitAtGate = async (gateName: string, waiter: GateWaiter, clock: Cl
 type Holder = Pick<StoredRequest, 'requestId' | 'accountId'>;
 
 /**
- * Gives a request's permit of a gate back, with `takenMs` only the one that was taken then. Its account counts as served now. Returns
- * the gate afterwards; undefined when the request has no such permit. Repeating it is harmless.
+ * Gives a request's permit of a gate back, with `takenMs` only the permit taken then. Its account counts as
+ * served now. Returns the gate afterwards; undefined when the request has no such permit. Repeating it is
+ * harmless.
  */
 export const leaveGate = async (
   gateName: string,

@@ -207,8 +207,8 @@ const storePermit = (gate: Gate, { weight }: Entrant, permit: Permit): UpdatePar
 });
 
 /**
- * Access pattern 85: gives a request's permit back; with `takenMs`, only the one that was taken then. Returns the gate
- * afterwards; undefined when the request has no such permit. Repeating it is harmless.
+ * Access pattern 85: gives a request's permit back; with `takenMs`, only the permit taken then. Returns the
+ * gate afterwards; undefined when the request has no such permit. Repeating it is harmless.
  */
 export const givePermitBack = async (
   gateName: string,
@@ -234,7 +234,7 @@ export const postponeStarts = async (gateName: string, untilMs: number): Promise
 };
 
 /**
- * Access pattern 88: notes that a request waits at a gate: from now on the gate refuses newcomers. Comes after the waiter and its account
+ * Access pattern 87: notes that a request waits at a gate: from now on the gate refuses newcomers. Comes after the waiter and its account
  * are written, so that `unmarkQueued` cannot miss them.
  */
 export const markQueued = async (gateName: string, stamp: string): Promise<void> => {
@@ -246,7 +246,7 @@ export const markQueued = async (gateName: string, stamp: string): Promise<void>
 };
 
 /**
- * Access pattern 89: notes that no request waits at a gate. False when one began to wait since the gate was read, which must be
+ * Access pattern 88: notes that no request waits at a gate. False when one began to wait since the gate was read, which must be
  * before its accounts were.
  */
 export const unmarkQueued = async (gateName: string, seenStamp: string): Promise<boolean> => {
@@ -288,11 +288,11 @@ const update = async (
   }
 };
 
-/** Access pattern 90: gates by name, strongly consistent, in the order of the names. */
+/** Access pattern 89: gates by name, strongly consistent, in the order of the names. */
 export const readGates = async (gateNames: readonly string[]): Promise<GateState[]> =>
   (await batchGetAll(gateNames.map(gateKey))).map((item) => toGateState(item));
 
-/** Access pattern 91: the names of all gates at which a request ever waited. Eventually consistent. */
+/** Access pattern 90: the names of all gates at which a request ever waited. Eventually consistent. */
 export const listGates = async (): Promise<string[]> => {
   const names: string[] = [];
   for await (const { GSI1SK } of queryAll(listingQuery(GATE_LISTING_PARTITION))) names.push(String(GSI1SK));

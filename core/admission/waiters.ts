@@ -37,7 +37,7 @@ const StoredAccount = z.object({
   servedAt: z.string(),
 });
 
-/** A backstop: nobody waits for so long. */
+/** A backstop: requests never wait this long. */
 const RETENTION_SECONDS = SECONDS_PER_DAY;
 const ttlFrom = (now: Date): number => toEpochSeconds(toInstant(now)) + RETENTION_SECONDS;
 
@@ -55,7 +55,7 @@ export const putWaiter = (gateName: string, waiter: GateWaiter, now: Date): Prom
     }),
   );
 
-/** What names a waiting request. */
+/** The ids that identify a waiting request. */
 export type WaiterId = Pick<GateWaiter, 'requestId' | 'accountId' | 'createdAt'>;
 
 /** Access pattern 93: notes on a waiter that it has a permit. Refused when it waits no more, waits under another token, or has one already. */
@@ -89,7 +89,11 @@ export const listWaiters = async (
 /** Access pattern 95: every request that waits at a gate, by account and age, eventually consistent. */
 export const listAllWaiters = async (gateName: string): Promise<GateWaiter[]> => {
   const waiters: GateWaiter[] = [];
-  const query = { TableName: tableName(), ...itemsBeginning(gateName, GATE_WAITER_PREFIX) };
+  const query = {
+    TableName: tableName(),
+    ...itemsBeginning(gateName, GATE_WAITER_PREFIX),
+    ConsistentRead: false,
+  };
   for await (const item of queryAll(query)) waiters.push(GateWaiter.parse(item));
   return waiters;
 };
@@ -152,7 +156,7 @@ export const noteServed = async (gateName: string, accountId: string, now: Date)
   );
 };
 
-/** Access pattern 87: the accounts that wait at a gate, strongly consistent. */
+/** Access pattern 91: the accounts that wait at a gate, strongly consistent. */
 export const listWaitingAccounts = async (gateName: string): Promise<WaitingAccount[]> => {
   const accounts: WaitingAccount[] = [];
   const query = {

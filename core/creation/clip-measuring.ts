@@ -18,7 +18,10 @@ export const ClipMeasure = z.union([
 ]);
 export type ClipMeasure = z.infer<typeof ClipMeasure>;
 
-/** What the function `measure-clips` copies and measures: the reference videos of a request, and the most seconds of one. */
+/**
+ * Input of the function `measure-clips`: the reference videos of a request, and the limit in seconds for
+ * each.
+ */
 export const Clips = z.object({
   requestId: z.string(),
   urls: z.array(z.string()),
@@ -26,7 +29,7 @@ export const Clips = z.object({
 });
 export type Clips = z.infer<typeof Clips>;
 
-/** What it removes: the copies that a request which was not accepted may have left, of so many reference videos. */
+/** Input to remove copies left by a refused request; `left` is the number of its reference videos. */
 export const LeftClips = z.object({ requestId: z.string(), left: z.int().check(z.gte(1)) });
 export type LeftClips = z.infer<typeof LeftClips>;
 
@@ -40,7 +43,7 @@ export type ClipMeasures = z.infer<typeof ClipMeasures>;
 /** Copies the videos at these URLs into the bucket and measures them, in their order. */
 export type MeasureClips = (clips: Clips) => Promise<ClipMeasure[]>;
 
-/** Removes what may have been copied of the reference videos of a request. Never rejects. */
+/** Removes any copies of the reference videos of a request. Never rejects. */
 export type DiscardClips = (clips: Clips) => Promise<void>;
 
 /** Most measurements take well under a second. */

@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
 
-/** How many prompts of one account may be judged at once. The filter is one host of ours, which limits itself. */
+/** Most prompts of one account that are judged at once. The filter is one host, which has its own limit. */
 export const FILTER_PLACES = 20;
 /** Longer than all attempts of a call to the filter (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
@@ -31,7 +31,7 @@ export const screenPrompt = async (accountId: string, prompt: string): Promise<v
 };
 
 const isBlocked = async (prompt: string): Promise<boolean> => {
-  // The client is large, and without a guardrail nobody needs it.
+  // The client is large, and needed only with a guardrail.
   const { applyGuardrail } = await import('./guardrail.ts');
   const { action, assessments = [] } = await applyGuardrail(prompt);
   // A guardrail also intervenes to mask personal data, which does not refuse the content.

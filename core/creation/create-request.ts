@@ -21,11 +21,11 @@ export interface Creation {
   replayed: boolean;
 }
 
-/** What a creation needs from elsewhere before it is written. */
+/** Steps around the write of a creation that call other servers. */
 export interface Completion<New> {
-  /** The creation with what takes calls to find out. */
+  /** Returns the creation with the facts that need calls to find out. */
   complete: (creation: New, requestId: string) => Promise<New>;
-  /** Removes what completing it left. Never rejects. */
+  /** Removes the files that `complete` left. Never rejects. */
   discard: (creation: New, requestId: string) => Promise<void>;
 }
 
@@ -39,16 +39,18 @@ const NOTHING_TO_COMPLETE = {
  *
  * 1. Answer a repeated submission (same `Idempotency-Key`, same body) with the request it created.
  * 2. Refuse what fields, model, key, end-user, pause, balance or content filter do not allow, in this order;
- *    nothing is written. Who cannot pay is told so before the service calls anybody on their behalf.
- * 3. `complete` the creation by what takes calls to find out: the length of reference videos, which leaves copies of them.
+ *    nothing is written. The balance is checked before any call to another server.
+ * 3. `complete` the creation with the facts that need calls: the length of reference videos. Measuring leaves
+ *    copies of them.
  * 4. Write debit, ledger entry, end-user counters, request and idempotency record in one transaction, under
- *    the same conditions.
- *    When it is refused, `discard` what completing left, unless it may have been written after all.
+ *    the same conditions. If the transaction is refused, `discard` the copies, unless it may have been
+ *    written after all.
  * 5. Start the execution that owns the request from then on. If that fails, the request is accepted anyway.
  *
- * Throws `ValidationError`, `ConflictError` (key used with another body, or end-user being removed),
- * `ForbiddenError`, `ServiceError` (`temporarily_unavailable`, `content_policy`), `PaymentRequiredError`,
- * `AccountBlockedError`, what `complete` throws, and `RateLimitedError` when the account is too contended.
+ * Throws `ValidationError`, `ForbiddenError`, `PaymentRequiredError`, `AccountBlockedError` and
+ * `ServiceError` (`temporarily_unavailable`, `content_policy`). Throws `ConflictError` for a key used with
+ * another body or an end-user being removed, `RateLimitedError` when the account is too contended, and the
+ * errors of `complete`.
  */
 export const createRequest = async <New extends NewRequest>(
   account: Account,

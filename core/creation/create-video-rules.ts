@@ -151,8 +151,8 @@ const withDefaults = (
 };
 
 /**
- * Messages for reference videos that are too long: alone, together with the output, or for a route that takes so many
- * seconds of them. Compares milliseconds.
+ * Messages for reference videos that are too long: alone, together with the output, or over the limit of a
+ * route, `routeSeconds`. Compares milliseconds.
  */
 export const clipProblems = (
   { model, durationSec }: Pick<NewVideoRequest, 'model' | 'durationSec'>,

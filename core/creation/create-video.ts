@@ -2,7 +2,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ServiceError, ValidationError } from '../errors.ts';
 import { clipKeys } from '../files/clip-keys.ts';
-import { accountLimit, hostDigest, hostLimit, withinLimits } from '../outbound/in-flight.ts';
+import { accountLimit, withinLimits } from '../outbound/in-flight.ts';
 import { earlyLimitsOf } from '../provider-calls/model-routes.ts';
 import {
   type ClipMeasure,
@@ -17,16 +17,16 @@ import type { CreationFacts } from './creation-facts.ts';
 import { invokeDiscardClips, invokeMeasureClips } from './invoke-measure-clips.ts';
 import type { Submission } from './submission.ts';
 
-/** How many creations of one account, and how many that fetch from one host, may measure clips at once. */
-export const CLIP_PLACES = { account: 4, host: 8 };
+/** How many creations of one account may measure clips at once. All accounts share the concurrency of `measure-clips`. */
+export const CLIP_PLACES = 4;
 /** Longer than all attempts of a call to `measure-clips` (`CALL_LIMITS`). */
 const LEASE_SECONDS = 25;
 
 /**
  * Accepts a request for a video like `createRequest`. Its reference videos are copied into the bucket and measured last, once
- * everything else allows it and the balance covers the output alone. Copies of a creation that is refused in the end are removed
- * by `discard`; those of one whose process dies, or that could not be removed, by the bucket's lifecycle. Throws `ServiceError` with `rate_limited` when too
- * many of the account, of a host, or of the whole service are being measured, and what `measure` throws.
+ * everything else allows it and the balance covers the output alone. `discard` removes the copies of a creation that is refused
+ * in the end. The bucket's lifecycle removes what a dead process or a failed removal leaves. Throws `ServiceError` with `rate_limited` when too
+ * many of the account, or of the whole service, are being measured, and the errors of `measure`.
  */
 export const createVideo = (
   account: Account,
@@ -75,23 +75,14 @@ const measureInTurn = async (
   { measure, clock, discard }: { measure: MeasureClips; clock: Clock; discard: DiscardClips },
 ): Promise<ClipMeasure[]> => {
   try {
-    const measured = await withinLimits(limitsOf(accountId, clips.urls), clock, () => measure(clips));
+    const limit = accountLimit('clips', accountId, { places: CLIP_PLACES, leaseSeconds: LEASE_SECONDS });
+    const measured = await withinLimits([limit], clock, () => measure(clips));
     if (!measured.ran) throw tooManyClips();
     return measured.result;
   } catch (error) {
-    // Nobody began to measure.
+    // Throttled: measuring never began, so there are no copies.
     const isThrottled = error instanceof ServiceError;
     if (!isThrottled) await discard(clips);
     throw error;
   }
-};
-
-const limitsOf = (accountId: string, urls: readonly string[]) => {
-  const hosts = new Map(urls.map((url) => [hostDigest(url), url]));
-  return [
-    accountLimit('clips', accountId, { places: CLIP_PLACES.account, leaseSeconds: LEASE_SECONDS }),
-    ...[...hosts.values()].map((url) =>
-      hostLimit('clips', url, { places: CLIP_PLACES.host, leaseSeconds: LEASE_SECONDS }),
-    ),
-  ];
 };

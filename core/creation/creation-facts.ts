@@ -9,7 +9,7 @@ import { endUserKey, type ItemKey, idempotencyKey, pauseKey } from '../table/key
 import { type IdempotencyRecord, toIdempotencyRecord } from './idempotency.ts';
 import type { Submission } from './submission.ts';
 
-/** What a creation is judged by, besides the submission and the account. */
+/** The facts for judging a creation, besides the submission and the account. */
 export interface CreationFacts {
   endUser: EndUser | undefined;
   settings: ModelSettings | undefined;
@@ -21,7 +21,7 @@ export interface CreationFacts {
 }
 
 /**
- * Access pattern 59: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
+ * Access pattern 102: reads the facts in one parallel round trip, as far as the submission names its model and end-user: model settings and
  * credentials as cached, the others strongly consistent.
  */
 export const loadCreationFacts = async (

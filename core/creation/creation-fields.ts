@@ -8,7 +8,7 @@ import { urlProblem, webhookUrlProblem } from './url-rules.ts';
 /** Longest prompt, in characters (code points) after trimming. */
 export const MAX_PROMPT_CHARACTERS = 4000;
 
-/** What every creation asks for, with every default applied. */
+/** Fields of every creation, with every default applied. */
 export interface NewCreation<Model extends CatalogModel = CatalogModel> {
   model: Model;
   prompt: string;

@@ -11,7 +11,7 @@ const client = new BedrockRuntimeClient({
   requestHandler: new NodeHttpHandler(clientOptions('contentFilter').requestHandler),
 });
 
-/** What the configured guardrail says about a prompt. */
+/** The decision of the configured guardrail about a prompt. */
 export const applyGuardrail = (prompt: string) =>
   client.send(
     new ApplyGuardrailCommand({

@@ -24,9 +24,10 @@ export class ClipsNotMeasuredError extends Error {
 }
 
 /**
- * Copies and measures the videos at these URLs by the function `measure-clips`, which may do nothing but put and delete copies: what
- * strangers' servers send is parsed there only. Throws `ServiceError` with `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the
- * SDK's error when Lambda does not answer.
+ * Invokes the function `measure-clips` to copy and measure the videos at these URLs. Untrusted files are
+ * parsed in that function only; its role can do nothing but put and delete copies. Throws `ServiceError` with
+ * `rate_limited` when that function is throttled, `ClipsNotMeasuredError`, and the SDK's error when Lambda
+ * does not answer.
  */
 export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> => {
   const { FunctionError, Payload } = await invoke(clips, CALL_LIMITS.measuring.totalMs);
@@ -42,8 +43,9 @@ export const invokeMeasureClips = async (clips: Clips): Promise<ClipMeasure[]> =
 };
 
 /**
- * Removes what may have been copied of the reference videos of a request, by the same function. Never rejects: when it is throttled, fails or
- * does not answer in 2 s, that is logged, and the bucket's lifecycle removes what stays after two days.
+ * Invokes the same function to remove any copies of the reference videos of a request. Never rejects: a
+ * throttle, a failure or no answer within 2 s is logged, and the bucket's lifecycle rule deletes the
+ * remaining copies after two days.
  */
 export const invokeDiscardClips = async ({ requestId, urls }: Clips): Promise<void> => {
   try {

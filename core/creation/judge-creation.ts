@@ -7,10 +7,10 @@ import { routeProblems } from './route-rules.ts';
 import type { NewRequest, Submission } from './submission.ts';
 
 /**
- * The creation that a new submission may have, price, content filter and reference videos aside. Refuses, in this order: fields
- * and a model that cannot be dispatched (`ValidationError`), a used key (`ConflictError`), the end-user
- * (`ForbiddenError` when blocked, `ConflictError` while being removed) and a pause (`ServiceError` with
- * `temporarily_unavailable`).
+ * Checks a new submission, except price, content filter and reference videos, and returns its creation. The
+ * checks, in this order: fields and a model that cannot be dispatched (`ValidationError`); a used key
+ * (`ConflictError`); the end-user (`ForbiddenError` if blocked, `ConflictError` if being removed); a pause
+ * (`ServiceError` with `temporarily_unavailable`).
  */
 export const judgeCreation = <New extends NewRequest>(
   { parsed }: Submission<New>,

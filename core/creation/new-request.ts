@@ -37,7 +37,7 @@ export const newRequest = (
   };
 };
 
-/** What a creation is debited for at this rate. */
+/** The debit of a creation at this rate. */
 export const priceOf = (creation: NewRequest, rate: Rate | undefined): Thousandths =>
   (isImageRequest(creation) ? pricedImages(creation, rate) : pricedVideo(creation, rate)).debitThousandths;
 

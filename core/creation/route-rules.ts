@@ -4,8 +4,9 @@ import { takesPixels, type UpstreamLimits } from '../provider-calls/upstream-lim
 import type { NewRequest } from './submission.ts';
 
 /**
- * What a route that refuses early does not take of a creation within the catalog's limits, by field; reference videos aside,
- * which are measured last. Any other route leaves it to its upstream.
+ * Errors by field for a creation that is within the catalog's limits, but not within the upstream's. Empty
+ * unless the route refuses early: otherwise the upstream decides. Excludes reference videos, which are
+ * measured last.
  */
 export const routeProblems = (creation: NewRequest, limits: UpstreamLimits): FieldErrors => {
   const fields: FieldErrors = {};

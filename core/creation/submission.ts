@@ -15,12 +15,12 @@ export interface ReceivedCreation {
   body: ReadBody;
   /** As sent; when it is malformed, `fields` says so. */
   idempotencyKey: string | undefined;
-  /** What is wrong outside the body. */
+  /** Errors outside the body. */
   fields: FieldErrors;
   now: Date;
 }
 
-/** What a caller submitted: the creation they ask for, or all that is wrong with it. */
+/** A parsed submission: the creation, or all errors found in it. */
 export interface Submission<New extends NewCreation = NewRequest> {
   parsed: ParsedCreation<New>;
   /** Absent when the caller sent no `Idempotency-Key`, and for a submission that is refused anyway. */

@@ -23,7 +23,7 @@ const REQUEST_WRITE = 3;
 const IDEMPOTENCY_WRITE = 4;
 
 /**
- * Access pattern 60: writes debit, ledger entry, end-user counters, request and idempotency record in one
+ * Access pattern 104: writes debit, ledger entry, end-user counters, request and idempotency record in one
  * transaction. Returns undefined, or the id of the request that the same key and body created in the
  * meantime; then nothing is written. Throws `PaymentRequiredError`, `AccountBlockedError`, what
  * `checkEndUser` throws, `ConflictError` (key used with another body) and `RateLimitedError`.
@@ -70,10 +70,12 @@ export const writeCreation = async (
       reference: requestId,
       retentionDays,
     } as const;
+    const { entry, writes } = balanceChangeWrites(head, { ...debit, guardFunds: true }, now);
+    const endUserId = endUserIdOf(request, foundEndUser);
     return [
-      ...balanceChangeWrites(head, { ...debit, guardFunds: true }, now).writes,
+      ...writes,
       countCreationWrite(request, foundEndUser),
-      insertRequestWrite({ ...request, endUserId: endUserIdOf(request, foundEndUser) }),
+      insertRequestWrite({ ...request, endUserId, debitEntryNumber: entry.number }),
       ...(idempotency ? [insertIdempotencyRecordWrite(accountId, idempotency, requestId, now)] : []),
     ];
   };

@@ -4,9 +4,9 @@ import { type DeletionOfMany, deleteRequests } from './delete-requests.ts';
 import { DeletionTime } from './time-limits.ts';
 
 /**
- * Deletes requests of an account and returns the outcome of each id, in their order, by 24 s after `startedAt`.
- * An id whose deletion could not be done by then is `failed`: a repeated call does it, or the reconciler finishes
- * what was begun. A text that is not a request id is not looked up.
+ * Deletes requests of an account and returns the outcome of each id, in their order, by 24 s after
+ * `startedAt`. An id not deleted by then is `failed`: repeat the call, or the reconciler finishes a deletion
+ * that has begun. A text that is not a request id is not looked up.
  */
 export const bulkDelete = async (
   accountId: string,

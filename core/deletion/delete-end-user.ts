@@ -19,7 +19,7 @@ const NOTHING_LEFT: RemovedRequests = { removedRequests: 0, removedObjects: 0 };
 /**
  * Removes an end-user with all their requests and files.
  *
- * 1. Claim the end-user, on condition that no request of theirs is queued or processing. From then on they
+ * 1. Claim the end-user, on condition that none of their requests is queued or processing. From then on they
  *    cannot create: a concurrent creation either comes first and refuses the claim, or is refused. The claim
  *    records the removal, so that the reconciler goes on if this call dies.
  * 2. Delete their requests. When the time is up, throw `temporarily_unavailable`; a repeated call continues,

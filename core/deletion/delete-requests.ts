@@ -65,13 +65,17 @@ const deletionOf = (
 };
 
 const CONCURRENT_DELETIONS = 16;
-/** Attempts at one deletion, of which each has retried its calls to the table: they outlast a few busy seconds. */
+/**
+ * Attempts at one deletion. Each one also retries its calls to the table, so together they outlast a few busy
+ * seconds.
+ */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Deletes requests that are wanted, 16 at a time, until all are done or `keepGoing` returns false. One that
- * throws is attempted again, then logged and given up as `failed`. Returns the outcome of each request it took,
- * in the order of the ids, and whether it did all. `note` is called with each outcome as soon as it is known.
+ * Deletes requests that are wanted, 16 at a time, until all are done or `keepGoing` returns false. A deletion
+ * that throws is retried, then logged and reported as `failed`. Returns the outcome of each request it
+ * attempted, in the order of the ids, and whether that was all of them. `note` is called with each outcome as
+ * soon as it is known.
  */
 export const deleteRequests = async (
   accountId: string,

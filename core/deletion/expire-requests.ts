@@ -56,7 +56,7 @@ const postpone = async (request: StoredRequest, now: Date): Promise<void> => {
   await postponeExpiry(request, addSeconds(toInstant(now), pauseSeconds), failures);
 };
 
-/** What `run` returns; undefined when it fails, which is logged. */
+/** The result of `run`; undefined when it fails, which is logged. */
 const logged = async <T>(requestId: string, run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();

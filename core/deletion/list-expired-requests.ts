@@ -28,7 +28,7 @@ export interface ExpiredPage {
   next: 'list' | 'stop';
 }
 
-/** What was due by this instant has expired by every clock. */
+/** Requests due by this instant have expired by every clock. */
 const expiredBy = (clock: Clock): Instant => addSeconds(toInstant(clock.now()), -CLOCK_MARGIN_SECONDS);
 
 /** Whether any request has expired whose files are left to remove. `from` as for `listDue`. Eventually consistent. */

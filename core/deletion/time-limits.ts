@@ -21,8 +21,8 @@ export class DeletionTime {
   }
 
   /**
-   * What the work returns, or undefined when it has not ended after 24 s. It is not stopped then: what it still does
-   * must be safe to repeat.
+   * Resolves to the result of the work, or to undefined after 24 s. The work then keeps running, so it must
+   * be safe to repeat.
    */
   async answerOf<T>(work: Promise<T>): Promise<T | undefined> {
     let timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ export const EndUserAnswer = named(
 );
 export type EndUserAnswer = z.infer<typeof EndUserAnswer>;
 
-/** What blocking and unblocking answer. */
+/** The response of blocking and unblocking. */
 export const EndUserBlock = named(
   'EndUserBlock',
   'Whether an end-user is blocked.',
@@ -27,7 +27,7 @@ export const EndUserBlock = named(
 );
 export type EndUserBlock = z.infer<typeof EndUserBlock>;
 
-/** What `DELETE /v1/end-users/{email}` answers. */
+/** The response of `DELETE /v1/end-users/{email}`. */
 export const DeletedEndUserAnswer = named(
   'DeletedEndUser',
   'What this call removed. Calls before it that ended with 503 are not counted.',

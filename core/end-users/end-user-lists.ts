@@ -23,7 +23,7 @@ type IndexEntry = z.infer<typeof IndexEntry>;
 const emailOf = (sort: string): string => sort.slice(endUserKey('', '').SK.length);
 
 /**
- * Access pattern 41: a page of an account's end-users, newest first. Skips the index entries before the page, and reads the
+ * Access pattern 45: a page of an account's end-users, newest first. Skips the index entries before the page, and reads the
  * page's end-users by key: two sequential calls for an early page, three for a later one, and one more for each further 1 MB of
  * entries. `hasMore` is exact. The index is eventually consistent.
  */

@@ -55,7 +55,7 @@ export const renderEndUser = (endUser: EndUser): EndUserAnswer => ({
 /** The answer for an end-user that does not exist. */
 export const endUserNotFound = (): NotFoundError => new NotFoundError('There is no such end-user.');
 
-/** Access pattern 34: an end-user by address, strongly consistent. Throws `NotFoundError`. */
+/** Access pattern 46: an end-user by address, strongly consistent. Throws `NotFoundError`. */
 export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUser> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserKey(accountId, email), ConsistentRead: true }),
@@ -65,7 +65,7 @@ export const getEndUser = async ({ accountId, email }: EndUserId): Promise<EndUs
 };
 
 /**
- * Access pattern 35: blocks an end-user's creations; requests in progress continue. Repeating it renews the
+ * Access pattern 47: blocks an end-user's creations; requests in progress continue. Repeating it renews the
  * instant. Throws `NotFoundError`.
  */
 export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
@@ -74,7 +74,7 @@ export const blockEndUser = (id: EndUserId, now: Date): Promise<EndUser> =>
     ExpressionAttributeValues: { ':now': toInstant(now) },
   });
 
-/** Access pattern 36: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
+/** Access pattern 48: unblocks an end-user; does nothing when not blocked. Throws `NotFoundError`. */
 export const unblockEndUser = (id: EndUserId): Promise<EndUser> =>
   updateEndUser(id, { UpdateExpression: 'REMOVE blockedAt' });
 
@@ -95,7 +95,7 @@ const updateEndUser = async (
   return toEndUser(item);
 };
 
-/** What a creation counts with its end-user. */
+/** Fields of a request that are counted with its end-user. */
 type CountedRequest = Pick<
   StoredRequest,
   'accountId' | 'requestId' | 'endUserEmail' | 'debitThousandths' | 'createdAt'
@@ -106,7 +106,7 @@ export const endUserIdOf = (request: CountedRequest, found: EndUser | undefined)
   found?.endUserId ?? request.requestId;
 
 /**
- * Access pattern 39: counts a new request with its end-user as last `found`, inserting them on first use;
+ * Access pattern 49: counts a new request with its end-user as last `found`, inserting them on first use;
  * `lastActiveAt` only grows. Refused, with the stored item if there is one, when the end-user is blocked, being
  * removed, another than was found, or was active later.
  */
@@ -144,7 +144,7 @@ export const countCreationWrite = (request: CountedRequest, found: EndUser | und
 };
 
 /**
- * Access pattern 40: counts a request as no longer active and subtracts its refund from the end-user's
+ * Access pattern 50: counts a request as no longer active and subtracts its refund from the end-user's
  * spending.
  */
 export const countSettlementWrite = ({ accountId, email }: EndUserId, refund: Thousandths): TransactItem => ({

@@ -50,7 +50,10 @@ const PASSES_AFTER_SECONDS = [60, 900, 86_400];
 export const nextPassAt = (removedAt: Instant, after: Instant): Instant | undefined =>
   PASSES_AFTER_SECONDS.map((seconds) => addSeconds(removedAt, seconds)).find((dueAt) => dueAt > after);
 
-/** By how much a clock that dated a request may be ahead of the one that dated the removal: far more than clocks differ. */
+/**
+ * Most seconds that the clock behind a request's id may be ahead of the removal's: far more than clocks
+ * differ.
+ */
 const CLOCK_MARGIN_SECONDS = 300;
 
 /**
@@ -61,8 +64,8 @@ export const mayBeOfRemoved = ({ removedAt }: EndUserRemoval, requestId: string)
   removedAt === undefined || creationTimeOf(requestId) <= addSeconds(removedAt, CLOCK_MARGIN_SECONDS);
 
 /**
- * Access pattern 37: claims an end-user for removal: stops their creations and records the removal. Claiming
- * again returns the same removal. Undefined, with nothing changed, while a request of theirs is queued or
+ * Access pattern 53: claims an end-user for removal: stops their creations and records the removal. Claiming
+ * again returns the same removal. Undefined, with nothing changed, while one of their requests is queued or
  * processing. Throws `NotFoundError`.
  */
 export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUserRemoval | undefined> => {
@@ -103,7 +106,7 @@ export const claimForRemoval = async (id: EndUserId, now: Date): Promise<EndUser
 };
 
 /**
- * Access pattern 38: removes a claimed end-user, and lists the removal for its next pass. Returns who removed
+ * Access pattern 54: removes a claimed end-user, and lists the removal for its next pass. Returns who removed
  * them: `by`, unless another was first.
  */
 export const removeClaimedEndUser = async (
@@ -116,7 +119,7 @@ export const removeClaimedEndUser = async (
   const due = dueListing('LOOK', removalId, nextPassAt(removedAt, removedAt) ?? removedAt);
   let removedBy = by;
   await transact(async (refusals) => {
-    if (refusedBy(refusals, 0) || refusedBy(refusals, 1)) {
+    if (refusedBy(refusals, 0)) {
       removedBy = (await findRemoval(removal))?.removedBy ?? RECONCILER;
       return [];
     }
@@ -129,12 +132,12 @@ export const removeClaimedEndUser = async (
           ExpressionAttributeValues: { ':removal': removalId },
         },
       },
+      // An end-user and their removal are claimed in one write, and close only after this: no condition of its own.
       {
         Update: {
           TableName: tableName(),
           Key: endUserRemovalKey(removal),
           ...setAll({ removedAt, removedBy: by, ...due }),
-          ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(removedAt)',
         },
       },
     ];
@@ -145,7 +148,7 @@ export const removeClaimedEndUser = async (
 /** Identifies a removal. */
 type RemovalId = Pick<EndUserRemoval, 'accountId' | 'email' | 'removalId'>;
 
-/** Access pattern 68: a removal, strongly consistent; undefined once it is closed. */
+/** Access pattern 55: a removal, strongly consistent; undefined once it is closed. */
 export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: endUserRemovalKey(id), ConsistentRead: true }),
@@ -153,7 +156,7 @@ export const findRemoval = async (id: RemovalId): Promise<EndUserRemoval | undef
   return Item && toEndUserRemoval(Item);
 };
 
-/** Access pattern 69: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
+/** Access pattern 56: the last removal of an address that is not closed, strongly consistent; undefined when there is none. */
 export const findLastRemoval = async ({
   accountId,
   email,
@@ -175,7 +178,7 @@ export const findLastRemoval = async ({
 };
 
 /**
- * Access pattern 200: lists a removal for its next pass. Does nothing when it is listed for that or a later one, or closed.
+ * Access pattern 58: lists a removal for its next pass. Does nothing when it is listed for that or a later one, or closed.
  */
 export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): Promise<void> => {
   await writeUnlessRefused(
@@ -189,7 +192,7 @@ export const listForNextPass = async (removal: EndUserRemoval, dueAt: Instant): 
   );
 };
 
-/** Access pattern 70: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
+/** Access pattern 57: closes a removal: nothing of the end-user is left. Repeating it changes nothing. */
 export const closeRemoval = async (id: RemovalId): Promise<void> => {
   await writeItem(new DeleteCommand({ TableName: tableName(), Key: endUserRemovalKey(id) }));
 };

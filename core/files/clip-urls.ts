@@ -3,8 +3,8 @@ import type { Instant } from '../time.ts';
 import { loadUrlSigner } from './signed-urls.ts';
 
 /**
- * The request with signed URLs of the copies as its reference videos: its provider gets the bytes that were measured and
- * billed, whatever the caller's server shows it. The URLs stop working at `expiresAt`.
+ * The request with signed URLs of the copies as its reference videos: its provider gets the measured and
+ * billed bytes, even if the caller's server has changed the file since. The URLs stop working at `expiresAt`.
  */
 export const withClipUrls = async <Request extends StoredRequest>(
   request: Request,

@@ -46,10 +46,10 @@ export interface ClipCopy {
 }
 
 /**
- * Copies a video at a caller's URL into the bucket, measured by the bytes that pass: what is stored is what was measured. It
- * is fetched once, up to 100 MiB, with a few parts of 5 MiB in memory, and no further once it is known to be too
- * long. Throws `UnreadableVideoError`, `ClipNotCopiedError` when it cannot be had, `ClipTooLongError`, and the errors of the
- * bucket. What it throws leaves no object.
+ * Copies a video at a caller's URL into the bucket and measures the same bytes on the way, so that the
+ * measured file is the stored file. Fetches it once, up to 100 MiB, with a few parts of 5 MiB in memory, and
+ * stops once it is known to be too long. Throws `UnreadableVideoError`, `ClipNotCopiedError` when it cannot
+ * be fetched, `ClipTooLongError`, and the errors of the bucket. Leaves no object when it throws.
  */
 export const copyClip = async ({
   url,
@@ -71,7 +71,8 @@ export const copyClip = async ({
     measuring,
     uploadFile(passing(body, file, measuring), CLIPS, keyOf, { client: clipBucket, signal }),
   ]);
-  // A clip that is refused ends its upload too, which then says less; an upload that fails ends the measuring.
+  // Refusing a clip fails its upload too, so the reason of the refusal comes first. A failed upload ends the
+  // measuring.
   if (measured.status === 'rejected' && !(measured.reason instanceof UploadEndedError)) throw measured.reason;
   if (uploaded.status === 'rejected') throw asClipError(uploaded.reason);
   if (measured.status === 'rejected') throw measured.reason;

@@ -26,7 +26,7 @@ export const PUBLIC_PAGES: readonly PublicPage[] = [
   },
 ];
 
-/** The paths of these pages, as CloudFront's patterns. No file of a request has such a path. */
+/** The paths of these pages, as CloudFront's patterns. No file of a request has a path that matches. */
 export const PUBLIC_PATHS = ['/openapi.json', '/docs', '/docs/*'];
 
 /** The console, which is published where it is asked for. */

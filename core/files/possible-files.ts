@@ -3,8 +3,9 @@ import { clipsOf, maxOutputs, type StoredRequest } from '../requests/request-rul
 import { outputObjectKey } from '../table/keys.ts';
 
 /**
- * The keys of all files that a request may have in the bucket: those of its record and, for every other output it
- * could have, each name under which an interrupted storing may have left one; and the copies of its reference videos. Removing them takes no listing.
+ * The object keys of all files that a request may have in the bucket, so that they can be removed without a
+ * listing. Outputs on its record have a known key; for any other output, an interrupted attempt to store it
+ * may have left a file with any extension of its kind. Includes the copies of its reference videos.
  */
 export const possibleFilesOf = (request: StoredRequest): string[] => {
   const recorded = new Map((request.outputs ?? []).map(({ index, objectKey }) => [index, objectKey]));

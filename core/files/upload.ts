@@ -25,8 +25,8 @@ export interface FileKind<FileType extends { contentType: string }> {
 /**
  * Streams a file into the bucket, with a few parts of 5 MiB in memory. The object appears only once it is
  * complete; uploading again replaces it. `keyOf` builds the object key once the file is recognized. Throws
- * `FileUnavailableError` for a file of another kind, or one that is too large. Once `signal` aborts, it fails and leaves no
- * object.
+ * `FileUnavailableError` for a file of another kind or a file that is too large. Once `signal` aborts, it
+ * fails and leaves no object.
  */
 export const uploadFile = async <FileType extends { contentType: string }>(
   body: AsyncIterable<Uint8Array>,

@@ -1,123 +1,102 @@
-import type { Account } from '../accounts/accounts.ts';
-import { creationTimeOf } from '../ids.ts';
 import { listRequestIdsOfAccount } from '../requests/account-requests.ts';
-import { isTerminal } from '../requests/request-rules.ts';
-import type { Instant } from '../time.ts';
-import type { LedgerMark } from './checkpoint-rules.ts';
+import { type AccountedRequest, entryNumbersOf } from '../requests/request-rules.ts';
+import { addSeconds, type Instant } from '../time.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { listEntriesOfRequest } from './ledger-entries.ts';
+import { findLedgerEntries } from './ledger-entries.ts';
 import {
-  addVerifiedEntry,
+  judgedRequest,
   type LedgerProblem,
-  type LedgerTally,
+  mayBeSwept,
   type RequestFate,
   requestProblems,
 } from './ledger-rules.ts';
 import { findRequestFates } from './request-fates.ts';
 
 /** Requests read at once. */
-const REQUESTS_AT_ONCE = 200;
+const REQUESTS_AT_ONCE = 1_000;
 
-/** Requests of a tally that need a second look, by id. */
-export interface Suspects {
-  /** With problems, as far as the tally goes. */
-  suspects: string[];
-  /** What may still get a refund. */
-  unfinished: string[];
-  /** Of the suspects. */
-  fates: Map<string, RequestFate>;
+/** A range of a ledger's entries, and the time in which their requests were created. */
+export interface LedgerPart {
+  accountId: string;
+  entries: readonly LedgerEntry[];
+  /** The instant of the entry before them; undefined for the first part. */
+  after: Instant | undefined;
+  /** The instant of the last of them, or of the verification if they are the newest. */
+  until: Instant;
 }
 
-/** The requests to judge besides those that the entries name. */
-export interface JudgedRequests {
-  /** Those created by then were judged before. */
-  from?: LedgerMark | undefined;
-  /** Those created later are judged later. */
-  createdUntil?: Instant | undefined;
-}
-
-/** Checks all requests that the account's index or its ledger names, within these limits. */
-export const findSuspects = async (
-  tally: LedgerTally,
-  judgedAt: Instant,
-  { from, createdUntil }: JudgedRequests,
-): Promise<Suspects> => {
-  const found: Suspects = { suspects: [], unfinished: [], fates: new Map() };
-  const unlisted = new Set(tally.requests.keys());
-  const judgeAll = async (requestIds: string[]): Promise<void> => {
-    const fates = await findRequestFates(tally.accountId, requestIds);
-    if (from) await addVerifiedEntries(tally, requestIds, fates, from);
-    for (const requestId of requestIds) {
-      const fate = fates.get(requestId);
-      if (isUnfinished(fate)) found.unfinished.push(requestId);
-      if (!fate || judge(tally, requestId, fates, judgedAt).length === 0) continue;
-      found.suspects.push(requestId);
-      found.fates.set(requestId, fate);
-    }
-  };
-  const listed = listRequestIdsOfAccount(tally.accountId, { createdFrom: from?.entryAt, createdUntil });
-  for await (const requestIds of inChunks(listed)) {
-    for (const requestId of requestIds) unlisted.delete(requestId);
-    // An entry is never dated before its change: what was created by then has its debit up to there, or is named by a new entry.
-    await judgeAll(
-      requestIds.filter((id) => tally.requests.has(id) || !from || creationTimeOf(id) > from.entryAt),
-    );
+/**
+ * The problems between the entries of a part and their requests. An entry is never dated before its change, so a request has no entry
+ * in a part before that of its creation.
+ *
+ * 1. Judge the requests created in the time of the part, by the account's index, with all their entries.
+ * 2. Judge the other requests with entries in the part: new ones, which the index may lack; deleted ones; those past retention; and
+ *    those created in the time of an earlier part.
+ *
+ * It reads requests after the part's entries, and the entries of other parts that they name after that. A request and its entries are
+ * written together, so a request that has changed since names its new entries.
+ */
+export const judgeRequests = async (part: LedgerPart, judgedAt: Instant): Promise<LedgerProblem[]> => {
+  const { accountId, entries, after: createdFrom, until: createdUntil } = part;
+  const ofRequests = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
+  const unjudged = Map.groupBy(ofRequests, ({ reference }) => reference);
+  const problems: LedgerProblem[] = [];
+  for await (const ids of inChunks(listRequestIdsOfAccount(accountId, { createdFrom, createdUntil }))) {
+    const own = new Map(ids.map((id) => [id, unjudged.get(id) ?? []]));
+    for (const id of ids) unjudged.delete(id);
+    problems.push(...(await judge(part, own, await findRequestFates(accountId, ids), judgedAt)));
   }
-  for await (const requestIds of inChunks(unlisted)) await judgeAll(requestIds);
-  return found;
+  for await (const ids of inChunks(unjudged.keys())) {
+    const own = new Map(ids.map((id) => [id, unjudged.get(id) ?? []]));
+    // Requests past retention were judged before, and most are absent.
+    const kept = ids.filter((id) => own.get(id)?.some((entry) => !mayBeSwept(entry, judgedAt)));
+    problems.push(...(await judge(part, own, await findRequestFates(accountId, kept), judgedAt)));
+  }
+  return problems;
 };
 
-const isUnfinished = (fate: RequestFate | undefined): boolean =>
-  fate?.state === 'kept' && !isTerminal(fate.request);
-
-/** Adds the entries, up to a mark, of the requests that are so old that theirs may be there. */
-const addVerifiedEntries = async (
-  tally: LedgerTally,
-  requestIds: readonly string[],
+/** Judges requests by their entries in this part and those that they name elsewhere. */
+const judge = async (
+  part: LedgerPart,
+  own: ReadonlyMap<string, readonly LedgerEntry[]>,
   fates: ReadonlyMap<string, RequestFate>,
-  { entryNumber, entryAt }: LedgerMark,
-): Promise<void> => {
-  const ledger = { accountId: tally.accountId, ledgerEntries: entryNumber };
-  for (const requestId of requestIds) {
-    if (creationTimeOf(requestId) > entryAt) continue;
-    // An entry is never dated before its change, so that of a later end is not there.
-    const entries = await listEntriesByFate(ledger, requestId, fates.get(requestId), entryAt);
-    for (const entry of entries) if (entry.number <= entryNumber) addVerifiedEntry(tally, entry);
-  }
-};
-
-/** The debit of a request, and its refund if its record says that it got one, by this instant if one is given. */
-export const listEntriesByFate = (
-  ledger: Pick<Account, 'accountId' | 'ledgerEntries'>,
-  requestId: string,
-  fate: RequestFate | undefined,
-  endedBy?: Instant,
-): Promise<LedgerEntry[]> => {
-  const createdAt = creationTimeOf(requestId);
-  const { finishedAt, refundThousandths } = fate?.state === 'kept' ? fate.request : {};
-  const isEnded = finishedAt !== undefined && (endedBy === undefined || finishedAt <= endedBy);
-  return listEntriesOfRequest(ledger, {
-    requestId,
-    createdAt,
-    ...(isEnded && { finishedAt, refundThousandths }),
+  judgedAt: Instant,
+): Promise<LedgerProblem[]> => {
+  const { accountId } = part;
+  const judged = [...own].flatMap(([requestId, entries]) => {
+    const fate = fates.get(requestId) ?? ({ state: 'absent' } as const);
+    const request = judgedRequest(fate, accountId);
+    const numbers = request && entryNumbersOf(request);
+    const isNamed = ({ number }: LedgerEntry): boolean => numbers?.includes(number) ?? false;
+    // Judged in the part of its creation.
+    if (request && numbers && !isOfPart(request, part) && entries.every(isNamed)) return [];
+    const isComplete = request !== undefined && (numbers !== undefined || isWithin(request, part));
+    const elsewhere = numbers?.filter((number) => entries.every((entry) => entry.number !== number)) ?? [];
+    return [{ accountId, requestId, fate, entries, isComplete, elsewhere }];
+  });
+  const numbers = new Set(judged.flatMap(({ elsewhere }) => elsewhere));
+  const named = new Map(
+    (await findLedgerEntries(accountId, [...numbers])).map((entry) => [entry.number, entry]),
+  );
+  return judged.flatMap(({ elsewhere, ...request }) => {
+    const found = elsewhere.flatMap((number) => named.get(number) ?? []);
+    const theirs = found.filter(({ reference }) => reference === request.requestId);
+    return requestProblems({ ...request, entries: [...request.entries, ...theirs] }, judgedAt);
   });
 };
 
-/** Whether a request is judged by a verification that reads on from this mark. */
-export const isJudgedAfter = ({ requests }: LedgerTally, requestId: string, mark: LedgerMark): boolean => {
-  const first = requests.get(requestId)?.firstNumber;
-  return first === undefined ? creationTimeOf(requestId) > mark.entryAt : first > mark.entryNumber;
-};
+/** Whether a request was created in the time of a part, and not before: none has entries from before its creation. */
+const isOfPart = ({ createdAt }: AccountedRequest, { after }: LedgerPart): boolean =>
+  after === undefined || createdAt > after;
 
-/** The problems of a request, by its tally and its fate. */
-export const judge = (
-  { accountId, requests }: LedgerTally,
-  requestId: string,
-  fates: ReadonlyMap<string, RequestFate>,
-  judgedAt: Instant,
-): LedgerProblem[] => {
-  const fate = fates.get(requestId) ?? { state: 'absent' };
-  return requestProblems(accountId, requestId, requests.get(requestId), fate, judgedAt);
+/** An entry is written within seconds of its change; clocks may differ by minutes. */
+const WRITTEN_WITHIN_SECONDS = 300;
+
+/** Whether all entries of a request must be in this part: only then is a request judged that does not name them. */
+const isWithin = (request: AccountedRequest, part: LedgerPart): boolean => {
+  const until = addSeconds(part.until, -WRITTEN_WITHIN_SECONDS);
+  const { createdAt, finishedAt = createdAt } = request;
+  return isOfPart(request, part) && finishedAt <= until;
 };
 
 const inChunks = async function* <T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { AccountPosition, listAccountIds } from '../accounts/accounts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import { LedgerMark } from './checkpoint-rules.ts';
 import { verifyLedgers } from './verify-ledger.ts';
 
 /** Accounts that an execution of the Map verifies: few transitions for many, and its state stays small. */
@@ -12,10 +11,10 @@ const LEDGERS_PER_BATCH = 25;
  * history of an execution may have, so a run reaches more than a million accounts.
  */
 const LEDGERS_PER_PAGE = 1_000;
-/** No part of a ledger is begun after this long: the function has five minutes more, and a part takes half a minute. */
+/** No part of a ledger is begun after this long: the function has five minutes more, and a part takes a few seconds. */
 const VERIFYING_MS = 600_000;
 
-/** What was found so far. */
+/** Totals so far. */
 const Found = z.object({
   accounts: z.number(),
   /** Removed since they were listed. */
@@ -34,29 +33,19 @@ const sum = (one: Found, other: Found): Found => ({
   problems: one.problems + other.problems,
 });
 
-/** Ledgers to verify, and what was found in those of the batch that are done. */
+/** Ledgers to verify, and totals of the finished ones of the batch. */
 export const LedgerBatch = z.object({
-  full: z.boolean(),
-  ledgers: z.array(
-    z.object({
-      accountId: z.string(),
-      from: z.optional(LedgerMark),
-      hasProblems: z.optional(z.boolean()),
-      readsOn: z.optional(z.boolean()),
-    }),
-  ),
+  ledgers: z.array(z.object({ accountId: z.string(), after: z.optional(z.number()) })),
   found: Found,
 });
 export type LedgerBatch = z.infer<typeof LedgerBatch>;
 
 /** How far a run has come: absent fields at its beginning. */
 export const LedgerRun = z.object({
-  /** Everything, rather than what is new since the last verification without problems. */
-  full: z._default(z.boolean(), false),
   /** Accounts listed so far. */
   listed: z._default(z.number(), 0),
   found: z._default(Found, NOTHING),
-  /** What the batches of the last page found. */
+  /** Totals of the batches of the last page. */
   verified: z._default(z.array(Found), []),
   /** Where the next page of accounts begins. */
   position: z.nullish(AccountPosition),
@@ -75,8 +64,7 @@ export interface LedgerPage extends Omit<LedgerRun, 'verified' | 'position'> {
  * was verified without problems: so an alarm notices when no run does.
  */
 export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
-  const { full, verified } = run;
-  const found = verified.reduce(sum, run.found);
+  const found = run.verified.reduce(sum, run.found);
   // A run that fails is then in the metric, as none that succeeded.
   if (run.listed === 0) countMetric(METRIC.ledgerVerified, {}, 0);
   const isAtEnd = run.listed > 0 && !run.position;
@@ -85,7 +73,6 @@ export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
     : await listAccountIds(LEDGERS_PER_PAGE, run.position ?? undefined);
   const listed = run.listed + accountIds.length;
   const batches = Array.from({ length: Math.ceil(accountIds.length / LEDGERS_PER_BATCH) }, (_, index) => ({
-    full,
     ledgers: accountIds
       .slice(index * LEDGERS_PER_BATCH, (index + 1) * LEDGERS_PER_BATCH)
       .map((accountId) => ({ accountId })),
@@ -93,7 +80,7 @@ export const listLedgers = async (run: LedgerRun): Promise<LedgerPage> => {
   }));
   if (batches.length === 0) report(listed, found);
   const next = batches.length > 0 ? 'verify' : 'stop';
-  return { full, listed, found, batches, position: position ?? null, next };
+  return { listed, found, batches, position: position ?? null, next };
 };
 
 const report = (listed: number, { accounts, removed, entries, problems }: Found): void => {
@@ -103,19 +90,19 @@ const report = (listed: number, { accounts, removed, entries, problems }: Found)
   logger.info('ledgers verified', { accounts, entries, problems });
 };
 
-/** What is left of a batch, and what comes next: more of it, or the end. */
+/** The rest of a batch, and the next step. */
 export interface VerifiedBatch extends LedgerBatch {
   next: 'verify' | 'stop';
 }
 
 /** Verifies a batch of ledgers, as far as there is time. Logs and counts each problem. */
 export const verifyLedgerBatch = async (
-  { full, ledgers, found }: LedgerBatch,
+  { ledgers, found }: LedgerBatch,
   clock: Clock = systemClock,
 ): Promise<VerifiedBatch> => {
   const endMs = clock.now().getTime() + VERIFYING_MS;
   const hasTime = (): boolean => clock.now().getTime() < endMs;
-  const { verification, left } = await verifyLedgers(ledgers, { full, hasTime }, clock);
+  const { verification, left } = await verifyLedgers(ledgers, { hasTime }, clock);
   const { accounts, entries, problems } = verification;
   for (const problem of problems) {
     logger.error('a ledger does not add up', { ...problem });
@@ -123,7 +110,7 @@ export const verifyLedgerBatch = async (
   }
   const removed = ledgers.length - accounts - left.length;
   return {
-    ...{ full, ledgers: left },
+    ledgers: left,
     found: sum(found, { accounts, removed, entries, problems: problems.length }),
     next: left.length > 0 ? 'verify' : 'stop',
   };

@@ -31,7 +31,7 @@ export const LedgerEntry = z.object({
   balanceAfterThousandths: z.number(),
   reference: z.string(),
   createdAt: z.string(),
-  /** Of a debit for a generation: how long its request is kept, so that a later setting misleads nobody. */
+  /** Of a debit or refund: how long its request is kept after its end, by the setting at the time. */
   retentionDays: z.optional(z.number()),
 });
 export type LedgerEntry = z.infer<typeof LedgerEntry>;
@@ -54,7 +54,7 @@ export interface BalanceChange {
   amountThousandths: Thousandths;
   reason: LedgerReason;
   reference: string;
-  /** Of a debit for a generation: how long its request is kept. */
+  /** Of a debit or refund: how long its request is kept after its end. */
   retentionDays?: number | undefined;
   /** Whether to refuse a blocked account or a balance below the debit. */
   guardFunds?: boolean;
@@ -71,7 +71,7 @@ export type LedgerHead = Pick<
 >;
 
 /**
- * Access pattern 44: the two writes of a balance change: the account's balance and entry counter, and the
+ * Access pattern 63: the two writes of a balance change: the account's balance and entry counter, and the
  * entry. Refused unless the ledger's head is still `head`: every change increments the counter, so an equal
  * counter means an equal balance, and no number is used twice.
  *
@@ -156,12 +156,12 @@ export interface OperatorChange {
 }
 
 /**
- * Access pattern 45: applies an operator's balance change once and returns its entry; a change repeated under
+ * Access pattern 64: applies an operator's balance change once and returns its entry; a change repeated under
  * its idempotency key returns the first entry.
  *
- * Throws `NotFoundError` for an unknown account; `ConflictError` when the balance would fall below 0 or a credit
- * raise it above `MAX_THOUSANDTHS`, or when the key made a change of another amount or kind; `OutcomeUnknownError`
- * when the answer was lost and the entry is not in the ledger (yet).
+ * Throws `NotFoundError` for an unknown account. Throws `ConflictError` if the balance would fall below 0, if
+ * a credit would raise it above `MAX_THOUSANDTHS`, or if the key made a change of another amount or kind.
+ * Throws `OutcomeUnknownError` when the answer was lost and the entry is not in the ledger (yet).
  */
 export const changeBalance = async (
   accountId: string,
@@ -250,7 +250,7 @@ const outcomeUnknown = (entryId: string, idempotencyKey: string | undefined): st
 };
 
 /**
- * Access pattern 46: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
+ * Access pattern 65: a page of an account's ledger, newest first, strongly consistent. Entry numbers have no
  * gaps, so every page is a key range and costs the same. Later pages count back from `ledgerEntries`, the
  * account's counter.
  */

@@ -1,10 +1,13 @@
 import { findDeletedRequests } from '../requests/deleted-requests.ts';
+import { AccountedRequest } from '../requests/request-rules.ts';
 import { batchGetAll } from '../table/batches.ts';
 import { requestKey } from '../table/keys.ts';
-import { AccountedRequest, type RequestFate } from './ledger-rules.ts';
+import type { RequestFate } from './ledger-rules.ts';
+
+const ATTRIBUTES = Object.keys(AccountedRequest.shape);
 
 /**
- * Access pattern 49: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
+ * Access pattern 66: the amounts and fates of requests of an account, by id, strongly consistent. Deletions
  * are read after the requests: a request is removed and its deletion recorded in one transaction, so none is
  * missed.
  */
@@ -13,7 +16,7 @@ export const findRequestFates = async (
   requestIds: readonly string[],
 ): Promise<Map<string, RequestFate>> => {
   const fates = new Map<string, RequestFate>();
-  const items = await batchGetAll(requestIds.map(requestKey));
+  const items = await batchGetAll(requestIds.map(requestKey), ATTRIBUTES);
   for (const [index, requestId] of requestIds.entries()) {
     const item = items[index];
     if (item) fates.set(requestId, { state: 'kept', request: AccountedRequest.parse(item) });
@@ -21,7 +24,8 @@ export const findRequestFates = async (
   const absent = requestIds.filter((requestId) => !fates.has(requestId));
   const deletions = await findDeletedRequests(absent.map((requestId) => ({ accountId, requestId })));
   for (const [index, requestId] of absent.entries()) {
-    fates.set(requestId, { state: deletions[index] ? 'deleted' : 'absent' });
+    const deletion = deletions[index];
+    fates.set(requestId, deletion ? { state: 'deleted', request: deletion.accounted } : { state: 'absent' });
   }
   return fates;
 };

@@ -26,7 +26,10 @@ interface Track {
   height?: number;
 }
 
-/** What determines the duration of a movie, from its `moov` box and the `moof` boxes that continue it. */
+/**
+ * The fields that determine the duration of a movie, from its `moov` box and the `moof` boxes that continue
+ * it.
+ */
 export interface Movie {
   unitsPerSecond: number;
   /** By id. */
@@ -87,7 +90,7 @@ const unitsPerSecondOf = (header: Buffer): number => {
   return units;
 };
 
-/** Reads a `moov` box. Throws `UnreadableVideoError` for one that is compressed, which few players read. */
+/** Reads a `moov` box. Throws `UnreadableVideoError` for a compressed box, which few players read. */
 export const readMovie = (moov: Buffer): Movie => {
   if (findBox(moov, 'cmov')) throw new UnreadableVideoError('is damaged');
   const extension = findBox(moov, 'mvex');

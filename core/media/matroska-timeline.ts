@@ -7,7 +7,7 @@ export interface Block {
   frames: number;
 }
 
-/** What the timing of a track's blocks depends on. */
+/** The fields of a track that determine the timing of its blocks. */
 export interface MatroskaTrack {
   number: number;
   isVideo: boolean;

@@ -111,7 +111,7 @@ const readFloat = (content: Buffer): number =>
 
 /**
  * The document type of a Matroska file by its first bytes, `webm` or `matroska`; undefined when they are too
- * few, or not those of such a file.
+ * few, or the file is neither.
  */
 export const docTypeOf = (head: Uint8Array): string | undefined => {
   const bytes = asBuffer(head);
@@ -121,7 +121,7 @@ export const docTypeOf = (head: Uint8Array): string | undefined => {
   return findElement(content, ID.docType)?.toString('latin1').replace(/\0+$/, '');
 };
 
-/** What is known of a segment while it is walked. */
+/** State of reading a segment. */
 interface Segment {
   info: Buffer | undefined;
   tracks: Buffer | undefined;
@@ -129,9 +129,10 @@ interface Segment {
 }
 
 /**
- * Measures a Matroska or WebM file (RFC 9559) by the blocks of its clusters, whose headers are all read: its `Duration` is a
- * number that eight patched bytes change, and counts only where it is longer. Info and tracks precede the clusters. Reads no
- * further once the video is longer than `enoughSeconds`. Throws `UnreadableVideoError`.
+ * Measures a Matroska or WebM file (RFC 9559) by the blocks of its clusters, and reads all their headers. Its
+ * `Duration` is easily forged by patching eight bytes, so it counts only where it is longer. Info and tracks
+ * precede the clusters. Reads no further once the video is longer than `enoughSeconds`. Throws
+ * `UnreadableVideoError`.
  */
 export const readMatroskaIndex = async (
   file: RandomAccessFile,

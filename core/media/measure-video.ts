@@ -59,15 +59,18 @@ export interface ClipMeasurement extends VideoType {
   durationSec: number;
 }
 
-/** What a player may add to a clip that its edits cut off: the frames that a decoder needs before the first shown one. */
+/**
+ * Tolerance for frames that an edit list hides, but a player may show: the decoder needs them before the
+ * first shown frame.
+ */
 const EDIT_SLACK_SECONDS = 0.25;
 /** More than the fastest cameras of phones record. */
 const MAX_FRAMES_PER_SECOND = 300;
 
 /**
- * Measures a video as `measureVideo` does, by the longest that a player may take it for: whoever sends it pays by its length,
- * and its provider may read it in another way. Of one that is longer than `enoughSeconds` it reads no more than it takes to know
- * that. Throws `UnreadableVideoError`, also for one of more than 300 pictures a second.
+ * Measures a video as `measureVideo` does, but returns the longest duration that a player may show: the
+ * sender pays by length, and its provider may read the file in another way. Stops reading once the video is
+ * longer than `enoughSeconds`. Throws `UnreadableVideoError`, also above 300 pictures a second.
  */
 export const measureClip = async (
   file: RandomAccessFile,

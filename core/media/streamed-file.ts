@@ -7,8 +7,8 @@ interface Wanted {
 }
 
 /**
- * A file that arrives in chunks, for a reader that moves forward: what lies before a read is dropped. It never holds more
- * than one read, one byte before it and one chunk.
+ * A file that arrives in chunks, for a reader that moves forward: bytes before a read are dropped. Never
+ * holds more than one read, one byte before it and one chunk.
  */
 export class StreamedFile implements RandomAccessFile {
   private chunks: Uint8Array[] = [];
@@ -54,7 +54,7 @@ export class StreamedFile implements RandomAccessFile {
     this.serve();
   }
 
-  /** Fails the reads from now on, and the one that waits. */
+  /** Fails the waiting read and all later ones. */
   fail(error: unknown): void {
     this.failure ??= { error };
     this.wanted?.bytes.reject(error);

@@ -83,7 +83,7 @@ export const CatalogModel = named(
 );
 export type CatalogModel = ImageModel | VideoModel;
 
-/** What `GET /v1/models` answers. */
+/** The response of `GET /v1/models`. */
 export const ModelsAnswer = named(
   'Models',
   'The models that can be used right now.',

@@ -5,7 +5,7 @@ import { MODEL_SETTINGS_PARTITION, modelSettingsKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { Rate } from './rates.ts';
 
-/** What the operator set for a model. A model without settings has no item. */
+/** The operator's settings for a model. A model without settings has no item. */
 export const ModelSettings = z.object({
   model: z.string(),
   enabled: z.optional(z.boolean()),
@@ -13,7 +13,7 @@ export const ModelSettings = z.object({
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-/** Access pattern 13: all model settings by model id, strongly consistent. One page. Throws when an item is malformed. */
+/** Access pattern 15: all model settings by model id, strongly consistent. One page. Throws when an item is malformed. */
 export const listModelSettings = async (): Promise<ReadonlyMap<string, ModelSettings>> => {
   const { Items = [] } = await table.send(
     new QueryCommand({
@@ -34,10 +34,10 @@ const SETTINGS_MAX_AGE_SECONDS = 5;
 /** As `listModelSettings`, cached for 5 s, because every creation needs them. */
 export const currentModelSettings = cachedFor(SETTINGS_MAX_AGE_SECONDS, listModelSettings);
 
-/** Access pattern 14: sets the operator's rate for a model. Existing requests keep their price. */
+/** Access pattern 16: sets the operator's rate for a model. Existing requests keep their price. */
 export const putRate = (modelId: string, rate: Rate): Promise<void> => putSetting(modelId, 'rate', rate);
 
-/** Access pattern 15: switches a model on or off for new creations. Existing requests continue. */
+/** Access pattern 17: switches a model on or off for new creations. Existing requests continue. */
 export const putEnabled = (modelId: string, enabled: boolean): Promise<void> =>
   putSetting(modelId, 'enabled', enabled);
 

@@ -13,12 +13,12 @@ export type ImageRate = z.infer<typeof ImageRate>;
 export const VideoRate = z.strictObject({ perSecond: z.record(z.string(), z.number()) });
 export type VideoRate = z.infer<typeof VideoRate>;
 
-/** What a model costs: per image or per second, as its catalog entry is billed. */
+/** The price of a model, per image or per second, as its catalog entry is billed. */
 export const Rate = z.union([ImageRate, VideoRate]);
 export type Rate = z.infer<typeof Rate>;
 
 /**
- * What a model costs until the operator sets a rate. The figures are a starting point in proportion to the
+ * The price of a model until the operator sets a rate. The figures are a starting point in proportion to the
  * providers' price lists; they reproduce no provider's price.
  */
 export const DEFAULT_RATES: Record<string, Rate> = {

@@ -56,9 +56,9 @@ const guardedLookup =
 
 /**
  * Sends a request to a URL from a caller or provider over a new connection. Does not follow redirects. Throws
- * `TargetRefusedError` for a URL that is malformed, not `https:` (with private targets allowed, `http:` to
- * loopback), has user information or a bad port, or resolves to an address that is not allowed, and what
- * `exchange` throws.
+ * `TargetRefusedError` for a malformed URL, a scheme other than `https:`, user information, a bad port, or a
+ * forbidden address. With private targets allowed, `http:` to loopback is accepted. Also throws the errors of
+ * `exchange`.
  */
 export const guardedRequest = async (
   url: string,

@@ -8,7 +8,7 @@ import { writeOnCondition, writeUnlessRefused } from '../table/transactions.ts';
 import { SECONDS_PER_DAY } from '../time.ts';
 
 /**
- * How many calls of a kind may be under way at once, for one account or to one host. Each call holds one of
+ * How many calls of a kind may be under way at once for an account, in all or to one host. Each call holds one of
  * `places` under a lease. A holder that dies frees its place when the lease ends, so the lease must outlast the call.
  */
 export interface InFlightLimit {
@@ -24,12 +24,13 @@ export const accountLimit = (
   limit: Omit<InFlightLimit, 'key'>,
 ): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}`) });
 
-/** The limit of the host that a URL names, port included. */
+/** The limit of an account's calls to the host that a URL names, port included. */
 export const hostLimit = (
   kind: InFlightKind,
+  accountId: string,
   url: string,
   limit: Omit<InFlightLimit, 'key'>,
-): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `HOST#${hostDigest(url)}`) });
+): InFlightLimit => ({ ...limit, key: inFlightKey(kind, `ACCOUNT#${accountId}#HOST#${hostDigest(url)}`) });
 
 /** A short digest of the host that a URL names, port included. */
 export const hostDigest = (url: string): string =>
@@ -74,7 +75,7 @@ interface HeldPlace {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Access pattern 71: takes a place of a limit, free or past its lease; undefined when all are held. After ten
+ * Access pattern 100: takes a place of a limit, free or past its lease; undefined when all are held. After ten
  * attempts it counts as full.
  */
 export const takePlace = async (limit: InFlightLimit, now: Date): Promise<HeldPlace | undefined> => {
@@ -128,7 +129,7 @@ const updatePlace = async (
   return done ? undefined : { item };
 };
 
-/** Access pattern 72: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
+/** Access pattern 101: frees a place, unless its lease has ended and another holds it. Repeating it is harmless. */
 export const freePlace = async ({ key, attribute, holder }: HeldPlace): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({

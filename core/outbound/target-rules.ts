@@ -48,8 +48,8 @@ export const refusalOf = (url: URL, allowPrivate: boolean): RefusalReason | unde
 };
 
 /**
- * A URL of plain `http:` as one of `https:`. Left as it is: any other protocol, a URL with a port of its own, where no
- * server would speak TLS, and with `allowPrivate` a host that a local run calls over `http:`.
+ * Changes an `http:` URL to `https:`. Keeps a URL with an explicit port, where the server would not speak
+ * TLS, and any other protocol. With `allowPrivate`, keeps hosts that a local run calls over `http:`.
  */
 export const overHttps = (url: string, allowPrivate: boolean): string => {
   const target = URL.parse(url);

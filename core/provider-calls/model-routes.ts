@@ -14,11 +14,12 @@ export const MAX_RUNNING = 200;
 const MAX_REQUESTS_PER_SECOND = 100;
 
 /**
- * The provider of each model, by model id: deployment configuration. A model without an entry has none. `limits` are
- * what its upstream takes, instead of those we know; `refusesEarly`: what it does not take is 400 at the creation, although
- * the catalog allows it. `maxRunning` is the most calls and tasks under way at once, `requestsPerSecond` the most creations;
- * null or absent: no limit. `queriesAtOnce` and `queriesPerSecond` are how fast the reconciler queries tasks: 4 at once and 10 a second by
- * default, for all models of a provider together.
+ * The provider of each model, by model id: deployment configuration. A model without an entry has none.
+ * `limits` replaces the built-in limits of its upstream. With `refusesEarly`, a creation beyond them is
+ * refused with 400, although the catalog allows it. `maxRunning` is the most calls and tasks under way at
+ * once, `requestsPerSecond` the most creations; null or absent: no limit. `queriesAtOnce` and
+ * `queriesPerSecond` are how fast the reconciler queries tasks: 4 at once and 10 a second by default, for all
+ * models of a provider together.
  *
  * The limits in `cdk.json` are the providers' own, of an account and model. Wan: 5 creations a second and 5 running tasks
  * (https://help.aliyun.com/en/model-studio/rate-limit). Seedream 4.5: 500 images a minute

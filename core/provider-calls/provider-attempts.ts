@@ -56,11 +56,12 @@ const Outcome = z.discriminatedUnion('kind', [
 export type AttemptOutcome = z.infer<typeof Outcome>;
 
 /**
- * One attempt of a creation call to a provider, as stored. It is written before the call, so that a call whose
- * outcome was never learned is known to have been made. `call` is the call's index in the plan, `attempt`
- * counts from 0. `provider`, `upstreamModel` and `baseUrl` tell where the call was made. The process that makes the call keeps `aliveAt` current. `suspectedAt` is when somebody found it not to
- * be, unless it was marked alive since. `refusedAt` is since when the provider refuses to tell the state of the task.
- * `cancellation` tells when its task was cancelled after the request had ended, or with `reason`, why it could not be.
+ * One attempt of a creation call to a provider, as stored. It is written before the call, so that the record
+ * exists even if the outcome is never learned. `call` is the call's index in the plan, `attempt` counts from
+ * 0. The call went to `provider`, `upstreamModel` and `baseUrl`. The process that makes the call keeps
+ * `aliveAt` current. `suspectedAt` is when a run found it outdated; marking the attempt alive clears it.
+ * Since `refusedAt` the provider has refused to report the state of the task. `cancellation` is when its task
+ * was cancelled after the end of the request, or with `reason`, why that failed.
  */
 export const ProviderAttempt = z.object({
   requestId: z.string(),
@@ -81,8 +82,8 @@ export const ProviderAttempt = z.object({
 export type ProviderAttempt = z.infer<typeof ProviderAttempt>;
 
 /**
- * Where an attempt was made. Its provider may be one that this version no longer has an adapter for: attempts are kept for
- * longer.
+ * Where an attempt was made. This version may no longer have an adapter for its provider: attempts are kept
+ * for longer.
  */
 export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt): CallOrigin => ({
   provider: provider as ProviderId,
@@ -91,7 +92,7 @@ export const originOf = ({ provider, upstreamModel, baseUrl }: ProviderAttempt):
 });
 
 /**
- * Access pattern 50: a request's provider calls in plan order, each call's attempts in order. Strongly
+ * Access pattern 67: a request's provider calls in plan order, each call's attempts in order. Strongly
  * consistent.
  */
 export const listAttempts = async (requestId: string): Promise<ProviderAttempt[]> => {
@@ -122,8 +123,9 @@ export type Claim =
   | { kind: 'ended' };
 
 /**
- * What a claim notes on its request: the gate whose permit it has, with the permit's `takenMs`; when to look at it next, if on the
- * `LOOK` list; and whether the calls begin its processing: those of a task do so once it is accepted.
+ * Changes that a claim makes to its request: the gate and `takenMs` of its permit; and, if it is on the
+ * `LOOK` list, its next due time. `beginsProcessing` marks it as processing; calls for a task do that later,
+ * once accepted.
  */
 export interface ClaimNotes {
   permit?: { gate: string; takenMs: number } | undefined;
@@ -132,7 +134,7 @@ export interface ClaimNotes {
 }
 
 /**
- * Access pattern 51: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
+ * Access pattern 68: claims attempts, all or none, on the condition that the request is unfinished, and notes on it that it
  * was dispatched. A claim of tasks opens the request's wait. It is the last thing before the calls, so no provider is called for a
  * request that has ended.
  *
@@ -210,7 +212,7 @@ const dispatchedWrite = (
 });
 
 /**
- * Access pattern 52: marks the process that makes the call as alive. Throws when the attempt does not exist.
+ * Access pattern 69: marks the process that makes the call as alive. Throws when the attempt does not exist.
  */
 export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeItem(
@@ -228,8 +230,8 @@ export const keepAttemptAlive = async (attempt: ProviderAttempt, now: Date): Pro
 export const isOpenTask = ({ outcome }: ProviderAttempt): boolean => outcome?.kind === 'accepted';
 
 /**
- * Access pattern 78: suspects the process that makes the call to be dead, unless it has marked the attempt alive
- * since this was read, or somebody suspects it already.
+ * Access pattern 71: records the suspicion that the calling process is dead, unless it has marked the attempt
+ * alive since this was read, or it is suspected already.
  */
 export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promise<void> => {
   await writeUnlessRefused(
@@ -244,8 +246,9 @@ export const suspectAttempt = async (attempt: ProviderAttempt, now: Date): Promi
 };
 
 /**
- * Access pattern 80: notes since when the provider refuses to tell the state of an open task, or that it tells it
- * again, unless somebody did meanwhile. Returns the attempt as it is then.
+ * Access pattern 72: sets `refusedAt`, from when the provider refuses to report the state of an open task, or
+ * removes it once the provider reports again. Writes nothing if the task has finished or another run changed
+ * it first. Returns the new attempt, or the given one if nothing was written.
  */
 export const noteRefusal = async (
   attempt: ProviderAttempt,
@@ -271,7 +274,7 @@ export const noteRefusal = async (
 };
 
 /**
- * Access pattern 82: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
+ * Access pattern 73: records what came of cancelling the task of an attempt, once. Does nothing when the attempt was
  * deleted with its request.
  */
 export const recordCancellation = async (
@@ -292,9 +295,9 @@ export const recordCancellation = async (
 };
 
 /**
- * Access pattern 53: records a call's outcome, unless it has a final one already: the first final outcome
+ * Access pattern 70: records a call's outcome, unless it has a final one already: the first final outcome
  * stands. With `ifSuspected`, only while the attempt is suspected as it was when it was read. Returns the attempt
- * as stored, which may hold another run's outcome. Throws when the attempt does not exist.
+ * as stored, which may hold another run's outcome. When it was deleted with its request, writes nothing and returns it with the answer.
  */
 export const recordOutcome = async (
   attempt: ProviderAttempt,
@@ -323,6 +326,5 @@ export const recordOutcome = async (
     }),
   );
   if (done && !accepted) countMetric(METRIC.providerCall, { provider, outcome: answer.kind });
-  if (!item) throw new Error(`An attempt of a call of ${requestId} does not exist.`);
-  return ProviderAttempt.parse(item);
+  return ProviderAttempt.parse(item ?? { ...attempt, outcome: answer });
 };

@@ -13,14 +13,14 @@ export type ProviderOutput = { url: string } | { failure: Failure };
 export const TAKEN = ['no', 'unknown', 'yes'] as const;
 export type Taken = (typeof TAKEN)[number];
 
-/** What a provider says it used and bills, as far as it says so. Seconds are those of videos. */
+/** Usage that a provider reports and bills, as far as it does. Seconds are of videos. */
 export interface ProviderUsage {
   images?: number | undefined;
   inputSeconds?: number | undefined;
   outputSeconds?: number | undefined;
 }
 
-/** What a provider's answer means for a request, independent of the wire format. */
+/** The meaning of a provider's answer, independent of the wire format. */
 export type ProviderAnswer =
   /** Finished; at least one output has a URL. */
   | { kind: 'done'; outputs: ProviderOutput[]; usage?: ProviderUsage | undefined }
@@ -49,7 +49,9 @@ export type ProviderAnswer =
   /** A task may exist that we cannot follow, or the provider no longer knows it: never repeat the call. */
   | { kind: 'lost'; failure: Failure };
 
-/** What came of a call that cancels a task. `reason` is the provider's error code, or why it did not answer. */
+/**
+ * The result of a call that cancels a task. `reason` is the provider's error code, or why it did not answer.
+ */
 export type CancelAnswer = { kind: 'cancelled' } | { kind: 'not-cancelled'; reason: string };
 
 /** One creation call, ready to send. */
@@ -82,7 +84,7 @@ export interface Provider {
   /** Reads the state of a task. `busy` means the provider did not tell it. */
   query(taskId: string, signal: AbortSignal): Promise<ProviderAnswer>;
   /**
-   * Cancels a task that nobody waits for any more. The providers cancel a task that is queued; of another one the record
+   * Cancels a task of an ended request. The providers cancel a task that is queued; of another one the record
    * may be deleted, so call it only when the request has ended.
    */
   cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer>;
@@ -106,7 +108,7 @@ export interface CallOrigin extends ModelRoute {
 }
 
 /**
- * Finds the route of a model, or for calls that were made already, that of their origin, whatever the model's
- * route is today. Rejects when there is none.
+ * Finds the route of a model, or, for calls already made, of their origin, even if the model's route has
+ * changed since. Rejects when there is none.
  */
 export type ProviderRouteOf = (model: string, origin?: CallOrigin) => Promise<ProviderRoute>;

@@ -4,7 +4,7 @@ import { dimensionsOf } from '../models/image-sizes.ts';
 
 const count = () => z.optional(z.int().check(z.gte(1)));
 
-/** What an upstream model takes, as far as that is less than the catalog offers. Absent: it takes what the catalog offers. */
+/** Limits of an upstream model that are stricter than the catalog. Absent: the limit of the catalog. */
 export const UpstreamLimits = z.strictObject({
   /** Characters of a prompt; the upstream cuts off the rest. */
   promptCharacters: count(),
@@ -52,7 +52,7 @@ export interface LimitedRoute {
   limits?: UpstreamLimits | undefined;
 }
 
-/** What the upstream model of a route takes. */
+/** The limits of the upstream model of a route. */
 export const limitsOf = ({ upstreamModel, limits }: LimitedRoute): UpstreamLimits =>
   limits ?? (Object.hasOwn(KNOWN_LIMITS, upstreamModel) ? KNOWN_LIMITS[upstreamModel] : undefined) ?? {};
 

@@ -1,11 +1,12 @@
 import { type DueItem, reschedule } from '../requests/due-items.ts';
+import { DUE_SHARDS, duePartition } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
 import type { OpenTask } from './look.ts';
 
 /** Most items that a run keeps. The others stay due. */
 const MAX_ITEMS = 500;
 
-/** A due item that a run keeps, and when to look at it next, in epoch milliseconds. */
+/** A due item that a run keeps, and the time of its next check, in epoch milliseconds. */
 export interface Kept {
   due: DueItem;
   nextMs: number;
@@ -23,7 +24,7 @@ export class DueWork {
   /** Where items were that the run is done with: the index may still show them there. */
   private readonly left = new Map<string, string>();
 
-  /** Keeps items that the index shows. An item that has moved is looked at when it is due at its new place. */
+  /** Keeps items that the index shows. An item that has moved is checked when it is due at its new place. */
   add(items: readonly DueItem[]): void {
     for (const due of items) {
       const id = idOf(due);
@@ -31,6 +32,17 @@ export class DueWork {
       const isKnown = (known && placeOf(known.due) === placeOf(due)) || this.left.get(id) === placeOf(due);
       if (isKnown || known?.isBeingLookedAt || (!known && this.kept.size >= MAX_ITEMS)) continue;
       this.kept.set(id, { due, nextMs: Date.parse(due.place.GSI1SK), isBeingLookedAt: false });
+    }
+  }
+
+  /** Forgets the items of the `LOOK` list that the index does not show any more: they are closed, or due after this run. */
+  keepListed(items: readonly DueItem[]): void {
+    const shown = new Set(items.map(idOf));
+    // The partitions of earlier releases are not read in each tick.
+    const partitions = Array.from({ length: DUE_SHARDS }, (_, shard) => duePartition('LOOK', shard));
+    for (const [id, { due, isBeingLookedAt }] of this.kept) {
+      const isRead = partitions.includes(due.place.GSI1PK);
+      if (isRead && !isBeingLookedAt && !shown.has(id)) this.kept.delete(id);
     }
   }
 
@@ -57,12 +69,17 @@ export class DueWork {
     this.left.set(idOf(due), placeOf(due));
   }
 
-  /** Lists every kept item for its next look, unless it is due then already, or has moved since. */
+  /**
+   * Reschedules every kept item to its next check, unless it is being checked now, is listed for then
+   * already, or has moved since.
+   */
   async writeBack(): Promise<void> {
+    const settled = [...this.kept.values()].filter(({ isBeingLookedAt }) => !isBeingLookedAt);
     await Promise.all(
-      [...this.kept.values()].map(async ({ due, nextMs }) => {
-        const dueAt = toInstant(new Date(nextMs));
-        if (dueAt !== due.place.GSI1SK) await reschedule(due, due.list, dueAt);
+      settled.map(async (kept) => {
+        this.kept.delete(idOf(kept.due));
+        const dueAt = toInstant(new Date(kept.nextMs));
+        if (dueAt !== kept.due.place.GSI1SK) await reschedule(kept.due, kept.due.list, dueAt);
       }),
     );
   }

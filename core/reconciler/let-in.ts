@@ -35,7 +35,7 @@ const AUDITED_AT_ONCE = 12;
 /** A gate at which requests wait, as read before its accounts. */
 export type QueuedGate = GateState & { queued: string };
 
-/** What letting requests in works with. */
+/** Options of letting requests in. */
 export interface LetInOptions {
   clock: Clock;
   /** The number of the tick: each audits the next permits of a large gate. */
@@ -68,7 +68,7 @@ export const letIn = async (gate: Gate, seen: QueuedGate, options: LetInOptions)
   const running = runningOf(seen);
   for (const account of accounts.filter(({ accountId }) => running.has(accountId))) {
     const [head] = await listWaiters(gate.name, account.accountId, 1);
-    // Also while the gate is full: otherwise the loop goes on for nobody.
+    // Also while the gate is full: otherwise the loop would keep running with no request waiting.
     if (!head) await remove(account);
     else if (hasPermit(head, seen)) await wakeWaiter(gate.name, head, options);
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { finishDeletion } from '../deletion/finish-deletion.ts';
 import { resumeRemoval } from '../deletion/resume-removal.ts';
@@ -10,6 +11,7 @@ import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.t
 import { toDeletedRequest } from '../requests/deleted-requests.ts';
 import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
 import { abandonedTasks, cancelTasks } from '../workflow/cancel-tasks.ts';
 import { areFinished, wakeWhenFinished } from '../workflow/catch-up.ts';
@@ -19,7 +21,7 @@ import { reconcileRequest } from '../workflow/reconcile.ts';
 import { firstCallAt, latestAttempts, nextQueryMs } from '../workflow/workflow-rules.ts';
 import { workflowSettings } from '../workflow/workflow-settings.ts';
 
-/** What a look at due work needs. */
+/** Options of a check of due work. */
 export interface LookOptions {
   providerRouteOf: ProviderRouteOf;
   keepGoing: () => boolean;
@@ -44,13 +46,15 @@ export type Looked =
   | { kind: 'done' }
   /** Still open: look again at `nextMs`, in epoch milliseconds; only query the task, if there is one. */
   | { kind: 'open'; nextMs: number; task?: OpenTask }
+  /** Listed elsewhere: the index is behind. */
+  | { kind: 'moved'; due: DueItem }
   /** Query the task now. */
   | { kind: 'task'; task: OpenTask }
   /** Do the rest at the pace of a provider. */
   | { kind: 'provider'; id: string; act: () => Promise<Looked> };
 
 const DONE: Looked = { kind: 'done' };
-/** An item that could not be settled is looked at again after this long. */
+/** An item that could not be settled is checked again after this long. */
 export const LOOK_AGAIN_SECONDS = 45;
 /** A call that is being made has its outcome soon. */
 const SOON_SECONDS = 2;
@@ -59,12 +63,12 @@ const openFor = (seconds: number, clock: Clock): Looked => ({
   nextMs: clock.now().getTime() + seconds * 1000,
 });
 
-/** Looks at a due item once. */
+/** Checks a due item once. */
 export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked> => {
   const { work, list } = due;
   if (work.kind === 'request') return lookAtRequest(due, work.requestId, options);
   const { clock, keepGoing } = options;
-  // Removals take long. Listed for later first, one whose run dies is left to the next run.
+  // Removals take long. Rescheduled first, so that the next run continues if this one dies.
   const claimed = await reschedule(due, list, addSeconds(toInstant(clock.now()), LOOK_AGAIN_SECONDS));
   if (!claimed) return DONE;
   if (work.kind === 'removal') await resumeRemoval(toEndUserRemoval(claimed.item), keepGoing, clock);
@@ -75,8 +79,11 @@ export const lookAt = async (due: DueItem, options: LookOptions): Promise<Looked
 const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptions): Promise<Looked> => {
   const { clock, providerRouteOf } = options;
   const { request, attempts: all } = await findRequestAndAttempts(requestId);
-  const isMoved = request?.GSI1PK !== due.place.GSI1PK || request.GSI1SK !== due.place.GSI1SK;
-  if (!request || isMoved) return DONE;
+  const place = placeOf(request);
+  if (!request || !place) return DONE;
+  if (!isDeepStrictEqual(place.place, due.place)) {
+    return { kind: 'moved', due: { ...due, ...place } };
+  }
   if (isTerminal(request)) return closeEnded(request, options);
   if (request.status === 'queued') return checkExecution(due, requestId, clock);
   // It was dispatched, so it had an execution.
@@ -97,6 +104,14 @@ const lookAtRequest = async (due: DueItem, requestId: string, options: LookOptio
   }
   const from = firstCallAt(all) ?? request.createdAt;
   return { kind: 'task', task: { due, request, provider, attempts, firstCallAt: from, notBefore } };
+};
+
+/** Where a request is listed for the reconciler; undefined when it is not. */
+const placeOf = ({ GSI1PK, GSI1SK }: Partial<StoredRequest> = {}) => {
+  const list = dueListOf(GSI1PK);
+  if (GSI1PK === undefined || GSI1SK === undefined || list === undefined || list === 'EXPIRE')
+    return undefined;
+  return { list, place: { GSI1PK, GSI1SK } };
 };
 
 /** Whether an instant is at least `seconds` ago. */

@@ -18,7 +18,7 @@ import { drainGate, letIn, type QueuedGate } from './let-in.ts';
 import { LOOK_AGAIN_SECONDS, type Looked, lookAt, queryOpenTask } from './look.ts';
 
 /** A run ends shortly before the schedule starts the next one. */
-const RUN_MS = 57_000;
+const RUN_MS = 59_000;
 /** Longest pause between two ticks. */
 const MAX_TICK_MS = 2_000;
 /** How often the `START` and `EXPIRE` lists and the gates of former routes are read. */
@@ -29,10 +29,12 @@ const ITEMS_PER_PARTITION = 250;
 const LOOKS_AT_ONCE = 8;
 /** Ticks without open work before a run ends, if requests may have begun to wait for it. */
 const IDLE_TICKS = 2;
+/** In which minutes open work is looked for in the partitions of earlier releases. */
+const FORMER_MINUTES = 5;
 /** Longest wait for the calls under way at the end of a run; a query takes 10 s at most. */
 const SETTLE_MS = 12_000;
 
-/** What a run works with. */
+/** Options of a run. */
 export interface RunOptions {
   providerRouteOf: ProviderRouteOf;
   /** The interval of the schedule. Below 60 s, a run goes on when nothing is open, and looks for work this often. */
@@ -45,11 +47,11 @@ export interface RunOptions {
 }
 
 /**
- * The control loop: runs for 57 s while anything is open, and ends at once when nothing is due before its end. Each tick:
+ * The control loop: runs for 59 s while anything is open, and ends at once when nothing is due before its end. Each tick:
  *
  * 1. Renew the run. If a newer run has taken over, end.
  * 2. Read the due lists and the gates.
- * 3. Look at due items; query unfinished tasks, each provider at its own pace.
+ * 3. Check due items; query unfinished tasks, each provider at its own pace.
  * 4. Let waiting requests in.
  *
  * At its end it lists every open item for its next look. An error of one item or gate is logged and does not stop the rest.
@@ -81,6 +83,8 @@ class Run {
   private tick = 0;
   /** Whether this run is the one at work, by the table. */
   private isAtWork = false;
+  /** Whether an older run may still query, until its next tick. */
+  private mayOverlap = false;
   /** How many ticks without open work are left before the run ends. */
   private idleTicksLeft = 0;
 
@@ -104,10 +108,21 @@ class Run {
       pauseMs = intervalMs === 'end' ? undefined : Math.max(0, startedMs + intervalMs - this.nowMs());
     }
     if (pauseMs === undefined) this.endMs = this.nowMs();
-    if (this.underWay.size > 0) {
-      await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
-    }
-    if (this.isAtWork) await this.guarded({}, () => this.work.writeBack());
+    // The last tick's queries go on until then.
+    else await this.options.pause(Math.max(0, this.endMs - this.nowMs()));
+    await this.leaveToNext();
+    if (this.underWay.size === 0) return;
+    await Promise.race([Promise.all(this.underWay), this.options.pause(SETTLE_MS)]);
+    await this.leaveToNext();
+  }
+
+  /** Leaves open work to the next run, unless that has taken over. */
+  private async leaveToNext(): Promise<void> {
+    const { clock } = this.options;
+    await this.guarded({}, async () => {
+      const isMine = this.isAtWork && (await renewRun(this.runId, clock.now(), { isOver: true }));
+      if (isMine) await this.work.writeBack();
+    });
   }
 
   private tickMs(): number {
@@ -124,7 +139,7 @@ class Run {
     }
     const queued = await this.readOpenWork();
     if (queued.length === 0 && this.work.size === 0) {
-      // What began to wait while a run counted as alive is found by the next ticks, once the index shows it.
+      // Requests that began to wait during this run may not be in the index yet: the next ticks find them.
       if (!this.isAtWork) return this.idleTicksLeft-- > 0 ? this.tickMs() : idleMs;
       await renewRun(this.runId, clock.now(), { isOver: true });
       this.isAtWork = false;
@@ -136,7 +151,8 @@ class Run {
       return idleMs;
     }
     // Half a tick early or late, not up to a whole one late.
-    for (const kept of this.work.dueBy(this.nowMs() + this.tickMs() / 2)) this.track(this.look(kept));
+    const due = this.mayOverlap && this.tick === 0 ? [] : this.work.dueBy(this.nowMs() + this.tickMs() / 2);
+    for (const kept of due) this.track(this.look(kept));
     for (const at of queued) if (!this.gatesAtWork.has(at.name)) this.track(this.admit(at));
     return this.tickMs();
   }
@@ -152,7 +168,8 @@ class Run {
   private async readFormerRun(): Promise<void> {
     const { functionName } = this.options;
     const former = await findReconcilerRun();
-    if ((former?.aliveUntilMs ?? 0) > this.nowMs()) this.idleTicksLeft = IDLE_TICKS;
+    this.mayOverlap = (former?.aliveUntilMs ?? 0) > this.nowMs();
+    if (this.mayOverlap) this.idleTicksLeft = IDLE_TICKS;
     if (former?.functionName !== functionName) await nameReconciler(functionName);
   }
 
@@ -162,17 +179,18 @@ class Run {
     const now = clock.now();
     const isSlow = now.getTime() >= this.slowAtMs;
     if (isSlow) this.slowAtMs = now.getTime() + SLOW_MS;
-    // What earlier releases listed in other partitions is read once a run.
-    const from = { isCurrent: this.tick > 0 };
-    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, from));
-    const dueIn = async (list: 'START' | 'LOOK', until: Date): Promise<DueItem[]> =>
-      (await listDue(list, toInstant(until), ITEMS_PER_PARTITION, from)).items;
+    // Earlier releases listed items in other partitions, too. Files that expire are looked for there in each run.
+    if (isSlow) this.track(startExpiryIfDue(everySeconds, clock, { isCurrent: this.tick > 0 }));
+    const isCurrent = this.tick > 0 || Math.floor(now.getTime() / 60_000) % FORMER_MINUTES !== 0;
+    const dueIn = (list: 'START' | 'LOOK', until: Date) =>
+      listDue(list, toInstant(until), ITEMS_PER_PARTITION, { isCurrent });
     const [looks, starts, queued] = await Promise.all([
       dueIn('LOOK', new Date(this.endMs)),
-      isSlow ? dueIn('START', now) : [],
+      isSlow ? dueIn('START', now) : { items: [] },
       this.readQueued(isSlow),
     ]);
-    const due = [...starts, ...looks];
+    const due = [...starts.items, ...looks.items];
+    if (looks.next.length === 0) this.work.keepListed(looks.items);
     if (this.tick === 0) measure(METRIC.lookOverdue, {}, overdueSeconds(due, now));
     this.work.add(due);
     return queued;
@@ -210,6 +228,8 @@ class Run {
     kept.isBeingLookedAt = false;
     if (looked.kind === 'open') Object.assign(kept, { nextMs: looked.nextMs, task: looked.task });
     else this.work.leave(kept);
+    if (looked.kind === 'moved' && Date.parse(looked.due.place.GSI1SK) < this.endMs)
+      this.work.add([looked.due]);
   }
 
   private async lookAt({ due, task, nextMs }: Kept): Promise<Looked> {

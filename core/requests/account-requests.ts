@@ -25,12 +25,12 @@ const Entry = z.object({
 /** Prefixes of request ids; the rest of an id sorts by creation time. */
 const KINDS = Object.values(REQUEST_ID_PREFIX);
 
-/** What ids of requests created at this instant begin with, after their prefix. */
+/** The start, after their prefix, of the ids of requests created at this instant. */
 const timePart = (instant: Instant): string => encodeTime(Math.max(0, Date.parse(instant)), 10);
 
 /**
- * Access pattern 26: ids of an account's requests by state and time, images before videos, newest first in
- * each. For operators: reads everything of that time. Eventually consistent.
+ * Access pattern 18: ids of an account's requests by state and time, in no promised order. For
+ * operators: reads everything of that time. Eventually consistent.
  */
 export const listRequestIdsOfAccount = async function* (
   accountId: string,
@@ -50,7 +50,6 @@ export const listRequestIdsOfAccount = async function* (
         ':oldest': requestPartition(kind + oldest),
         ':newest': requestPartition(kind + newest),
       },
-      ScanIndexForward: false,
     };
     for await (const item of queryAll(query)) {
       const entry = Entry.parse(item);

@@ -5,15 +5,18 @@ import { deletedRequestKey, dueListing } from '../table/keys.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { type TransactItem, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds } from '../time.ts';
+import { AccountedRequest } from './request-rules.ts';
 
 /**
- * The record of a deleted request, kept because ledger entries still refer to it. Until the deletion is closed,
- * `files` are those not yet known to be removed, and `deletionId` tells whose deletion it is.
+ * The record of a deleted request, kept for ever because ledger entries still refer to it. `accounted` is what they are verified
+ * against; marks from before it was kept have none. Until the deletion is closed, `files` are those not yet known to be removed, and
+ * `deletionId` tells whose deletion it is.
  */
 export const DeletedRequest = z.object({
   accountId: z.string(),
   requestId: z.string(),
   deletedAt: z.string(),
+  accounted: z.optional(AccountedRequest),
   deletionId: z.optional(z.string()),
   files: z.optional(z.array(z.string())),
 });
@@ -26,7 +29,7 @@ export const toDeletedRequest = (item: StoredItem): DeletedRequest => DeletedReq
 const FINISH_WITHIN_SECONDS = 60;
 
 /**
- * Access pattern 30: records a deletion, in the transaction that removes the request, and lists it as due.
+ * Access pattern 19: records a deletion, in the transaction that removes the request, and lists it as due.
  */
 export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   Put: {
@@ -39,7 +42,7 @@ export const markDeletedWrite = (deletion: DeletedRequest): TransactItem => ({
   },
 });
 
-/** Access pattern 31: the deletion of a request, strongly consistent; undefined when it was not deleted. */
+/** Access pattern 20: the deletion of a request, strongly consistent; undefined when it was not deleted. */
 export const findDeletedRequest = async (
   accountId: string,
   requestId: string,
@@ -55,7 +58,7 @@ export const findDeletedRequest = async (
 };
 
 /**
- * Access pattern 32: deletions of any number of requests, strongly consistent, in the given order; undefined
+ * Access pattern 21: deletions of any number of requests, strongly consistent, in the given order; undefined
  * where there is none.
  */
 export const findDeletedRequests = async (
@@ -67,7 +70,7 @@ export const findDeletedRequests = async (
   return items.map((item) => item && toDeletedRequest(item));
 };
 
-/** Access pattern 33: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
+/** Access pattern 22: takes a completed deletion off the due list. Does nothing when its mark is absent. Repeating it changes nothing. */
 export const closeDeletion = async ({ accountId, requestId }: DeletedRequest): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({

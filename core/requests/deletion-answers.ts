@@ -3,7 +3,7 @@ import { count, described, named } from '../answers.ts';
 
 const removedObjects = count('Files removed. Those of an expired request are gone already and do not count.');
 
-/** What `DELETE /v1/generations/{requestId}` answers. */
+/** The response of `DELETE /v1/generations/{requestId}`. */
 export const DeletedRequestAnswer = named(
   'DeletedRequest',
   'The outcome of a deletion.',
@@ -11,7 +11,7 @@ export const DeletedRequestAnswer = named(
 );
 export type DeletedRequestAnswer = z.infer<typeof DeletedRequestAnswer>;
 
-/** What `POST /v1/generations/bulk-delete` answers. */
+/** The response of `POST /v1/generations/bulk-delete`. */
 export const BulkDeletionAnswer = named(
   'BulkDeletion',
   'The outcome of a bulk deletion. What is in neither list is deleted.',

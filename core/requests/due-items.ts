@@ -19,7 +19,7 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import type { Instant } from '../time.ts';
 
-/** What a due item is about: a request, the deletion of one, or the removal of an end-user. */
+/** The subject of a due item: a request, the deletion of a request, or the removal of an end-user. */
 export type DueWork =
   | { kind: 'request'; requestId: string }
   | { kind: 'deletion'; accountId: string; requestId: string }
@@ -64,9 +64,9 @@ export const DuePosition = z.array(z.object({ shard: z.number(), after: Entry })
 export type DuePosition = z.infer<typeof DuePosition>;
 
 /**
- * Access pattern 28: what is due in a list at `now`, longest due first: one query for each partition, in
- * parallel, at most `limit` items of each. `next` is where to go on; empty at the end of the list. With `isCurrent`, leaves out the
- * partitions of earlier releases. Eventually consistent.
+ * Access pattern 23: items of a list that are due at `now`, longest due first. One query for each partition,
+ * in parallel, with at most `limit` items each. Pass `next` to continue; it is empty at the end of the list.
+ * With `isCurrent`, leaves out the partitions of earlier releases. Eventually consistent.
  */
 export const listDue = async (
   list: DueList,
@@ -103,7 +103,7 @@ export const listDue = async (
 };
 
 /**
- * Access pattern 67: lists an item for another time, or in another list. Returns it at its new place, with the
+ * Access pattern 24: lists an item for another time, or in another list. Returns it at its new place, with the
  * stored item; undefined, with nothing changed, when it is no longer at the place where it was found.
  */
 export const reschedule = async (

@@ -13,7 +13,7 @@ import {
   type VideoRequest,
 } from './request-rules.ts';
 
-/** What `renderRecord` needs beside the request. */
+/** Options of `renderRecord`. */
 export interface RenderContext {
   now: Date;
   publicBaseUrl: string;
@@ -72,7 +72,7 @@ interface LostItem {
   error: { code: typeof STORAGE_FAILED };
 }
 
-/** What a record's status adds. */
+/** Fields that depend on the status of a record. */
 const stateOf = <Outputs extends object>(
   request: StoredRequest,
   context: RenderContext,

@@ -30,7 +30,7 @@ const IndexEntry = z.object({ PK: z.string() });
 type IndexEntry = z.infer<typeof IndexEntry>;
 
 /**
- * Access pattern 25: a page of an account's image requests, newest first, by any combination of filters.
+ * Access pattern 30: a page of an account's image requests, newest first, by any combination of filters.
  * Skips the index entries before the page, and reads the page's requests by key: two sequential calls for an early page, three for
  * a later one, and one more for each further 1 MB of entries. An entry does not tell queued from processing: for these,
  * the requests are read up to the page's end. `hasMore` is exact. The index is eventually consistent; the requests are strongly
@@ -135,7 +135,7 @@ const newerThan = (createdAfter: Instant | undefined): string => {
 };
 
 /**
- * Access pattern 27: ids of an end-user's requests, videos before images, newest first in each. Eventually
+ * Access pattern 31: ids of an end-user's requests, videos before images, newest first in each. Eventually
  * consistent.
  */
 export const listRequestIdsOfEndUser = async function* (

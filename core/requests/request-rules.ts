@@ -58,6 +58,9 @@ const common = {
   removalFailures: z.optional(z.number()),
   costThousandths: z.optional(z.number()),
   refundThousandths: z.optional(z.number()),
+  /** The numbers of its debit and refund in the ledger. Requests from before they were kept have none. */
+  debitEntryNumber: z.optional(z.number()),
+  refundEntryNumber: z.optional(z.number()),
   error: z.optional(Failure),
   /** The note of the operator who ended the request. */
   operatorNote: z.optional(z.string()),
@@ -108,6 +111,33 @@ export type VideoRequest = z.infer<typeof VideoRequest>;
 export const StoredRequest = z.discriminatedUnion('kind', [ImageRequest, VideoRequest]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
+/** The part of a request that its ledger entries are verified against. It outlives a deletion, in the request's mark. */
+export const AccountedRequest = z.pick(z.object(common), {
+  accountId: true,
+  status: true,
+  createdAt: true,
+  finishedAt: true,
+  debitThousandths: true,
+  costThousandths: true,
+  refundThousandths: true,
+  debitEntryNumber: true,
+  refundEntryNumber: true,
+});
+export type AccountedRequest = z.infer<typeof AccountedRequest>;
+
+/** The numbers of the ledger entries that a request has; undefined for a request that does not name them all. */
+export const entryNumbersOf = ({
+  debitEntryNumber,
+  refundEntryNumber,
+  refundThousandths = 0,
+}: Pick<AccountedRequest, 'debitEntryNumber' | 'refundEntryNumber' | 'refundThousandths'>):
+  | number[]
+  | undefined => {
+  if (debitEntryNumber === undefined) return undefined;
+  if (refundEntryNumber !== undefined) return [debitEntryNumber, refundEntryNumber];
+  return refundThousandths > 0 ? undefined : [debitEntryNumber];
+};
+
 /** The keys of the copies of a request's reference videos. */
 export const clipsOf = (request: StoredRequest): readonly string[] =>
   request.kind === 'video' ? (request.clips ?? []) : [];
@@ -131,7 +161,7 @@ export const costOf = (request: StoredRequest, delivered: number): Thousandths =
 export const isTerminal = ({ status }: Pick<StoredRequest, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed';
 
-/** Whether a run of the reconciler that is at work looks at the request: it is due within a minute. */
+/** Whether a running reconciler will check the request: it is due within a minute. */
 export const isDueSoon = ({ GSI1SK }: Pick<StoredRequest, 'GSI1SK'>, now: Date): boolean =>
   GSI1SK !== undefined && GSI1SK <= addSeconds(toInstant(now), SOON_SECONDS);
 const SOON_SECONDS = 60;
@@ -144,7 +174,7 @@ export const statusAt = (request: Pick<StoredRequest, 'status' | 'expiresAt'>, n
     ? 'expired'
     : request.status;
 
-/** What an entry of a request index tells of its request's status. */
+/** The status of a request, as far as an entry of a request index shows it. */
 export type ListedState = 'unfinished' | 'succeeded' | 'failed';
 /** The state that an index entry tells: a request gets its `ttl` when it ends, and `expiresAt` when it succeeds. */
 export const listedState = ({ ttl, expiresAt }: Pick<StoredRequest, 'ttl' | 'expiresAt'>): ListedState => {

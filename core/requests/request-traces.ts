@@ -4,7 +4,7 @@ import { queryAll } from '../table/queries.ts';
 import { tableName } from '../table/table.ts';
 
 /**
- * Access pattern 29: removes what is stored about a request beside itself: provider attempts, provider wait,
+ * Access pattern 32: removes what is stored about a request beside itself: provider attempts, provider wait,
  * webhook attempts.
  */
 export const removeTraces = async (requestId: string): Promise<void> => {

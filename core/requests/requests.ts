@@ -9,12 +9,18 @@ import { type StoredItem, table, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 import { type DeletedRequest, findDeletedRequest, markDeletedWrite } from './deleted-requests.ts';
-import { type StoredOutput, StoredRequest, type StoredStatus, type VideoRequest } from './request-rules.ts';
+import {
+  AccountedRequest,
+  type StoredOutput,
+  StoredRequest,
+  type StoredStatus,
+  type VideoRequest,
+} from './request-rules.ts';
 
 /** A request from a stored item. Throws when the item is malformed. */
 export const toRequest = (item: StoredItem): StoredRequest => StoredRequest.parse(item);
 
-/** Access pattern 17: a request by id, strongly consistent; undefined when there is none. */
+/** Access pattern 34: a request by id, strongly consistent; undefined when there is none. */
 export const findRequest = async (requestId: string): Promise<StoredRequest | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: requestKey(requestId), ConsistentRead: true }),
@@ -30,7 +36,7 @@ export const getRequest = async (requestId: string): Promise<StoredRequest> => {
 };
 
 /**
- * Access pattern 18: any number of requests by id, strongly consistent, in the order of the ids; undefined
+ * Access pattern 35: any number of requests by id, strongly consistent, in the order of the ids; undefined
  * where there is none.
  */
 export const findRequests = async (requestIds: readonly string[]): Promise<(StoredRequest | undefined)[]> => {
@@ -45,7 +51,7 @@ export const findRequests = async (requestIds: readonly string[]): Promise<(Stor
 const START_WITHIN_SECONDS = 45;
 
 /**
- * Access pattern 16: inserts a request. Refused when its id is taken, which only an earlier attempt of this
+ * Access pattern 33: inserts a request. Refused when its id is taken, which only an earlier attempt of this
  * write can cause.
  */
 export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
@@ -62,8 +68,8 @@ export const insertRequestWrite = (request: StoredRequest): TransactItem => ({
 });
 
 /**
- * Access pattern 19: marks a queued request as processing, and says when to look at it next if that is to
- * change. Does nothing in any other status.
+ * Access pattern 36: marks a queued request as processing, and sets its next due time if that is to change.
+ * Does nothing in any other status.
  */
 export const markProcessing = async (request: StoredRequest, lookAt?: Instant): Promise<void> => {
   const status: StoredStatus = 'processing';
@@ -79,8 +85,8 @@ export const markProcessing = async (request: StoredRequest, lookAt?: Instant): 
 };
 
 /**
- * Access pattern 100: says when to look at a queued request next, which has or had an execution. False in any other
- * status.
+ * Access pattern 44: sets the next due time of a queued request that has or had an execution. False in any
+ * other status.
  */
 export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolean> => {
   const { GSI1PK, GSI1SK } = dueListing('LOOK', requestId, lookAt);
@@ -97,7 +103,7 @@ export const lookAtQueued = (requestId: string, lookAt: Instant): Promise<boolea
 };
 
 /**
- * Access pattern 20: records the outputs to settle by. Only the first recording counts. False when outputs
+ * Access pattern 37: records the outputs to settle by. Only the first recording counts. False when outputs
  * are already recorded, or the request is not processing.
  */
 export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -113,7 +119,7 @@ export const recordOutputs = (requestId: string, outputs: readonly StoredOutput[
   );
 
 /**
- * Access pattern 66: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
+ * Access pattern 42: keeps the outputs as far as they are stored, at least one, for the next attempt to store the rest.
  * False as for `recordOutputs`.
  */
 export const keepStoredOutputs = (requestId: string, outputs: readonly StoredOutput[]): Promise<boolean> =>
@@ -136,15 +142,25 @@ export type TerminalState =
   | { status: 'succeeded'; costThousandths: Thousandths; expiresAt: Instant }
   | { status: 'failed'; error: Failure };
 
+/** Attributes that a request gets with its terminal state. */
+interface Settlement {
+  finishedAt: Instant;
+  refundThousandths: Thousandths;
+  /** Of the refund, if there is one. */
+  refundEntryNumber?: number;
+  ttl: number;
+  operatorNote?: string;
+}
+
 /**
- * Access pattern 21: moves a request to its terminal state, and lists it for what follows, if anything does.
+ * Access pattern 38: moves a request to its terminal state, and lists it for what follows, if anything does.
  * Refused when it is terminal already, or absent; with `unlessStored`, also when it has outputs, and the refusal then
  * has the item.
  */
 export const endRequestWrite = (
   request: StoredRequest,
   state: TerminalState,
-  settlement: { finishedAt: Instant; refundThousandths: Thousandths; ttl: number; operatorNote?: string },
+  settlement: Settlement,
   follows: { list: DueList; dueAt: Instant } | undefined,
   unlessStored = false,
 ): TransactItem => {
@@ -165,7 +181,7 @@ export const endRequestWrite = (
 };
 
 /**
- * Access pattern 22: marks a request's files as removed, and takes it off the list of those that expire. False
+ * Access pattern 39: marks a request's files as removed, and takes it off the list of those that expire. False
  * when it is not in that list, before `expiresAt`, or absent.
  */
 export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
@@ -180,8 +196,8 @@ export const markExpired = (requestId: string, now: Date): Promise<boolean> =>
   );
 
 /**
- * Access pattern 76: lists a request whose files could not be removed for another attempt, the `failures`-th
- * having failed. False when another attempt marked or listed it meanwhile.
+ * Access pattern 43: lists a request whose files could not be removed for another attempt, the `failures`-th
+ * having failed. False if another attempt has expired or rescheduled it since it was read.
  */
 export const postponeExpiry = (
   { requestId, GSI1SK: seenAt }: Pick<StoredRequest, 'requestId' | 'GSI1SK'>,
@@ -204,8 +220,8 @@ export const postponeExpiry = (
   );
 
 /**
- * Access pattern 23: takes a terminal request off the list of work left, once all that follows is started. One
- * that succeeded goes to the list of those that expire. False when it is not listed for a look, or absent.
+ * Access pattern 40: takes a terminal request off the `LOOK` list, once all follow-up work is started. A
+ * successful one moves to the `EXPIRE` list. False when it is not on the `LOOK` list, or absent.
  */
 export const closeWork = ({
   requestId,
@@ -232,22 +248,20 @@ export const closeWork = ({
 };
 
 /**
- * Access pattern 24: removes a terminal request and records its deletion, with the files left to remove.
+ * Access pattern 41: removes a terminal request, as it was read, and records its deletion, with its amounts and the files left to
+ * remove.
  * Returns the deletion; undefined, with nothing written, when the request is absent or not terminal. A deletion
  * under the same `deletionId` whose answer was lost is returned, not repeated.
  */
 export const removeRequest = async (
-  {
-    accountId,
-    requestId,
-    outputs = [],
-    clips = [],
-  }: Pick<StoredRequest, 'accountId' | 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
+  request: AccountedRequest & Pick<StoredRequest, 'requestId' | 'outputs'> & Pick<VideoRequest, 'clips'>,
   now: Date,
   deletionId = newDeletionId(now),
 ): Promise<DeletedRequest | undefined> => {
+  const { accountId, requestId, outputs = [], clips = [] } = request;
   const files = [...outputs.flatMap(({ objectKey }) => objectKey ?? []), ...clips];
-  const deletion: DeletedRequest = { accountId, requestId, deletedAt: toInstant(now), deletionId, files };
+  const accounted = AccountedRequest.parse(request);
+  const deletion = { accountId, requestId, deletedAt: toInstant(now), accounted, deletionId, files };
   const isDone = async (): Promise<boolean> =>
     (await findDeletedRequest(accountId, requestId))?.deletionId === deletionId;
   let isRefused = false;

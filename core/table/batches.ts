@@ -11,18 +11,26 @@ const MAX_BATCH_WRITE_ITEMS = 25;
 
 /**
  * The items under these keys, strongly consistent, in the keys' order; undefined where there is none.
- * At most 100 keys, all different. One round trip unless DynamoDB leaves keys unprocessed. Throws
- * `RateLimitedError` when the table stays too busy.
+ * At most 100 keys, all different. One round trip unless DynamoDB leaves keys unprocessed. `attributes` limits
+ * what is read of each item, which costs as much but is faster to parse. Throws `RateLimitedError` when the table
+ * stays too busy.
  */
-export const batchGet = async (keys: readonly ItemKey[]): Promise<(StoredItem | undefined)[]> => {
+export const batchGet = async (
+  keys: readonly ItemKey[],
+  attributes?: readonly string[],
+): Promise<(StoredItem | undefined)[]> => {
+  const names = attributes && ['PK', 'SK', ...attributes];
+  const projection = names && {
+    ProjectionExpression: names.map((name) => `#${name}`).join(),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+  };
   const found = new Map<string, StoredItem>();
   let pending: ItemKey[] = [...keys];
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === MAX_ATTEMPTS) throw new RateLimitedError(1);
     if (attempt > 0) await waitForTable(attempt);
-    const answer = await table.send(
-      new BatchGetCommand({ RequestItems: { [tableName()]: { Keys: pending, ConsistentRead: true } } }),
-    );
+    const read = { Keys: pending, ConsistentRead: true, ...projection };
+    const answer = await table.send(new BatchGetCommand({ RequestItems: { [tableName()]: read } }));
     for (const item of answer.Responses?.[tableName()] ?? []) found.set(`${item.PK}|${item.SK}`, item);
     pending = (answer.UnprocessedKeys?.[tableName()]?.Keys ?? []) as ItemKey[];
   }
@@ -30,11 +38,14 @@ export const batchGet = async (keys: readonly ItemKey[]): Promise<(StoredItem | 
 };
 
 /** Like `batchGet`, for any number of different keys: 100 per call, all calls in parallel. */
-export const batchGetAll = async (keys: readonly ItemKey[]): Promise<(StoredItem | undefined)[]> => {
+export const batchGetAll = async (
+  keys: readonly ItemKey[],
+  attributes?: readonly string[],
+): Promise<(StoredItem | undefined)[]> => {
   const batches = Array.from({ length: Math.ceil(keys.length / MAX_BATCH_GET_KEYS) }, (_, index) =>
     keys.slice(index * MAX_BATCH_GET_KEYS, (index + 1) * MAX_BATCH_GET_KEYS),
   );
-  return (await Promise.all(batches.map(batchGet))).flat();
+  return (await Promise.all(batches.map((batch) => batchGet(batch, attributes)))).flat();
 };
 
 /** Deletes items by key, whether or not they exist. Throws `RateLimitedError` when the table stays too busy. */

@@ -10,7 +10,6 @@ export const partitionPatterns = () => ({
   idempotency: idempotencyPartition('*'),
   apiKeys: apiKeyKey('*').PK,
   ledgers: ledgerPartition('*'),
-  ledgerCheckpoints: ledgerCheckpointPartition('*'),
   requests: requestPartition('*'),
   // Functions of the earlier release, which an update replaces one by one, read eight copies.
   modelSettings: 'CATALOG#*',
@@ -91,13 +90,6 @@ export const ledgerEntryKey = (accountId: string, number: number): ItemKey => ({
   SK: ledgerEntrySort(number),
 });
 
-/** Up to where an account's ledger was verified: in a partition that the verifier alone writes. */
-export const ledgerCheckpointKey = (accountId: string): ItemKey => ({
-  PK: ledgerCheckpointPartition(accountId),
-  SK: 'LEDGER',
-});
-const ledgerCheckpointPartition = (accountId: string): string => `CHECKPOINT#${accountId}`;
-
 /** The balance change that an operator's idempotency key made. Takes the key's digest: a key can be any text. */
 export const balanceChangeKey = (accountId: string, digest: string): ItemKey => ({
   PK: ledgerPartition(accountId),
@@ -153,7 +145,7 @@ export const requestListing = (accountId: string, email: string) => ({
 });
 
 /**
- * The lists of work left, by when to look at it next. An item is in at most one.
+ * The lists of work left, ordered by next due time. An item is in at most one.
  *
  * `START`: requests that may have no execution. `EXPIRE`: succeeded requests whose files are left to remove at
  * `expiresAt`. `LOOK`: all other work.
@@ -161,9 +153,9 @@ export const requestListing = (accountId: string, email: string) => ({
 export type DueList = 'START' | 'LOOK' | 'EXPIRE';
 /** Number of partitions that each due list is spread over: every request is written there, and a partition takes 1,000 a second. */
 export const DUE_SHARDS = 4;
-/** Number of partitions in earlier releases. What is listed in the others stays there until it is due. */
+/** Number of partitions in earlier releases. Items in the others stay there until they are due. */
 export const FORMER_DUE_SHARDS = 16;
-/** Lists an item by when to look at it next. `id` chooses the partition. */
+/** Puts an item on a list by its next due time. `id` chooses the partition. */
 export const dueListing = (list: DueList, id: string, dueAt: Instant) => ({
   GSI1PK: duePartition(list, shardOf(id)),
   GSI1SK: dueAt,
@@ -230,9 +222,9 @@ export const webhookAttemptKey = (requestId: string, delivery: string, number: n
 });
 export const WEBHOOK_ATTEMPT_PREFIX = 'WEBHOOK#';
 
-/** How a host of webhooks hangs. Takes the host's digest: a host can be any text. */
-export const webhookHostKey = (digest: string): ItemKey => ({
-  PK: `${WEBHOOK_HOST_PREFIX}${digest}`,
+/** How a host hangs when an account's webhooks are sent to it. Takes the host's digest: a host can be any text. */
+export const webhookHostKey = (accountId: string, digest: string): ItemKey => ({
+  PK: `${WEBHOOK_HOST_PREFIX}${accountId}#${digest}`,
   SK: 'BACK_OFF',
 });
 const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
@@ -240,7 +232,7 @@ const WEBHOOK_HOST_PREFIX = 'WEBHOOK_HOST#';
 /** The kinds of outbound calls that are limited by how many are under way. */
 export type InFlightKind = 'clips' | 'filter' | 'webhooks';
 /**
- * The calls of a kind that are under way for an account, or to a host. Takes the host's digest: a host can be any
+ * The calls of a kind that are under way for an account, in all or to one host. Takes the host's digest: a host can be any
  * text.
  */
 export const inFlightKey = (kind: InFlightKind, whose: string): ItemKey => ({

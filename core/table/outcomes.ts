@@ -5,9 +5,9 @@ import { wasTriedBefore } from './retries.ts';
 import { writeUnlessRefused } from './transactions.ts';
 
 /**
- * Whether a write that failed like this may have been made, or still be made: no answer came, the service failed
- * on the way, or the SDK had tried it before, which tells nothing of the answers to its earlier tries. Only a refusal
- * of the only try rules that out, by the table or by our own rules.
+ * Whether a write that failed with this error may have been made, or may still be made. Possible causes: no
+ * answer, a failure of the service, or earlier tries of the SDK with unknown answers. A refusal of the only
+ * try, by the table or by our own rules, is certain.
  */
 export const leavesOutcomeOpen = (error: unknown): boolean => {
   if (error instanceof RateLimitedError) return leavesOutcomeOpen(error.cause);
@@ -19,8 +19,8 @@ export const leavesOutcomeOpen = (error: unknown): boolean => {
 };
 
 /**
- * What a write that failed made after all, as `find` finds it. If it finds nothing, throws the error, or
- * `OutcomeUnknownError` with this message when the write may still be made or the look-up fails too.
+ * Returns the item of a write that seemed to fail, as read by `find`. If there is none, throws the error.
+ * Throws `OutcomeUnknownError` with this message if the write may still be made, or `find` fails too.
  */
 export const findOutcome = async <Made>(
   error: unknown,
@@ -38,8 +38,9 @@ export const findOutcome = async <Made>(
 };
 
 /**
- * Inserts an item under a new random id, by a put that is refused when the id is taken: only an earlier attempt of
- * the same put, whose answer was lost, can have taken it. A lost answer is looked up as `findOutcome` does.
+ * Inserts an item under a new random id, with a put that is refused if the id is taken. Only an earlier
+ * attempt of the same put, with a lost answer, can have taken it. Resolves a lost answer as `findOutcome`
+ * does.
  */
 export const insertNew = async (
   put: PutCommand,

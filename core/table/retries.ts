@@ -13,7 +13,7 @@ const sleep = (milliseconds: number): Promise<void> =>
 export const waitForTable = (attempt: number): Promise<void> =>
   sleep(Math.random() * Math.min(250, 25 * 2 ** attempt));
 
-/** Waits after so many lost tries for an item, the first of them `elapsedMs` ago: full jitter. */
+/** Waits after `losses` lost tries for an item, the first of them `elapsedMs` ago: full jitter. */
 export const waitForItem = (patience: Patience, losses: number, elapsedMs: number): Promise<void> =>
   sleep(Math.random() * patience.longestWaitMs(losses, elapsedMs));
 

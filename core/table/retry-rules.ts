@@ -2,7 +2,7 @@
 export interface Patience {
   /** Time for all tries, in milliseconds. */
   budgetMs: number;
-  /** The longest wait after the given number of losses, counted from 1, so many milliseconds after the first try. */
+  /** The longest wait after the given number of losses, counted from 1, `elapsedMs` after the first try. */
   longestWaitMs: (losses: number, elapsedMs: number) => number;
 }
 
@@ -21,8 +21,9 @@ const SHORTEST_SETTLEMENT_WAIT_MS = 200;
 const SETTLEMENT_DUE_MS = 20_000;
 
 /**
- * Of a settlement, behind creations: nobody waits at a connection for a refund. It tries seldom at first, so that hundreds of refunds at once leave
- * an account's creations their turns, and more often the older it is. 25 s are within the 30 s of the functions that settle.
+ * Of a settlement, which yields to creations: no connection waits for a refund. It retries seldom at first,
+ * so that hundreds of refunds at once leave turns for the account's creations, and more often as it ages. 25
+ * s are within the 30 s of the functions that settle.
  */
 export const SETTLEMENT_PATIENCE: Patience = {
   budgetMs: 25_000,

@@ -102,9 +102,9 @@ export const writeUnlessRefused = async (
 ): Promise<boolean> => (await writeOnCondition(command)).done;
 
 /**
- * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that no other
- * attempt can cure. Throws `RateLimitedError` when the patience or 240 attempts are over, with the last error as its cause, or the
- * first one that leaves open whether the write was made.
+ * Repeats a write until it succeeds. `recover` waits before the next attempt, or throws an error that another
+ * attempt cannot cure. Throws `RateLimitedError` when the patience or 240 attempts are used up. Its cause is
+ * the first error that leaves open whether the write was made, else the last error.
  */
 const whileContended = async <T>(
   write: () => Promise<T>,

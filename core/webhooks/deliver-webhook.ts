@@ -27,7 +27,10 @@ import {
 /** How long a receiver may take to answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** How many webhooks of one account, and to one host, may be under way at once; and to a host that hung. */
+/**
+ * How many webhooks of an account may be under way at once: in all, to one host, and to a host that hung. All accounts share the concurrency of
+ * `deliver-webhook`, and nothing else.
+ */
 export const WEBHOOK_PLACES = { account: 20, host: 10, hangingHost: 1 };
 /** Longer than an attempt: its time limit, and what is read and written around it. */
 const LEASE_SECONDS = 30;
@@ -36,8 +39,7 @@ const LEASE_SECONDS = 30;
  * Makes one attempt to deliver a terminal request's webhook: sends the record as it reads now, freshly signed,
  * records the attempt, then returns the next step. Only the status of the answer counts; its body is not read.
  *
- * Makes none, and returns when to come back, while its account or host has too many under way, or the host is backed
- * off from because it hung.
+ * Postpones the attempt while the account has no place left, or backs off from the host because it hung. Returns when to come back.
  */
 export const deliverWebhook = async (
   requestId: string,
@@ -53,7 +55,7 @@ export const deliverWebhook = async (
   }
   const [earlier, backOff] = await Promise.all([
     listWebhookAttempts(requestId, delivery),
-    findHostBackOff(url, now),
+    findHostBackOff(request.accountId, url, now),
   ]);
   const attempt = () =>
     attemptDelivery(request, url, { delivery, number: earlier.length + 1, backOff, clock });
@@ -84,7 +86,10 @@ const limitsOf = (accountId: string, url: string, backOff: HostBackOff | undefin
   const { account, host, hangingHost } = WEBHOOK_PLACES;
   return [
     accountLimit('webhooks', accountId, { places: account, leaseSeconds: LEASE_SECONDS }),
-    hostLimit('webhooks', url, { places: backOff ? hangingHost : host, leaseSeconds: LEASE_SECONDS }),
+    hostLimit('webhooks', accountId, url, {
+      places: backOff ? hangingHost : host,
+      leaseSeconds: LEASE_SECONDS,
+    }),
   ];
 };
 
@@ -93,7 +98,7 @@ const attemptDelivery = async (
   url: string,
   { delivery, number, backOff, clock }: AttemptContext,
 ): Promise<AttemptResult> => {
-  const { requestId } = request;
+  const { requestId, accountId } = request;
   const startedAt = clock.now();
   const result = await send(url, request, startedAt);
   const milliseconds = clock.now().getTime() - startedAt.getTime();
@@ -106,12 +111,12 @@ const attemptDelivery = async (
     ...result,
   });
   logger.info('webhook attempted', { number, milliseconds, ...result });
-  if (isHanging(result, milliseconds)) await backOffFrom(url, backOff, clock.now());
-  else if (backOff) await endBackOff(url, backOff);
+  if (isHanging(result, milliseconds)) await backOffFrom(accountId, url, backOff, clock.now());
+  else if (backOff) await endBackOff(accountId, url, backOff);
   return result;
 };
 
-/** What an attempt is made with, besides the request. */
+/** Options of an attempt, besides the request. */
 interface AttemptContext {
   delivery: string;
   number: number;

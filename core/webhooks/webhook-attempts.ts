@@ -29,7 +29,7 @@ export const WebhookAttempt = z.object({
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 /**
- * Access pattern 62: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
+ * Access pattern 105: a request's webhook attempts by time, of all deliveries or of one. Strongly consistent.
  */
 export const listWebhookAttempts = async (
   requestId: string,
@@ -50,7 +50,7 @@ export const listWebhookAttempts = async (
 };
 
 /**
- * Access pattern 63: records an attempt, over an earlier one of the same number. Does nothing when the request is absent: an attempt must not
+ * Access pattern 106: records an attempt, over an earlier one of the same number. Does nothing when the request is absent: an attempt must not
  * outlive a deletion that came while the receiver was called.
  */
 export const putWebhookAttempt = (attempt: WebhookAttempt): Promise<void> => {

@@ -2,23 +2,30 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { hostDigest } from '../outbound/in-flight.ts';
 import { setAll } from '../table/expressions.ts';
-import { TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
+import { type ItemKey, TTL_ATTRIBUTE, webhookHostKey } from '../table/keys.ts';
 import { table, tableName } from '../table/table.ts';
 import { writeUnlessRefused } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toEpochSeconds, toInstant } from '../time.ts';
 import { backOffSeconds } from './webhook-rules.ts';
 
-/** A host that hung in its last attempts: how often in a row, and when it may be called again, one call at a time. */
+/** A host that hung in the last attempts of an account: how often in a row, and when the account may call it again, one call at a time. */
 const HostBackOff = z.object({ hangs: z.number(), notBefore: z.string(), ttl: z.number() });
 export type HostBackOff = Pick<z.infer<typeof HostBackOff>, 'hangs' | 'notBefore'>;
 
-/** A host that nobody called for a day after its back-off counts as new. */
+/** A host that was not called for a day after its back-off counts as new. */
 const FORGOTTEN_AFTER_SECONDS = SECONDS_PER_DAY;
 
-/** Access pattern 73: how the host of a URL hangs, strongly consistent; undefined when it answers. */
-export const findHostBackOff = async (url: string, now: Date): Promise<HostBackOff | undefined> => {
+/** The item of an account and the host of a URL. */
+const keyOf = (accountId: string, url: string): ItemKey => webhookHostKey(accountId, hostDigest(url));
+
+/** Access pattern 107: how the host of a URL hangs for an account, strongly consistent; undefined when it answers. */
+export const findHostBackOff = async (
+  accountId: string,
+  url: string,
+  now: Date,
+): Promise<HostBackOff | undefined> => {
   const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: webhookHostKey(hostDigest(url)), ConsistentRead: true }),
+    new GetCommand({ TableName: tableName(), Key: keyOf(accountId, url), ConsistentRead: true }),
   );
   if (Item?.hangs === undefined) return undefined;
   const { ttl, ...backOff } = HostBackOff.parse(Item);
@@ -26,10 +33,15 @@ export const findHostBackOff = async (url: string, now: Date): Promise<HostBackO
 };
 
 /**
- * Access pattern 74: backs off from a host that hung, twice as long as after it hung before. `seen` is the back-off that
- * the attempt began with: of attempts that hang at the same time, one counts.
+ * Access pattern 108: backs off from a host that hung for an account, twice as long as after it hung before. Other accounts go on calling it.
+ * `seen` is the back-off at the start of the attempt: of attempts that hang at the same time, one counts.
  */
-export const backOffFrom = async (url: string, seen: HostBackOff | undefined, now: Date): Promise<void> => {
+export const backOffFrom = async (
+  accountId: string,
+  url: string,
+  seen: HostBackOff | undefined,
+  now: Date,
+): Promise<void> => {
   const hangs = (seen?.hangs ?? 0) + 1;
   const notBefore = addSeconds(toInstant(now), backOffSeconds(hangs));
   const item = { hangs, notBefore, [TTL_ATTRIBUTE]: toEpochSeconds(notBefore) + FORGOTTEN_AFTER_SECONDS };
@@ -42,19 +54,19 @@ export const backOffFrom = async (url: string, seen: HostBackOff | undefined, no
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: webhookHostKey(hostDigest(url)),
+      Key: keyOf(accountId, url),
       ...setAll(item, condition.values),
       ConditionExpression: condition.ConditionExpression,
     }),
   );
 };
 
-/** Access pattern 75: ends the back-off from a host that answered, unless it has hung again since `seen`. */
-export const endBackOff = async (url: string, seen: HostBackOff): Promise<void> => {
+/** Access pattern 109: ends an account's back-off from a host that answered, unless it has hung again since `seen`. */
+export const endBackOff = async (accountId: string, url: string, seen: HostBackOff): Promise<void> => {
   await writeUnlessRefused(
     new UpdateCommand({
       TableName: tableName(),
-      Key: webhookHostKey(hostDigest(url)),
+      Key: keyOf(accountId, url),
       UpdateExpression: 'REMOVE hangs, notBefore',
       ConditionExpression: 'hangs = :seen',
       ExpressionAttributeValues: { ':seen': seen.hangs },

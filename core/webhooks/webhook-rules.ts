@@ -9,7 +9,7 @@ import type { WebhookAttempt } from './webhook-attempts.ts';
 /** The id of a request's event: the same in every attempt and every delivery. */
 export const webhookIdOf = (requestId: string): string => `msg_${requestId}`;
 
-/** What follows the request id in the name of a delivery that an operator started at an instant. */
+/** Suffix after the request id in the name of a delivery that an operator started at `now`. */
 export const newDeliverySuffix = (now: Date): string => `-${ulid(now.getTime())}`;
 
 /** When a delivery began: with the end of its request, or when an operator started it. */
@@ -96,7 +96,7 @@ export const isTooLong = (scheduleSeconds: readonly number[]): boolean => {
   return longest.reduce((sum, seconds) => sum + seconds, 0) > MAX_DELIVERY_SECONDS;
 };
 
-/** What the `webhook-delivery` state machine does next. */
+/** The next step of the `webhook-delivery` state machine. */
 export type DeliveryStep =
   /** The attempt failed or could not be made yet: make the next one after this many whole seconds. */
   | { next: 'wait'; waitSeconds: number }
@@ -129,16 +129,16 @@ export const stepAfterAttempt = (
   return waitSeconds === undefined ? { next: 'give-up', reason: 'spent' } : { next: 'wait', waitSeconds };
 };
 
-/** Shortest and longest wait of an attempt that finds no place, or a host that is backed off from. */
+/** Shortest and longest wait of an attempt that finds no free place, or a host in back-off. */
 const MIN_POSTPONED_SECONDS = 10;
 const MAX_POSTPONED_SECONDS = 1_800;
 /** A delivery is given up no earlier than after this, however short the schedule. */
 const MIN_POSTPONED_IN_ALL_SECONDS = SECONDS_PER_DAY;
 
 /**
- * The next step when an attempt could not be made: it does not count, and is made when half as much time again has
- * passed since the delivery began, from 10 s up to 30 min, with jitter, but not before `notBefore`. A delivery that is
- * twice as old as its whole schedule, and at least a day, is given up, and one of 13 days in any case.
+ * The next step when an attempt could not be made. The attempt does not count. The wait is half the age of
+ * the delivery, from 10 s up to 30 min, with jitter, and not before `notBefore`. Gives a delivery up once it
+ * is twice as old as its whole schedule and at least a day, and in any case at 13 days.
  */
 export const stepWhenPostponed = (
   { startedAt, notBefore, now }: { startedAt: Instant; notBefore: Instant | undefined; now: Date },

@@ -9,7 +9,7 @@ import { addSeconds, toInstant } from '../time.ts';
 import { startReconcilerIfDead } from './start-reconciler.ts';
 import { letIntoDispatch } from './task-tokens.ts';
 
-/** The reconciler looks at a request that long after its time in the queue is over. */
+/** How long after a request's time in the queue the reconciler checks it. */
 const LOOK_AFTER_SECONDS = 60;
 
 /**

@@ -15,7 +15,7 @@ const CANCEL_TIMEOUT_MS = 5_000;
 const IN_FLIGHT_MS = 60_000;
 
 /**
- * The attempts of a request that has ended whose tasks the provider may still work on, and that nobody tried to cancel.
+ * The attempts of an ended request with tasks that may still run at the provider and were not cancelled yet.
  * Reads nothing for a request that got all its outputs.
  */
 export const abandonedTasks = async (request: StoredRequest): Promise<ProviderAttempt[]> =>
@@ -39,9 +39,9 @@ export const hasNoTasks = async (request: StoredRequest, clock: Clock): Promise<
 };
 
 /**
- * Cancels the tasks of a request that has ended, each where it was created, so that work that nobody waits for costs nothing
- * more. Only then: until its end a request may still get what they produce. Returns as `hasNoTasks`. A task that cannot be
- * cancelled is logged and left: it is asked for once.
+ * Cancels the tasks of an ended request, each where it was created, so that useless work costs nothing more.
+ * Not before the end: until then the request may still get their outputs. Returns as `hasNoTasks`. If a task
+ * cannot be cancelled, logs that and does not try again.
  */
 export const cancelTasks = async (
   request: StoredRequest,

@@ -5,7 +5,7 @@ import { dueListOf } from '../table/keys.ts';
 import { hasNoTasks } from './cancel-tasks.ts';
 import { startWebhookDelivery } from './executions.ts';
 
-/** What must be settled before a request is closed. Each resolves to false while it is not. */
+/** Work to settle before a request is closed. Each function resolves to false until its work is done. */
 export interface Settling {
   clock?: Clock;
   files?: (request: StoredRequest) => Promise<boolean>;

@@ -37,17 +37,17 @@ const CLIP_URL_SLACK_SECONDS = 300;
 /**
  * Makes the provider calls of a request: each planned call once, however often this runs.
  *
- * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: what was
- *    produced is stored, and only a task may still be open.
+ * 1. Load the request and its attempts. Stop if it is terminal. After its deadline, make no call: store the
+ *    outputs so far; only a task may still be open.
  * 2. Ask for a pass of the provider's route, if it is limited. Without one, the request waits in the queue.
- * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is looked at soon
- *    again, and one whose provider answers synchronously is processing. The claim is refused, and nothing called, when the request has ended since step 1. A claim without an
- *    outcome whose process has died counts as lost, and its call is not repeated. A busy call is repeated while
- *    another one is under way.
+ * 3. Claim and make every planned call that has no outcome. From here on, a request that waited is due soon
+ *    again, and a request to a synchronous provider is processing. The claim is refused, and nothing called,
+ *    when the request has ended since step 1. A claim of a dead process without an outcome counts as lost,
+ *    and its call is not repeated. A busy call is repeated while another one is under way.
  * 4. Give the pass back unless a task is open, and return the next step: while the provider is too busy for a call,
  *    to run this again.
  *
- * `timeLeftMs` is how long the function may still run. What a provider answered is recorded by then, through
+ * `timeLeftMs` is how long the function may still run. Answers of a provider are recorded by then, through
  * transient errors of the table, because an answer that is not recorded is lost.
  *
  * Throws `ProviderCallInFlightError` while another run is making a call.
@@ -139,7 +139,10 @@ const giveBackAfter = async (
 const silentUntil = (clock: Clock): Instant =>
   addSeconds(toInstant(clock.now()), requiredNumberEnv('CALLBACK_WAIT_SECONDS'));
 
-/** When to look at a request that waited for capacity, and was to be looked at when that would end; undefined for any other. */
+/**
+ * The next due time of a request that waited for capacity and was due at the end of that wait; undefined for
+ * any other.
+ */
 const lookAfterQueue = ({ GSI1PK, GSI1SK = '' }: StoredRequest, clock: Clock): Instant | undefined => {
   const soon = silentUntil(clock);
   return dueListOf(GSI1PK) === 'LOOK' && GSI1SK > soon ? soon : undefined;

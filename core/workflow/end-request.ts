@@ -11,10 +11,13 @@ import { SETTLEMENT_PATIENCE } from '../table/retry-rules.ts';
 import { refusedBy, type TransactItem, transact } from '../table/transactions.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
 
-/** What follows an end is started right after it, but for what only the reconciler does: cancelling tasks. */
+/**
+ * Time for the ending process to start the follow-up work itself. Only the reconciler cancels tasks, without
+ * this delay.
+ */
 const CLOSE_WITHIN_SECONDS = 60;
 
-/** What is known of a request that ends. */
+/** Facts about a request that ends. */
 export interface EndOptions {
   /** An operator's reason. */
   operatorNote?: string | undefined;
@@ -26,8 +29,8 @@ export interface EndOptions {
 }
 
 /**
- * What has become of a request that was to end: it has ended, and is closed if nothing follows but the expiry of its files; or, only with
- * `unlessStored`, an output was stored meanwhile, and it has not.
+ * The result of ending a request. `closed`: ended, with no follow-up work but the expiry of its files.
+ * `stored`, only with `unlessStored`: not ended, because an output was stored first.
  */
 export type Ending = 'ended' | 'closed' | 'stored';
 
@@ -36,8 +39,8 @@ export type Ending = 'ended' | 'closed' | 'stored';
  * its ledger entry, the end-user's counters and, after a provider timeout, the pause. Its condition is that the
  * request is not terminal, so concurrent calls end it once and the others do nothing.
  *
- * What follows it is due: work to be started or done until it is closed (a webhook, files of a failed request to
- * remove, tasks of the provider to cancel), or the expiry of its files alone.
+ * Puts the follow-up work on a due list. On `LOOK`: a webhook, removing files of a failed request, or
+ * cancelling tasks of the provider. On `EXPIRE`: only the expiry of its files is left.
  */
 export const endRequest = async (
   request: StoredRequest,
@@ -70,21 +73,15 @@ export const endRequest = async (
     const found = refusals[0]?.item as Pick<StoredRequest, 'status'> | undefined;
     isStored = !isEndedHere && found !== undefined && !isTerminal(found);
     if (!isEndedHere) return [];
-    const writes = [
-      endRequestWrite(
-        request,
-        state,
-        { finishedAt, refundThousandths: refund, ttl, ...noted },
-        follows,
-        unlessStored,
-      ),
-      countSettlementWrite(owner, refund),
-      ...pauseWrites(request, state, finishedAt),
-    ];
-    if (!head) return writes;
-    head = (await accountFoundInstead(request.accountId, refusals, writes.length)) ?? head;
-    const change = { amountThousandths: refund, reason: 'refund', reference: request.requestId } as const;
-    return [...writes, ...balanceChangeWrites(head, change, now).writes];
+    const counts = [countSettlementWrite(owner, refund), ...pauseWrites(request, state, finishedAt)];
+    const settlement = { finishedAt, refundThousandths: refund, ttl, ...noted };
+    if (!head) return [endRequestWrite(request, state, settlement, follows, unlessStored), ...counts];
+    head = (await accountFoundInstead(request.accountId, refusals, 1 + counts.length)) ?? head;
+    const { requestId: reference, retentionDays } = request;
+    const change = { amountThousandths: refund, reason: 'refund', reference, retentionDays } as const;
+    const { entry, writes } = balanceChangeWrites(head, change, now);
+    const refunded = { ...settlement, refundEntryNumber: entry.number };
+    return [endRequestWrite(request, state, refunded, follows, unlessStored), ...counts, ...writes];
   }, SETTLEMENT_PATIENCE);
   if (isStored) return 'stored';
   if (!isEndedHere) return 'ended';

@@ -12,8 +12,9 @@ import { settleRequest } from './settle-request.ts';
 import { hasOpenTask, latestAttempts } from './workflow-rules.ts';
 
 /**
- * Fails a request that has no outputs, refunds it in full and closes it, once the copies of its reference videos are removed,
- * unless its provider may still work on it: the reconciler then cancels that first. A terminal request is only closed.
+ * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
+ * closes it. If its provider may still work on it, the reconciler first cancels the tasks, then closes it. A
+ * terminal request is only closed.
  */
 export const failRequest = async (
   requestId: string,
@@ -28,8 +29,8 @@ export const failRequest = async (
 
 /**
  * Ends a request that is given up: one with outputs is settled, because they are paid for. These are the
- * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`, unless a storing that is
- * still under way records outputs meanwhile.
+ * recorded ones, or those that an interrupted storing kept. Any other fails, as by `failStoredRequest`,
+ * unless another run is still storing and records outputs first.
  */
 export const settleOrFailRequest = async (
   requestId: string,

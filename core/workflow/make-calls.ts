@@ -32,7 +32,7 @@ const MAX_CLAIM_MS = 10_000;
 /** Submit timeout of an asynchronous call; accepting a task is quick, the work comes later. */
 const ACCEPT_TIMEOUT_MS = 60_000;
 
-/** What every call of a run is made with. */
+/** Options of every call of a run. */
 export interface CallRun {
   requestId: string;
   calls: readonly ProviderCall[];
@@ -46,7 +46,7 @@ export interface CallRun {
   endMs: number;
   /** The permit that the request holds while it has a call or task under way. */
   permit: { gate: string; takenMs: number } | undefined;
-  /** When the reconciler looks at the request next, if that changes with its calls. */
+  /** When the reconciler next checks the request, if that changes with its calls. */
   lookAt: Instant | undefined;
   /** How its calls are spaced. */
   pace: Pace;
@@ -145,7 +145,10 @@ const hasTimeForCall = (run: CallRun): boolean => {
   return limitMs > 0 && run.clock.now().getTime() + limitMs <= run.endMs;
 };
 
-/** What an answer means for an attempt: one that says `ifRepeated` is final for a repetition, and the operator must act. */
+/**
+ * The answer to record for an attempt. If this is a repetition, `ifRepeated` replaces a busy answer: it is
+ * final, and the operator must act.
+ */
 const answerTo = (
   { attempt }: ProviderAttempt,
   answer: ProviderAnswer,

@@ -16,8 +16,8 @@ const QUERY_TIMEOUT_MS = 15_000;
  * Queries every open task of a request and returns the next step. A query that fails changes nothing until the
  * deadline. Then open tasks count as timed out, and the outputs of the others are stored.
  *
- * It also follows a dispatch that failed: what the provider accepted before is kept, and a call whose process
- * has died counts as lost. Without any call, the request fails.
+ * Also runs after a failed dispatch: calls that the provider accepted before are kept, and a call of a dead
+ * process counts as lost. Without any call, the request fails.
  */
 export const queryProvider = async (
   requestId: string,

@@ -67,7 +67,7 @@ export const queryTasks = async (
   return { ...queried, firstCallAt: from };
 };
 
-/** What the tasks of a request are queried with. */
+/** Options of querying the tasks of a request. */
 export interface TaskQuery {
   request: Pick<StoredRequest, 'requestId' | 'model'>;
   providerRouteOf: ProviderRouteOf;
@@ -97,7 +97,7 @@ export const queryAttempts = async (
   };
 };
 
-/** What came of the query of one task. */
+/** The result of querying one task. */
 interface TaskResult {
   attempt: ProviderAttempt;
   answered: boolean;

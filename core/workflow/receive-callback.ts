@@ -28,9 +28,9 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Treats a provider's callback as a hint: queries the provider and wakes the execution if every task has
- * finished. A late or repeated callback changes nothing. One that arrives before the execution waits is noted
- * and read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and queries
- * for all: none is lost, and a flood of them causes a query every 2 s.
+ * finished. A late or repeated callback changes nothing. A callback before the execution waits is noted and
+ * read by `awaitProvider`. Of those that come within 2 s of a query, one waits for the interval to end and
+ * queries for all: none is lost, and a flood of them causes a query every 2 s.
  *
  * Throws `NotFoundError` for a wrong token, and `temporarily_unavailable`, so that the provider calls again,
  * when the query or an AWS service failed.

@@ -15,10 +15,10 @@ const LOST_EXECUTION: Failure = {
 };
 
 /**
- * Repairs a request that may have lost its execution. A terminal request is closed. One whose execution never
- * started is started. One whose execution stopped is settled if outputs are recorded or kept, else failed
- * and refunded. Returns whether an execution was running: then the request is left alone. `reportedEnd` is how
- * Step Functions reported that it ended.
+ * Repairs a request that may have lost its execution. A terminal request is closed. If its execution never
+ * started, it is started. If its execution stopped, the request is settled when outputs are recorded or kept,
+ * else failed and refunded. Returns whether an execution was running: then the request is left alone.
+ * `reportedEnd` is how Step Functions reported that it ended.
  */
 export const reconcileRequest = async (
   requestId: string,

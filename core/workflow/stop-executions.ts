@@ -13,7 +13,7 @@ import { stepFunctions } from './step-functions.ts';
 const PARALLEL = 10;
 /** A page of the list; its order is newest first. */
 const PAGE_SIZE = 1000;
-/** What was stopped is still listed for a moment. */
+/** Stopped executions are still listed for a moment. */
 const LISTING_PAUSE_MS = 1_000;
 
 /** How an execution that was stopped ended, as its history shows it. */
@@ -22,7 +22,7 @@ const STOP = {
   cause: 'All executions were stopped, by hand or because the stack was deleted.',
 };
 
-/** What a stop of all executions came to. */
+/** The result of stopping all executions. */
 export interface StopReport {
   stopped: number;
   /** Whether some still ran when its time was up. */
@@ -30,8 +30,8 @@ export interface StopReport {
 }
 
 /**
- * Stops every running execution of a state machine, also those started meanwhile, until none is listed or `isTime`
- * says no. A state machine that does not exist has none. A throttled stop is made again.
+ * Stops every running execution of a state machine, also those started during the stop, until none is listed
+ * or `isTime` says no. A state machine that does not exist has none. A throttled stop is made again.
  */
 export const stopRunningExecutions = async (
   stateMachineArn: string,

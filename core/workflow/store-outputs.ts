@@ -90,7 +90,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     await removeObjects(outputs.flatMap(({ objectKey }) => objectKey ?? []));
 };
 
-/** Counts the calls whose provider says that it used something else than what is billed. */
+/** Counts the calls with a reported usage that differs from the billed amount. */
 const reportUsage = (request: StoredRequest, attempts: Iterable<ProviderAttempt>): void => {
   for (const attempt of attempts) {
     const direction = usageDifference(request, attempt);

@@ -16,9 +16,10 @@ const PER_PARTITION = 1000;
 const SAMPLE_SIZE = 100;
 
 /**
- * Reports, once in 5 min, how many requests are open, how old the oldest is, what was debited for them, and by how
- * long the longest due work is overdue; and of each route with a limit how many requests wait for it, since when, and
- * how many calls run. Requests whose webhook or files are left to settle count as open. Never rejects: an error is logged.
+ * Reports metrics once in 5 min. Of open requests: their number, the age of the oldest, their debits, and the
+ * longest delay of due work. Of each route with a limit: the number of waiting requests, the longest wait,
+ * and the number of running calls. Requests with webhooks or files left to settle count as open. Never
+ * rejects: an error is logged.
  */
 export const surveyWork = async (everySeconds: number, clock: Clock = systemClock): Promise<void> => {
   const now = clock.now();

@@ -2,15 +2,16 @@ import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderUsage } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 
-/** How a provider's usage differs from what is billed: it used more, which costs us, or less, which costs the caller. */
+/** How a provider's usage differs from the billed amount: more costs us, less costs the caller. */
 export type UsageDifference = 'more' | 'less';
 
 /** Seconds that two readers of a file may differ in: one counts the last frame and the other does not. */
 const READER_SECONDS = 0.2;
 
 /**
- * How the usage that a provider reports for an attempt differs from what the request is billed for; undefined when it does
- * not, or is not reported. A video is billed for whole seconds, so less than a second less is no difference; images one by one.
+ * How the usage that a provider reports for an attempt differs from the billed amount; undefined when it does
+ * not, or is not reported. Images are billed one by one, videos for whole seconds, so a shortfall under a
+ * second is no difference.
  */
 export const usageDifference = (
   request: StoredRequest,

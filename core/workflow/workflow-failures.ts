@@ -14,8 +14,9 @@ export interface LastStep {
 }
 
 /**
- * The failure to record for a request: the last step's own, or ours when storing failed or the step is unknown.
- * A failure of ours is logged with the last error a state caught, because the caller is told nothing about it.
+ * The failure to record for a request: the last step's own, or ours when storing failed or the step is
+ * unknown. A failure of ours is logged with the last error a state caught, because the caller sees nothing of
+ * it.
  */
 export const failureOfWorkflow = (step: LastStep | undefined, caught: CaughtError | undefined): Failure => {
   const failure = step?.next === 'fail' && step.error ? step.error : UNEXPECTED_ERROR;

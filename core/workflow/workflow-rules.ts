@@ -144,10 +144,10 @@ export const isAccepted = (attempts: readonly ProviderAttempt[]): boolean =>
   attempts.some(({ taskId, outcome }) => taskId !== undefined || outcome?.kind === 'done');
 
 /**
- * The next step once every task has finished, or the deadline has passed: store if anything was produced, else
- * fail. An open task then counts as timed out, or as refused if that is why its state is not known, and a busy call as
- * not taken. A content decision takes precedence over any other failure; a timeout yields when the provider was busy or
- * refused us, so that nobody is paused for it. Throws when there is no call.
+ * The next step once every task has finished, or the deadline has passed: store if there is any output, else
+ * fail. An open task counts as timed out, or as refused if the provider refused to report its state; a busy
+ * call counts as not taken. A content decision takes precedence over any other failure; a timeout yields when
+ * the provider was busy or refused us, so that no end-user is paused for it. Throws when there is no call.
  */
 export const stepWhenFinished = (attempts: readonly ProviderAttempt[]): NextStep => {
   if (producedOutputs(attempts).length > 0) return { next: 'store' };
@@ -190,8 +190,9 @@ export const repeatableAt = ({ finishedAt, startedAt, outcome }: ProviderAttempt
 const MAX_BUSY_SECONDS = 30;
 
 /**
- * The step that waits for a busy provider: until every call may be made again, at least 1, 2, 4 and so on up to
- * 30 s with up to half of it taken off at random, and never beyond the deadline. `random` is from 0 to 1.
+ * The step that waits for a busy provider until every call may be made again, but never beyond the deadline.
+ * The shortest wait is 1, 2, 4 and so on up to 30 s, with up to half of it taken off at random. `random` is
+ * from 0 to 1.
  */
 export const stepWhileBusy = (
   busy: readonly ProviderAttempt[],

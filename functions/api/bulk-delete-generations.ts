@@ -34,7 +34,7 @@ export const handler = apiHandler(async (request) => {
     requested: requestIds.length,
     deleted: deleted.length,
     removedObjects: deleted.reduce((sum, { removedObjects }) => sum + removedObjects, 0),
-    // One that failed is still there, and the remedy is the same: repeat the call.
+    // A failed request is still there, and the remedy is the same: repeat the call.
     conflicts: idsOf('conflict', 'failed'),
     notFound: idsOf('not_found'),
   } satisfies BulkDeletionAnswer);

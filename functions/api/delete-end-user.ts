@@ -6,8 +6,8 @@ import { checkAll } from '../http/check-all.ts';
 import { json } from '../http/responses.ts';
 
 /**
- * DELETE /v1/end-users/{email}. 200 with what was removed; 404; 409 while requests are unfinished; 503 when one
- * call cannot finish: repeat it to continue.
+ * DELETE /v1/end-users/{email}. 200 with the numbers of removed requests and files; 404; 409 while requests
+ * are unfinished; 503 if one call cannot finish: repeat it to continue.
  */
 export const handler = apiHandler(async (request) => {
   const account = await authorize(identifyCaller(request), 'end-users:write', request.now);

@@ -3,7 +3,7 @@ import { type EndpointName, routeText } from '../../core/routes.ts';
 import type { ApiRequest } from './api-request.ts';
 import { wrongFields } from './check-all.ts';
 
-/** What an HTTP request asks to create. Throws no refusal: authorization comes before any. */
+/** Reads a creation from an HTTP request. Throws no refusal: authorization comes before any. */
 export const receiveCreation = (request: ApiRequest, endpoint: EndpointName): ReceivedCreation => ({
   route: routeText(endpoint),
   body: request.readBody(),

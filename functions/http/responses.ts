@@ -24,6 +24,6 @@ export const errorResponse = (error: ServiceError): APIGatewayProxyResult => {
   );
 };
 
-/** What the caller sees of any unexpected error: nothing about its cause. */
+/** The response to any unexpected error: nothing about its cause. */
 export const internalError = (cause: unknown): ServiceError =>
   new ServiceError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message, { cause });

@@ -19,7 +19,7 @@ const KEYWORDS = [
   'required',
   'properties',
 ];
-/** What zod writes for every integer. */
+/** The bounds that zod writes for every integer. */
 const BOUNDS_OF_INTEGERS = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 
 const isJson = (value: unknown): value is Json =>
@@ -110,7 +110,7 @@ export const answerSchemas = (): Record<string, Json> => {
 export const answerSchema = (schema: z.ZodMiniType): Json =>
   opened(tidied(z.toJSONSchema(schema, { metadata: documentation }))) as Json;
 
-/** What the document says of each field beside its schema, by path: `sequentialOptions.maxImages`. */
+/** Annotations of each field beside its schema, by path: `sequentialOptions.maxImages`. */
 export type FieldNotes = Record<string, Json & { description: string }>;
 
 /**

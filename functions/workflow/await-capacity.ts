@@ -15,7 +15,10 @@ const AwaitInput = z.extend(TaskInput, {
   }),
 });
 
-/** Begins the wait for a provider's capacity. Whoever frees a permit ends it with the task token. */
+/**
+ * Begins the wait for a provider's capacity. The reconciler ends it with the task token, once a permit is
+ * free.
+ */
 export const handler = workflowTask(AwaitInput, ({ requestId, taskToken, enteredAt, retries, place }) =>
   awaitCapacity(requestId, taskToken, { enteredAt, retries }, place),
 );

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** What a command of the operators printed, and its exit status. */
+/** The output of an operators' command, and its exit status. */
 export interface Said {
   stdout: string;
   stderr: string;
@@ -9,7 +9,7 @@ export interface Said {
 
 /** Runs operators' commands on one local run. */
 export interface Commands {
-  /** Rejects when the thread ends meanwhile. */
+  /** Rejects when the thread ends before the command does. */
   run(args: readonly string[]): Promise<Said>;
   close(): Promise<void>;
 }

@@ -7,11 +7,11 @@ import type { Commands } from './commands.ts';
 /** Where the endpoint is, beside the API. */
 export const OPERATOR_PREFIX = '/operator/';
 
-/** What the endpoint works with. */
+/** Options of the endpoint. */
 export interface OperatorEndpointOptions {
   /** The address of the run, such as `http://127.0.0.1:3000`. */
   baseUrl: string;
-  /** What callers prove themselves by: it is in the address of the console that the start prints. */
+  /** The token that authenticates callers. The start prints it in the address of the console. */
   token: string;
   commands: Pick<Commands, 'run'>;
   /** The account of the first start, whose keys the console shows. */

@@ -9,20 +9,16 @@ import type { Perform, Verb } from '../verb.ts';
 export const addLedgerVerbs = (ledger: Command, perform: Perform): void => {
   ledger
     .command('verify')
-    .description('check the entries since the last time against balances and requests')
+    .description('check every entry against balances and requests')
     .option('--account <id>', 'only this account', text)
-    .option('--full', 'check every entry, also for changes since it was checked')
+    .option('--full', 'the same: every entry is always checked')
     .action(perform(verify));
 };
 
-const verify: Verb<{ account?: string; full?: boolean }> = async (
-  { account, full = false },
-  connected,
-  { say },
-) => {
+const verify: Verb<{ account?: string }> = async ({ account }, connected, { say }) => {
   await connected();
   const accounts = account === undefined ? await listAccounts() : [await getAccount(account)];
-  const value = await verifyLedger(saying(accounts, say), { full });
+  const value = await verifyLedger(saying(accounts, say));
   const { entries, problems } = value;
   const read = `Read ${count(entries, 'entry', 'entries')} of ${count(value.accounts, 'account', 'accounts')}`;
   if (problems.length === 0) return { value, text: `${read}: all add up.` };

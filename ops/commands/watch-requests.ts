@@ -69,7 +69,7 @@ const watch: Verb<WatchOptions> = async (options, connected, { streams, json, qu
   return undefined;
 };
 
-/** Looks at something and shows it. Resolves to whether there may be more to see. */
+/** Reads the current state and shows it. Resolves to whether it may still change. */
 type Look = () => Promise<boolean>;
 
 const lookAtList = ({ account, status }: WatchOptions, streams: Streams): Look => {

@@ -10,12 +10,12 @@ import { paginateListServiceQuotas, ServiceQuotasClient } from '@aws-sdk/client-
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { clientOptions } from '../../core/aws-clients.ts';
 
-/** Metrics of the alarms' topic: what was published, and what reached a subscriber. */
+/** Metrics of the alarms' topic: messages published, and messages delivered to a subscriber. */
 export type TopicMetric = 'NumberOfMessagesPublished' | 'NumberOfNotificationsDelivered';
 
-/** What a smoke test sees and does in the AWS account beside the service. */
+/** The AWS account of the service, as a smoke test reads and changes it. */
 export interface AwsAccount {
-  /** Executions of functions that may run at once in the region: the quota, and what is not reserved of it. */
+  /** Concurrent executions of functions in the region: the quota, and its unreserved part. */
   concurrency(): Promise<{ quota: number; unreserved: number }>;
   /** Quota on open executions of state machines; undefined when AWS lists none. */
   openExecutions(): Promise<number | undefined>;
@@ -25,7 +25,7 @@ export interface AwsAccount {
   findQuietAlarm(): Promise<string | undefined>;
   /** Sets the state of an alarm, until CloudWatch evaluates it again. */
   setAlarm(name: string, state: 'ALARM' | 'OK'): Promise<void>;
-  /** What CloudWatch says of the actions of an alarm since then, newest first. */
+  /** CloudWatch's history of an alarm's actions since then, newest first. */
   alarmActions(name: string, since: Date): Promise<string[]>;
   /** Sum of a metric of the topic since then. */
   topicSum(metric: TopicMetric, since: Date): Promise<number>;

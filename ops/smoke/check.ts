@@ -13,7 +13,10 @@ export class CheckSkippedError extends Error {
 /** One thing that a deployed service must do. */
 export interface Check {
   name: string;
-  /** Resolves with what was found. Throws `CheckFailedError` or `CheckSkippedError`; any other error is a failure too. */
+  /**
+   * Resolves with the result in words. Throws `CheckFailedError` or `CheckSkippedError`; any other error is a
+   * failure too.
+   */
   run(smoke: Smoke): Promise<string>;
 }
 
@@ -30,7 +33,7 @@ export const ensure = (condition: boolean, sentence: string): void => {
   if (!condition) throw new CheckFailedError(sentence);
 };
 
-/** What an earlier check left. Throws `CheckSkippedError` when it left nothing. */
+/** The result that an earlier check left. Throws `CheckSkippedError` when there is none. */
 export const left = <T>(value: T | undefined, what: string): T => {
   if (value === undefined) throw new CheckSkippedError(`There is no ${what}.`);
   return value;
@@ -55,7 +58,7 @@ export const runCheck = async (check: Check, smoke: Smoke): Promise<CheckResult>
   }
 };
 
-/** What went wrong, in one line. */
+/** The error in one line. */
 export const describeFailure = (error: unknown): string => {
   if (error instanceof CheckFailedError) return error.message;
   if (!(error instanceof Error)) return String(error);

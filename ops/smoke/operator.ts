@@ -16,7 +16,7 @@ import { stopWorkflow } from '../execution-history.ts';
 import { removeAccount } from '../remove-account.ts';
 import { poll, SMOKE_EMAIL } from './smoke.ts';
 
-/** What a smoke test does with the operator's permissions. */
+/** Actions of a smoke test with the operator's permissions. */
 export interface Operator {
   /** A new account with nothing; its id. */
   createAccount(): Promise<string>;
@@ -45,7 +45,7 @@ export const createOperator = (): Operator => ({
   },
   modelSettings: listModelSettings,
   webhookAttempts: listWebhookAttempts,
-  verifyLedger: (accountId) => verifyLedger([{ accountId }], { full: true }),
+  verifyLedger: (accountId) => verifyLedger([{ accountId }]),
   async removeAccount(accountId, requestIds) {
     let refusal: unknown;
     // Not stopped with the run: it must go on then.

@@ -4,7 +4,7 @@ import { imagePrice, rateOf, videoPrice } from '../../core/models/rates.ts';
 import type { Thousandths } from '../../core/money.ts';
 import { SMOKE_EMAIL } from './smoke.ts';
 
-/** One request to create: its body, what it costs, and what its file must be like. */
+/** One request to create: its body, its price, and the expected properties of its file. */
 export interface Creation<Expected> {
   body: Record<string, unknown> & { model: string };
   priceThousandths: Thousandths;

@@ -20,7 +20,10 @@ export const CHECKS: readonly Check[] = [
   ...LAST_ACCOUNT_CHECKS,
 ];
 
-/** Makes one check after another, then removes what was made: also after failures, and when the run is stopped. Never rejects. */
+/**
+ * Runs one check after another, then removes the resources made, also after failures and when the run is
+ * stopped. Never rejects.
+ */
 export const runSmoke = async (
   smoke: Smoke,
   progress: Progress,
@@ -44,7 +47,7 @@ export const runSmoke = async (
   return results;
 };
 
-/** What was made is removed also when the run is stopped. */
+/** The resources made are removed even if the run is stopped. */
 const NEVER = new AbortController().signal;
 
 const REMOVAL: Check = {
@@ -56,7 +59,7 @@ const REMOVAL: Check = {
     const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
       await work().catch((error: unknown) => failures.push(`${what}: ${describeFailure(error)}`));
     };
-    // CloudWatch would do so by itself within minutes.
+    // CloudWatch would do so anyway within minutes.
     if (alarm && aws)
       await attempt(`Alarm ${alarm.name} is left in ALARM`, () => aws.setAlarm(alarm.name, 'OK'));
     if (accountId !== undefined) {

@@ -3,7 +3,7 @@ import type { SmokeCaller } from './http.ts';
 import type { Operator } from './operator.ts';
 import type { Creations } from './plan.ts';
 
-/** What a smoke test is told. */
+/** Options of a smoke test. */
 export interface SmokeOptions {
   /** Where the image's webhook goes; undefined when nothing is there to receive it. */
   webhookUrl: string | undefined;
@@ -26,7 +26,7 @@ export interface MadeRequest {
   size?: string;
 }
 
-/** What checks leave for later ones. */
+/** Results that checks leave for later ones. */
 export interface Made {
   accountId?: string;
   key?: string;
@@ -38,7 +38,7 @@ export interface Made {
   alarm?: { name: string; raisedAt: Date };
 }
 
-/** One run: the service, the hands on it, and what was made so far. */
+/** One run: the service, the access to it, and the resources made so far. */
 export interface Smoke {
   caller: SmokeCaller;
   operator: Operator;

@@ -1,4 +1,3 @@
-import { PRESET_SIDE_PIXELS } from '../../core/models/catalog.ts';
 import { dimensionsOf } from '../../core/models/image-sizes.ts';
 import type { ProviderCall, ProviderPlan } from '../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../core/requests/request-rules.ts';
@@ -30,9 +29,9 @@ export const planArkImages = (request: ImageRequest, upstreamModel: string): Pro
   };
 };
 
-/** A preset with `auto` is sent by name, and the provider picks the shape; any other size is sent in pixels. */
+/** With `auto` the size is sent as it was given, and the provider picks the shape of a preset; any other is sent in pixels. */
 const arkSize = ({ size, aspectRatio }: ImageRequest): string => {
-  if (aspectRatio === 'auto' && Object.hasOwn(PRESET_SIDE_PIXELS, size)) return size;
+  if (aspectRatio === 'auto') return size;
   const { width, height } = dimensionsOf(size, aspectRatio);
   return `${width}x${height}`;
 };

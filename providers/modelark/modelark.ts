@@ -73,7 +73,10 @@ export class ModelArk implements Provider {
     return readArkTask(answer) ?? untoldTask(this.id, answer, codeOf(answer), classifyArkError);
   }
 
-  /** Cancels a queued task. The same call deletes the record of one that has ended, and is refused for a running one. */
+  /**
+   * Cancels a queued task. The same call deletes the record of a finished task, and is refused for a running
+   * one.
+   */
   async cancel(taskId: string, signal: AbortSignal): Promise<CancelAnswer> {
     const answer = await callProvider('DELETE', this.taskUrl(taskId), {
       headers: this.authorization(),

@@ -53,7 +53,7 @@ const TaskBody = z.object({
   duration: optionalNumber(),
 });
 
-/** What a task query tells of its task; undefined when it tells nothing. */
+/** The state of a task from the answer to a query; undefined when the answer has none. */
 export const readArkTask = (answer: HttpAnswer): ProviderAnswer | undefined => {
   if (answer.kind !== 'answered') return undefined;
   if (answer.status === 404) return unknownTask();

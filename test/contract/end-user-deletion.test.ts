@@ -24,7 +24,7 @@ import {
 } from './support/resources.ts';
 
 let caller: Caller;
-/** What the table holds about an address, besides its removal: that is closed once the index has caught up. */
+/** The table's items about an address, except its removal, which is closed once the index has caught up. */
 const leftOf = async (email: string): Promise<string[]> =>
   (await itemsNaming(caller.service, email)).filter((item) => !item.includes(`REMOVAL#${email}#`));
 beforeAll(async () => {

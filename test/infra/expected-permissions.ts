@@ -34,7 +34,7 @@ const [ACCOUNTS, END_USERS, IDEMPOTENCY, KEYS, LEDGERS, REQUESTS, CATALOG] = [
   'KEY#*',
   'LEDGER#*',
   'REQUEST#*',
-  'CATALOG#0',
+  'CATALOG#*',
 ];
 /** The listing index's partitions of a kind, and those of an index of requests. */
 const listOf = (partition: string): string => `${index('GSI1')} of ${partition}`;
@@ -123,7 +123,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
   'api/get-video': {
-    [itemsOf(ACCOUNTS, REQUESTS)]: onTable('GetItem', 'Query'),
+    [itemsOf(ACCOUNTS, REQUESTS, RUN)]: onTable('GetItem', 'Query'),
     [itemsOf(KEYS, REQUESTS)]: onTable('UpdateItem'),
     [`${SIGNING_KEY} ${PROVIDER_KEYS}`]: 'secretsmanager:GetSecretValue',
     [GENERATION]: WAKE,
@@ -187,7 +187,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   // It calls URLs that callers chose.
   'workflow/deliver-webhook': {
     [itemsOf(REQUESTS, ACCOUNTS, 'WEBHOOK_HOST#*')]: onTable('GetItem', 'Query'),
-    [itemsOf(REQUESTS)]: onTable('PutItem'),
+    [itemsOf(REQUESTS)]: onTable('ConditionCheckItem', 'PutItem'),
     [itemsOf('WEBHOOK_HOST#*', 'IN_FLIGHT#webhooks#*')]: onTable('UpdateItem'),
     [SIGNING_KEY]: 'secretsmanager:GetSecretValue',
   },
@@ -213,8 +213,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
     [GENERATIONS_RUN]: 'states:DescribeExecution',
   },
   'workflow/verify-ledgers': {
-    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS, 'CHECKPOINT#*')]: onTable('BatchGetItem', 'GetItem', 'Query'),
-    [itemsOf('CHECKPOINT#*')]: onTable('PutItem'),
+    [itemsOf(ACCOUNTS, REQUESTS, LEDGERS)]: onTable('BatchGetItem', 'GetItem', 'Query'),
     [requestsIn('GSI2')]: onTable('Query'),
   },
   'workflow/list-ledgers': { [listOf('ACCOUNTS')]: onTable('Query') },

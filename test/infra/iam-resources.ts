@@ -67,9 +67,10 @@ const patternOf = (arn: string): RegExp => {
 };
 
 /**
- * Types of resources that the service data lacks. A task token's call is judged by its state machine: refusals name it
- * ("is not authorized to perform: states:SendTaskFailure on resource: arn:aws:states:…:stateMachine:…"), and the CDK grants
- * it so, after a test of its authors (https://github.com/aws/aws-cdk/pull/8486).
+ * Types of resources that the service data lacks. IAM checks a task token's call against its state machine. Refusals
+ * name the state machine (`is not authorized to perform: states:SendTaskFailure on resource:
+ * arn:aws:states:…:stateMachine:…`). The CDK grants it so, after a test by its authors
+ * (https://github.com/aws/aws-cdk/pull/8486).
  */
 export const UNDOCUMENTED: Record<string, string> = {
   'states:SendTaskSuccess': 'statemachine',
@@ -98,8 +99,8 @@ const isOfAction = async (action: string, arn: string): Promise<boolean> => {
 };
 
 /**
- * What of a statement does not fit AWS's service data: an action that supports none of its resources, so that it allows
- * nothing, and a resource that none of its actions supports.
+ * Mismatches of a statement with AWS's service data: actions that support none of its resources and so allow nothing,
+ * and resources that none of its actions supports.
  */
 export const misfitsOf = async (actions: readonly string[], arns: readonly string[]): Promise<string[]> => {
   const fits = await Promise.all(

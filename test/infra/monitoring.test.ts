@@ -314,14 +314,11 @@ describe('the policy of the topic', () => {
   });
 });
 
-test('what is new in the ledgers is verified once a day, everything once a week', () => {
+test('the ledgers are verified once a day', () => {
   const rules = ofType(service.resources, 'AWS::Events::Rule')
     .map(([, { Properties }]) => Properties)
     .filter(({ Targets }) => render(Targets[0].Arn) === 'LedgerVerificationWorkflowMachineStateMachine');
 
-  expect(rules).toMatchObject([
-    { ScheduleExpression: 'rate(1 day)', State: 'ENABLED' },
-    { ScheduleExpression: 'rate(7 days)', State: 'ENABLED' },
-  ]);
-  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{"full":false}', '{"full":true}']);
+  expect(rules).toMatchObject([{ ScheduleExpression: 'rate(1 day)', State: 'ENABLED' }]);
+  expect(rules.map(({ Targets }) => Targets[0].Input)).toEqual(['{}']);
 });

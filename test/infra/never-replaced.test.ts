@@ -22,7 +22,7 @@ const REPLACING: Record<string, string[]> = {
   'AWS::SecretsManager::Secret': ['Name'],
   'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
   'AWS::StepFunctions::StateMachine': ['StateMachineName', 'StateMachineType'],
-  // A custom resource is replaced when its function answers with another id: here, that of the secret.
+  // A custom resource is replaced when its function answers with another id, here the secret's.
   'Custom::DeliveryKeyPair': ['ServiceToken', 'SecretArn'],
 };
 

@@ -110,6 +110,6 @@ test('a run of the control loop has twice a minute, for the calls under way at i
 test('these are all the rules', () => {
   expect(rulesOf(service, 'events/reconcile')).toHaveLength(1);
   expect(rulesOf(service, 'events/reconcile-lost')).toHaveLength(1);
-  // The other two start executions that verify the ledgers.
-  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(4);
+  // The other starts executions that verify the ledgers.
+  expect(ofType(service.resources, 'AWS::Events::Rule')).toHaveLength(3);
 });

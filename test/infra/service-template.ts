@@ -20,7 +20,7 @@ export interface TemplateFunction {
 export interface ServiceTemplate {
   resources: Record<string, Resource>;
   outputs: Record<string, unknown>;
-  /** What is not in the template: CloudFormation is told it beside. */
+  /** Settings outside the template, passed to CloudFormation separately. */
   stack: { terminationProtection: boolean; tags: Record<string, string> };
   /** Each function by the name of its bundle, such as `api/get-balance`. */
   functions: Record<string, TemplateFunction>;

@@ -8,7 +8,7 @@ import { aVideo } from '../unit/builders/videos.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A video of this size: what follows its last box is a box that players skip. */
+/** The video, padded to this size with a last box that players skip. */
 const filledTo = (bytes: number, video: Buffer): Buffer => {
   const file = Buffer.alloc(bytes);
   video.copy(file);

@@ -21,7 +21,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 let browser: Browser | undefined;
 /** An account with nothing, and one with requests of every kind. */
 let callers: Record<'empty' | 'full', Caller>;
-/** A request that succeeded, one that failed, and one that goes on. */
+/** Two succeeded requests, a failed one and an unfinished one. */
 let ids: string[];
 beforeAll(async () => {
   browser = await startBrowser();

@@ -137,7 +137,7 @@ inBrowser('Ten polls of the gallery download each picture once', async () => {
   expect(new Set(pictures).size).toBe(2);
   expect(loaded).not.toContain('/elsewhere');
 
-  // What is created elsewhere is offered, and does not push what is being read.
+  // A request created elsewhere is offered, and does not move the list being read.
   await accepted(artist, { prompt: '[fail=content_policy] made elsewhere' });
   await seen(
     page,

@@ -38,7 +38,7 @@ const rows = (table: string, result: string): string[] =>
 const accountIn = (lines: readonly string[]): string =>
   lines.map((line) => /^account and key: (acc_\w+)$/.exec(line)?.[1]).find(Boolean) ?? 'no account';
 
-/** Whatever is left of an account: items other than those that are gone by themselves, and accounts. */
+/** Leftovers of an account: its entry in the list of accounts, and its items without a TTL. */
 const leftOf = async (accountId: string) => {
   const accounts = await ops<{ accountId: string }[]>(service, 'accounts', 'list');
   const items = await itemsNaming(service, accountId);

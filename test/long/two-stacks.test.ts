@@ -35,7 +35,7 @@ const globalNamesOf = (resources: Record<string, Resource>): string[] =>
     ),
   );
 
-/** What tells a stack's own metrics from those of the others in its region. */
+/** Dimension values that separate a stack's own metrics from other stacks' in its region. */
 const metricScopesOf = (resources: Record<string, Resource>): Set<string> =>
   new Set(
     ofType(resources, 'AWS::CloudWatch::Alarm').flatMap(([, { Properties }]) =>

@@ -28,7 +28,7 @@ const hits = async (): Promise<number[]> => (await faultsLeft(service)).map((lef
 
 test('A table that stops answering while a video is polled and an image is stored only delays both', async () => {
   const hang = { call: 'dynamodb:*', effect: 'hang', times: MANY } as const;
-  await armFault(service, { ...hang, principal: '*QueryProvider*' });
+  await armFault(service, { ...hang, principal: '*ReconcilerReconcile*' });
   await armFault(service, { ...hang, principal: '*StoreOutputs*' });
   const [video, image] = await Promise.all([
     acceptedVideo(caller, { model: 'xW3.0s' }),
@@ -45,7 +45,7 @@ test('A table that stops answering while a video is polled and an image is store
   for (const count of attempts) expect(count).toBeGreaterThanOrEqual(5);
   const execution = await endedExecution(service, video.requestId);
   expect(execution.status).toBe('SUCCEEDED');
-  expect(execution.states.filter((state) => state === 'Query provider')).toHaveLength(1);
+  expect(execution.states).not.toContain('Query provider');
   expect(await settledVideo(caller, video.requestId)).toMatchObject({ status: 'succeeded' });
   expect(await settled(caller, image.requestId)).toMatchObject({ status: 'succeeded', cost: 1 });
   for (const { requestId } of [image, video]) {

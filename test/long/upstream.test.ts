@@ -1,7 +1,5 @@
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from '../contract/support/answers.ts';
-import { withTable } from '../contract/support/aws.ts';
 import { aGeneration, type Caller, eventually, newCaller, unique } from '../contract/support/client.ts';
 import { fetchFile } from '../contract/support/files.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
@@ -93,28 +91,6 @@ test('A provider that refuses our key when it is queried fails the request with 
     status: 'succeeded',
   });
   expect(await loggedLines(service.dataDir, '"ProviderAccessRefused":')).not.toEqual([]);
-});
-
-test('A provider that still refuses our key after five minutes fails the request then, before its deadline', async () => {
-  const { requestId } = await video(unique('[delay=1][revoked]'));
-  const Key = { PK: `REQUEST#${requestId}`, SK: 'ATTEMPT#00#00' };
-  await withTable(service, async (table, TableName) => {
-    await eventually(
-      async () => (await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item,
-      (attempt) => attempt?.refusedAt !== undefined,
-    );
-    await table.send(
-      new UpdateCommand({
-        ...{ TableName, Key, UpdateExpression: 'SET refusedAt = :before' },
-        ExpressionAttributeValues: { ':before': new Date(Date.now() - 300_000).toISOString() },
-      }),
-    );
-  });
-
-  const { status, error, createdAt = '', finishedAt = '' } = await settledVideo(caller, requestId);
-
-  expect([status, error?.code]).toEqual(['failed', 'provider_error']);
-  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(DEADLINE_SECONDS * 1000);
 });
 
 test('A provider that is unavailable when it is queried is left alone for its Retry-After, and then delivers', async () => {

@@ -2,18 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Mutant } from './mutant.ts';
+import type { Planting } from './mutant.ts';
 
 /** The project's root. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** The text of a mutant's file with the bug in it. Throws unless `before` occurs exactly once. */
-export const plantedText = (source: string, { name, file, before, after }: Mutant): string => {
-  const [head, tail, ...more] = source.split(before);
-  if (head === undefined || tail === undefined) throw new Error(`"${name}": ${file} does not hold its text.`);
-  if (more.length > 0) throw new Error(`"${name}": ${file} holds its text ${more.length + 1} times.`);
-  return head + after + tail;
-};
 
 /** A copy of the project in a temporary folder, with the project's own `node_modules`. */
 export interface Copy {
@@ -38,13 +30,13 @@ export const copyProject = (): Copy => {
 /** Runs `use` while the bug is in the copy, and takes it out again. Nothing is planted without a mutant. */
 export const withPlanted = async <T>(
   { root }: Copy,
-  mutant: Mutant | undefined,
+  planting: Planting | undefined,
   use: () => Promise<T>,
 ): Promise<T> => {
-  if (!mutant) return use();
-  const path = join(root, mutant.file);
+  if (!planting) return use();
+  const path = join(root, planting.file);
   const source = readFileSync(path, 'utf8');
-  writeFileSync(path, plantedText(source, mutant));
+  writeFileSync(path, planting.plantedIn(source));
   try {
     return await use();
   } finally {

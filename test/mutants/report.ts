@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import type { Mutant, Planting } from './mutant.ts';
 import type { Depth, Finding, Suite } from './suites.ts';
 
 /** What each suite that was asked said of a bug. */
@@ -17,7 +17,7 @@ const SIMULATION_GOAL = 35 / 40;
 export const isNoticed = (finding: Finding | undefined): boolean => finding?.result === 'noticed';
 
 /** One bug in a line, with the rule or test that it breaks first. */
-export const lineOf = ({ name }: Mutant, findings: Findings): string => {
+export const lineOf = ({ name }: Planting, findings: Findings): string => {
   const texts = Object.entries(findings).map(([suite, { where, broken }]) =>
     [suite, where, broken && `(${broken})`].filter(Boolean).join(' '),
   );
@@ -37,7 +37,7 @@ export const tableOf = (score: readonly Scored[], suites: readonly Suite[]): str
   ].join('\n');
 };
 
-/** What is missed: a bug that nothing notices, a suite that could not run, too few bugs for the simulation. */
+/** Missed goals: a bug that no suite notices, a suite that could not run, too few bugs noticed by the simulation. */
 export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]): string[] => {
   const missed: string[] = [];
   for (const { mutant, findings } of score) {
@@ -52,15 +52,17 @@ export const missedGoals = (score: readonly Scored[], suites: readonly Suite[]):
   return noticed < goal ? [...missed, text] : missed;
 };
 
-/** The table as a page of the documentation. */
-export const pageOf = (score: readonly Scored[], suites: readonly Suite[], { runs, seed }: Depth): string => {
+/** The section of the documentation: the score and the table. */
+export const writtenSection = (
+  score: readonly Scored[],
+  suites: readonly Suite[],
+  { runs, seed }: Depth,
+): string => {
   const numberNoticed = (suite: Suite): number =>
     score.filter(({ findings }) => isNoticed(findings[suite])).length;
   const none = score.filter(({ findings }) => !Object.values(findings).some(isNoticed)).length;
-  return `# Mutation table
-
-Written by \`npm run test:mutants -- --table docs/mutants.md\`. Each row is a planted bug. A cell of the simulation is the run that noticed
-it, of at most ${runs} with seed ${seed}; a cell of another suite is the test file that did. \`-\` is a bug that went unnoticed; an
+  return `Written by \`npm run test:mutants -- --table docs/mutants.md\`. A cell of the simulation is the run that noticed
+the bug, of at most ${runs} with seed ${seed}; a cell of another suite is the test file that did. \`-\` is a bug that went unnoticed; an
 empty cell, a suite that was not asked because another had noticed it.
 
 Of ${score.length} bugs the simulation notices ${numberNoticed('simulation')}; nothing notices ${none}.

@@ -1,12 +1,13 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import type { Mutant } from './mutant.ts';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Planting } from './mutant.ts';
 import type { Findings } from './report.ts';
 import type { Finding, Suite } from './suites.ts';
 
 /** What the suites said so far. */
-export interface Results {
-  of(mutant: Mutant): Findings;
-  add(mutant: Mutant, suite: Suite, finding: Finding): void;
+export interface Results<P extends Planting = Planting> {
+  of(mutant: P): Findings;
+  add(mutant: P, suite: Suite, finding: Finding): void;
 }
 
 interface Line extends Finding {
@@ -22,6 +23,7 @@ export const openResults = (file: string | undefined): Results => {
   };
   const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
   for (const line of text.split('\n').filter(Boolean)) keep(JSON.parse(line) as Line);
+  if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
   return {
     of: ({ name }) => found.get(name) ?? {},
     add: ({ name }, suite, finding) => {

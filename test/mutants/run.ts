@@ -1,19 +1,37 @@
 /**
- * Plants the bugs of `mutants.ts` one at a time and says which suite notices each: `npm run test:mutants`. Options:
- * `--only NAME` and `--area AREA` (repeatable), `--suites simulation,unit,workflow`, `--runs 2000` and `--seed 1` of
- * the simulation, `--no-baseline` to skip the check that the suites pass without a bug, `--until-noticed` to ask no
- * further suite about a bug that one has noticed, `--copies 2` for the bugs that are planted at once (a simulation keeps
- * one processor busy), `--results FILE` to keep every finding as it comes and to ask nothing again that the file knows,
- * `--table FILE` to write the table as a page.
+ * Plants bugs one at a time and says which suite notices each: `npm run test:mutants`.
+ *
+ * | for all bugs | |
+ * |---|---|
+ * | `--runs N` | runs of the simulation, 2,000 by default and 300 for drawn bugs |
+ * | `--seed S` | seed of the simulation, or of the draw |
+ * | `--no-baseline` | skips the check that the suites pass without a bug |
+ * | `--copies N` | bugs that are planted at once; a simulation keeps one processor busy |
+ * | `--table FILE` | writes the score into a page |
+ *
+ * | for the bugs of `mutants.ts` | |
+ * |---|---|
+ * | `--only NAME`, `--area AREA` | some of them; both repeatable |
+ * | `--suites simulation,unit,workflow` | runs only these |
+ * | `--until-noticed` | runs no further suite for a bug that one has noticed |
+ * | `--results FILE` | keeps every finding, and repeats none that the file has |
+ *
+ * | for bugs that the rules of `drawn/` make of the code | |
+ * |---|---|
+ * | `--drawn 200` | draws this many at random, different ones each time without `--seed` |
+ * | `--paths FILE_OR_FOLDER` | draws from there; repeatable |
+ * | `--again` | runs the suites again for bugs that none found |
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { runDrawn } from './drawn/run-drawn.ts';
+import { checkBaseline, judge } from './judge.ts';
 import { AREAS, type Mutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
-import { copyProject, withPlanted } from './plant.ts';
-import { isNoticed, lineOf, missedGoals, pageOf, tableOf } from './report.ts';
+import { pageWith, WRITTEN_HEADING } from './page.ts';
+import { isNoticed, lineOf, missedGoals, tableOf, writtenSection } from './report.ts';
 import { openResults } from './results.ts';
-import { type Depth, runSuite, SUITES, type Suite } from './suites.ts';
+import { SUITES } from './suites.ts';
 
 const { values } = parseArgs({
   allowNegative: true,
@@ -21,11 +39,14 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     area: { type: 'string', multiple: true },
     suites: { type: 'string', default: SUITES.join(',') },
-    runs: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
+    drawn: { type: 'string' },
+    paths: { type: 'string', multiple: true },
+    again: { type: 'boolean', default: false },
+    runs: { type: 'string' },
+    seed: { type: 'string' },
     baseline: { type: 'boolean', default: true },
     'until-noticed': { type: 'boolean', default: false },
-    copies: { type: 'string', default: '2' },
+    copies: { type: 'string' },
     results: { type: 'string' },
     table: { type: 'string' },
   },
@@ -56,50 +77,48 @@ const chosenMutants = (): Mutant[] => {
   );
 };
 
-/** Stops unless every suite passes without a bug: a suite that fails anyway would notice anything. */
-const checkBaseline = async (suites: readonly Suite[], mutants: readonly Mutant[], depth: Depth) => {
-  const copy = copyProject();
-  for (const suite of suites) {
-    const { result, where, broken } = await runSuite(suite, copy, mutants, depth);
-    if (result !== 'unnoticed') throw new Error(`Without a bug, ${suite} fails: ${where} ${broken}`);
-    say(`${suite} passes without a bug`);
-  }
-};
-
 // Exiting removes the copies and ends what runs in them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
 const main = async (): Promise<void> => {
+  if (values.drawn !== undefined) {
+    const isComplete = await runDrawn({
+      count: Number(values.drawn),
+      seed: values.seed,
+      paths: values.paths ?? [],
+      runs: Number(values.runs ?? 300),
+      copies: Number(values.copies ?? 1),
+      baseline: values.baseline,
+      again: values.again,
+      table: values.table,
+      say,
+    });
+    if (!isComplete) process.exitCode = 1;
+    return;
+  }
   const suites = known('suite', values.suites.split(','), SUITES);
-  const depth = { runs: Number(values.runs), seed: Number(values.seed) };
+  const depth = { runs: Number(values.runs ?? 2000), seed: Number(values.seed ?? 1) };
   const mutants = chosenMutants();
-  if (values.baseline) await checkBaseline(suites, mutants, depth);
+  if (values.baseline)
+    await checkBaseline(suites, mutants, depth, (suite) => say(`${suite} passes without a bug`));
 
   const results = openResults(values.results);
-  const isAsked = (mutant: Mutant, suite: Suite): boolean => {
-    const known = results.of(mutant);
-    if (known[suite] !== undefined) return false;
-    return !(values['until-noticed'] && Object.values(known).some(isNoticed));
-  };
   let done = 0;
-  const queue = mutants.values();
-  const worker = async (): Promise<void> => {
-    const copy = copyProject();
-    for (const mutant of queue) {
-      await withPlanted(copy, mutant, async () => {
-        for (const suite of suites) {
-          if (isAsked(mutant, suite))
-            results.add(mutant, suite, await runSuite(suite, copy, [mutant], depth));
-        }
-      });
-      say(`${++done}/${mutants.length} ${lineOf(mutant, results.of(mutant))}`);
-    }
-  };
-  await Promise.all(Array.from({ length: Number(values.copies) }, worker));
+  await judge(mutants, {
+    suites,
+    depth,
+    copies: Number(values.copies ?? 2),
+    results,
+    isAsked: (_mutant, _suite, known) => !(values['until-noticed'] && Object.values(known).some(isNoticed)),
+    judged: (mutant, findings) => say(`${++done}/${mutants.length} ${lineOf(mutant, findings)}`),
+  });
 
   const score = mutants.map((mutant) => ({ mutant, findings: results.of(mutant) }));
   say(`\n${tableOf(score, suites)}\n`);
-  if (values.table !== undefined) writeFileSync(values.table, pageOf(score, suites, depth));
+  if (values.table !== undefined) {
+    const section = writtenSection(score, suites, depth);
+    writeFileSync(values.table, pageWith(values.table, WRITTEN_HEADING, section));
+  }
   const missed = missedGoals(score, suites);
   for (const goal of missed) say(goal);
   if (missed.length > 0) process.exitCode = 1;

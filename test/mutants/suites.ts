@@ -1,16 +1,17 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import type { Mutant } from './mutant.ts';
+import type { Planting } from './mutant.ts';
 import type { Copy } from './plant.ts';
 
-/** What can notice a bug, in the order in which they are asked. */
+/** The suites that can notice a bug, in the order of their runs. */
 export const SUITES = ['simulation', 'unit', 'workflow'] as const;
-export type Suite = (typeof SUITES)[number];
+/** `lint` is one rule of the linter: that somebody waits for every promise. */
+export type Suite = (typeof SUITES)[number] | 'lint';
 
 /** How a suite took a bug. */
 export interface Finding {
   /** `error`: the suite could not run, or did not come to its end in time. That counts as unnoticed. */
   result: 'noticed' | 'unnoticed' | 'error';
-  /** The run of the simulation or the test file that noticed it; what went wrong for an error. */
+  /** The run of the simulation or the test file that noticed it; for an error, its cause. */
   where: string;
   /** The first rule or test that was broken. */
   broken: string;
@@ -22,12 +23,18 @@ export interface Depth {
   seed: number;
 }
 
+/** The variable that holds the files whose bugs are looked for, separated by commas. */
+export const NEAREST_TO = 'MUTANTS_NEAREST_TO';
+
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 
 /** Fifteen times what a run takes on a processor of its own, and a minute to load. */
 const MS_PER_RUN = 1_500;
 const LOADING_MS = 60_000;
-const JEST_LIMIT_MS = 600_000;
+const LINT_LIMIT_MS = 120_000;
+const JEST_LIMIT_MS = 300_000;
+/** Of one test. A bug can make it wait for ever; the slowest takes a few seconds. */
+const TEST_LIMIT_MS = 30_000;
 
 interface Ended {
   exitCode: number;
@@ -52,13 +59,33 @@ const runNode = ({ root }: Copy, args: readonly string[], timeout: number): Prom
     running.add(child);
   });
 
-/** What a suite says of the code in the copy, with `mutants` the bugs that decide which tests are run. */
+/** Runs a suite on the code in the copy. The bugs in `mutants` decide which tests run. */
 export const runSuite = (
   suite: Suite,
   copy: Copy,
-  mutants: readonly Mutant[],
+  mutants: readonly Planting[],
   depth: Depth,
-): Promise<Finding> => (suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants));
+): Promise<Finding> => {
+  if (suite === 'lint') return lint(copy, mutants);
+  return suite === 'simulation' ? simulate(copy, depth) : runJest(suite, copy, mutants);
+};
+
+const lint = async (copy: Copy, mutants: readonly Planting[]): Promise<Finding> => {
+  const options = ['lint', '--only=nursery/noFloatingPromises', '--error-on-warnings', '--colors=off'];
+  const files = mutants.map(({ file }) => file).filter((file) => file.endsWith('.ts'));
+  if (files.length === 0) return UNNOTICED;
+  return lintFinding(
+    await runNode(copy, ['node_modules/@biomejs/biome/bin/biome', ...options, ...files], LINT_LIMIT_MS),
+  );
+};
+
+/** Reads what the linter said. */
+export const lintFinding = ({ exitCode, text, timedOut }: Ended): Finding => {
+  if (exitCode === 0) return UNNOTICED;
+  const place = /^(\S+:\d+):\d+ lint\//m.exec(text)?.[1];
+  if (place === undefined) return errorOf(text, timedOut);
+  return { result: 'noticed', where: place, broken: 'noFloatingPromises' };
+};
 
 const simulate = async (copy: Copy, { runs, seed }: Depth): Promise<Finding> => {
   const options = ['--runs', String(runs), '--seed', String(seed), '--no-shrink'];
@@ -75,9 +102,9 @@ export const simulationFinding = ({ exitCode, text, timedOut }: Ended): Finding 
 };
 
 const runJest = async (
-  suite: Exclude<Suite, 'simulation'>,
+  suite: 'unit' | 'workflow',
   copy: Copy,
-  mutants: readonly Mutant[],
+  mutants: readonly Planting[],
 ): Promise<Finding> => {
   const files = [...new Set(mutants.map(({ file }) => file))];
   // State machines are read, not imported: only the workflow tests depend on them.
@@ -85,8 +112,22 @@ const runJest = async (
   const whole = suite === 'workflow' && sources.length < files.length;
   if (sources.length === 0 && !whole) return UNNOTICED;
   const tests = whole ? [`test/${suite}`] : [...sources, '--findRelatedTests', '--passWithNoTests'];
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const options = ['--bail', '--runInBand', `--cacheDirectory=${copy.cache}`, '--selectProjects', suite];
+  // A bug can fill the memory.
+  const flags = [
+    '--max-old-space-size=3000',
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+  ];
+  const options = [
+    '--bail',
+    '--forceExit',
+    '--runInBand',
+    `--testTimeout=${TEST_LIMIT_MS}`,
+    `--cacheDirectory=${copy.cache}`,
+    '--testSequencer=<rootDir>/test/mutants/nearest-first.ts',
+    ...['--selectProjects', suite],
+  ];
+  process.env[NEAREST_TO] = files.join(',');
   const args = [...flags, 'node_modules/jest/bin/jest.js', ...tests, ...options];
   return jestFinding(await runNode(copy, args, JEST_LIMIT_MS));
 };

@@ -8,7 +8,10 @@ export interface Kept {
   why: string;
 }
 
-/** Kept though unused: what follows a crash, an outage or the deletion of the stack, which no contract test causes. */
+/**
+ * Kept though unused: permissions needed after a crash or an outage, or when the stack is deleted, which no contract
+ * test causes.
+ */
 export const KEPT: readonly Kept[] = [
   {
     of: 'ExecutionStopperStopExecutionsFunction',

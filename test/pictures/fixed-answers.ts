@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const ID = /\b(img|vid|acc|key|led|whk)_[0-9A-HJKMNP-TV-Z]{26}/g;
 
-/** What a page is to show instead of what is real. */
+/** The times and ids that a page shows in place of the real ones. */
 export interface FixedAnswers {
   /** When the run began, and when it is to have begun. */
   from: Date;

@@ -47,7 +47,7 @@ export type Action =
       /** How often it is sent again when it is not answered, and how many times at once. */
       repeats: number;
       atOnce: number;
-      /** What somebody does to its end-user, its account or itself while it is under way, and when. */
+      /** A concurrent operation on its end-user, its account or the request itself, and its delay. */
       beside?:
         | { do: 'block' | 'delete-user' | 'block-account' | 'top-up' | 'fail'; afterMs: number }
         | undefined;

@@ -44,9 +44,10 @@ const requestIn = (key: string): string => key.slice(key.lastIndexOf('#') + 1);
 const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').length);
 
 /**
- * Watches the gates: permits are counted right and never too many, and nobody passes one who waits. The next is of the account with
- * the fewest running, and its oldest. While nothing fails none comes before one with nothing running that was served longer ago.
- * A gate to which no model leads any more is emptied.
+ * Checks the gates. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
+ * next request is the oldest of the account with the fewest running. Without faults, no account is served before an
+ * account with nothing running that was served longer ago. No request waits for long at a gate that is not configured
+ * any more.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -159,7 +160,7 @@ export class Admission {
     const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
     const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
       account !== accountId &&
-      // Whoever gave a permit back may have died before it let the next one in.
+      // The process that returned a permit may have died before it admitted the next request.
       this.world.evidence.faultAt < since &&
       Math.max(since, servedAt(account)) + MARGIN_MS < servedAt(accountId) &&
       moments.every(({ permits }) => hasNone(permits, account));

@@ -33,8 +33,9 @@ interface Free {
 }
 
 /**
- * Judges the use of capacity by the calls and tasks at the providers, not by the service's own count. A route with room for every request
- * that waits there lets one in within 5 s of the control loop's time, and within 65 s of the loop's death.
+ * Checks that capacity is used, from the calls running at the providers and not from the service's own counts. While
+ * a route has room for every request that waits there, a request is admitted within 5 s of the control loop's running
+ * time, and within 65 s of the loop's death.
  */
 export class Capacity {
   readonly violations: string[] = [];

@@ -48,7 +48,7 @@ const ANY_TIME: Weighted<number> = [
 const QUICK: CreationBias = { models: ['xSD4.5', 'xQI3Pro', 'xZI1.0Pro'], behaviour: 'instant' };
 
 /**
- * What the steps of a run are mostly about, and how often runs are: most are about everything, the others do one kind of thing
+ * The focus of a run's steps, and how often it is drawn. Most runs do everything; the others repeat one kind of step
  * so often that it meets itself and every fault.
  */
 export const FOCUSES: Weighted<Step> = [

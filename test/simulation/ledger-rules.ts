@@ -17,9 +17,9 @@ const sum = (entries: readonly Entry[]): number =>
   entries.reduce((total, { amountThousandths }) => total + amountThousandths, 0);
 
 /**
- * The rules of `ledger verify` once more, of the simulation's own: a mistake in the service's verification shall
- * not hide one in its ledger. Asked of the raw items and of everything that was ever accepted: what is
- * wrong with each account's ledger.
+ * The rules of `ledger verify` once more, of the simulation's own: a mistake in the service's verification shall not
+ * hide one in its ledger. Compares the raw items with every request that was ever accepted, and returns the problems
+ * of each account's ledger.
  */
 export const ledgerProblems = (world: World, lives: ReadonlyMap<string, Life>): string[] => {
   const accounts = [...world.table.items.values()].filter(({ SK }) => SK === 'ACCOUNT');

@@ -46,7 +46,7 @@ const REQUEST_EXCUSES: Record<string, (ending: Ending) => boolean> = {
   'the service was not allowed to store a file': ({ life, evidence }) => evidence.denied.has(life.requestId),
 };
 
-/** Since when the provider refuses to tell the state of the task of a call; undefined when it told it, or was not asked. */
+/** Since when the provider refuses queries of a call's task; undefined when it answered, or was not queried. */
 const refusedSince = ({ made }: CreationCall, { evidence }: Ending): number | undefined =>
   made && evidence.refusedTasks.get(made.id);
 
@@ -94,7 +94,7 @@ const isFinal = ({ end, status, made, maker }: CreationCall): boolean =>
   (end === 'open' && maker?.dead === true) ||
   (end === 'answered' && status !== 429);
 
-/** What went wrong with a request that has ended: work that was paid for and not delivered, or never asked for. */
+/** Problems of an ended request: work that was paid for and not delivered, or never requested from the provider. */
 export const endingProblems = (ending: Ending): string[] => {
   const { life, evidence, plannedCalls } = ending;
   const { requestId, last } = life;
@@ -104,7 +104,7 @@ export const endingProblems = (ending: Ending): string[] => {
     .filter((call) => call.made && !Object.values(CALL_EXCUSES).some((holds) => holds(call, ending)))
     .flatMap(({ made }) => made?.urls ?? [])
     .filter((url) => (evidence.refusedFiles.get(url) ?? 0) < FILE_ATTEMPTS).length;
-  // What a provider makes beyond what was paid for is left out.
+  // Outputs beyond the number paid for are left out.
   const due = Math.min(made, Number(life.accepted.images ?? 1));
   const outputs = (last.outputs ?? []) as { objectKey?: string }[];
   const delivered =
@@ -135,8 +135,8 @@ export const endingProblems = (ending: Ending): string[] => {
   // A claim whose maker died, or never heard of it, before the call left counts as made.
   const interrupted = evidence.interrupted.get(requestId) ?? 0;
   const unsent = interrupted > 0 ? Math.max(0, (evidence.claims.get(requestId) ?? 0) - calls.length) : 0;
-  // So does one that was turned away or not reached, if its maker died before it had written that down: whoever
-  // finds the claim cannot tell it from one that was taken.
+  // So does a call that was turned away or never arrived, if its maker died before recording that: its claim looks
+  // like the claim of an accepted call.
   const turnedAway = calls.filter(isTurnedAway).length;
   const unwritten =
     interrupted > 0 ? Math.max(0, turnedAway - (evidence.busyAnswers.get(requestId) ?? 0)) : 0;
@@ -150,8 +150,8 @@ export const endingProblems = (ending: Ending): string[] => {
 };
 
 /**
- * What is wrong with a call that has just been sent, the last of these: a call beyond those that were planned repeats one
- * that was turned away, and the n-th such repeats none before the n-th of the times that the provider asked for.
+ * Problems of the last of these calls, which was just sent. A call beyond the planned ones repeats a call that was
+ * turned away. The n-th repeat must not come before the n-th retry time that the provider asked for.
  */
 export const repeatProblems = (calls: readonly CreationCall[], plannedCalls: number): string[] => {
   const last = calls.at(-1);

@@ -8,8 +8,8 @@ import type { World } from './world.ts';
 const KEPT_MS = 20_000;
 
 /**
- * Watches the permits of requests: none is taken from a request whose provider still works on it, and none is kept by one that
- * has ended, if nothing went wrong since it was accepted.
+ * Checks the permits of requests. No request loses its permit while its provider works on it. No ended request keeps
+ * its permit, unless a fault occurred since it was accepted.
  */
 export class Permits {
   readonly violations: string[] = [];
@@ -53,7 +53,7 @@ export class Permits {
   private seeEnd(requestId: string): void {
     const { evidence, scheduler } = this.world;
     scheduler.after(KEPT_MS, () => {
-      // Who took it may have died before writing that down, and the request went another way.
+      // The process that took it may have died before recording it, and the request went another way.
       if (evidence.faultAt >= (this.witness.lives.get(requestId)?.acceptedAt ?? 0)) return;
       const gates = this.world.items(GATE_SORT);
       if (gates.some((gate) => permitsOf(gate).has(requestId))) {

@@ -162,11 +162,15 @@ const TRIES_OF_GONE = 6;
 /** The first pause of the schedule is 5 s, the second 5 min. */
 const FIRST_PAUSE_MS = 120_000;
 
-/** A receiver that is gone is left alone; one that refused once is told again soon, unless something was wrong. */
+/** After a 410 no more attempts follow. After a first refusal the next attempt comes soon, unless something was wrong. */
 const scheduleProblems = ({ world, witness }: Simulation): string[] => {
-  // All receivers are on one host, and a host that is slow is put off for a while.
-  const isPutOff = world.receivers.told.some(({ receiver }) => receiver === 'slow');
-  return [...witness.lives.values()].flatMap(({ requestId, acceptedAt }) => {
+  // All receivers are on one host, and an account's deliveries to a slow host are put off for a while.
+  const putOff = new Set(
+    world.receivers.told
+      .filter(({ receiver }) => receiver === 'slow')
+      .map((one) => witness.lives.get(one.requestId)?.accountId),
+  );
+  return [...witness.lives.values()].flatMap(({ requestId, accountId, acceptedAt }) => {
     const told = world.receivers.told.filter((one) => one.requestId === requestId);
     const [first, second] = told;
     const pauseMs = first && second && !first.taken ? second.at - first.at : 0;
@@ -175,7 +179,7 @@ const scheduleProblems = ({ world, witness }: Simulation): string[] => {
         ? [`[gone] the receiver of ${requestId} is gone and was told ${told.length} times`]
         : []),
       ...(first?.receiver !== 'gone' &&
-      !isPutOff &&
+      !putOff.has(accountId) &&
       pauseMs > FIRST_PAUSE_MS &&
       world.evidence.disturbedAt < acceptedAt
         ? [`[first pause] the end of ${requestId} was told again after ${pauseMs} ms`]

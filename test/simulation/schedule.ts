@@ -43,9 +43,9 @@ const LOST: Record<string, readonly string[]> = {
 const isExpiring = ({ GSI1PK }: Item): boolean => dueListOf(GSI1PK as string | undefined) === 'EXPIRE';
 
 /**
- * Runs the reconciler on its schedule as long as there is anything open, and on the news of an execution
- * that was lost. While nothing happens and nothing needs it, it runs less and less often, and not at all
- * while nothing is open or all that is left are files that expire later: a day without work shall not cost 1,440 runs.
+ * Runs the reconciler on its schedule while any work is open, and on the event of a lost execution. While nothing
+ * happens and nothing needs it, runs become rarer: a day without work shall not cost 1,440 runs. There are none while
+ * nothing is open, or only files that expire later.
  */
 export class Schedule {
   private readonly world: World;

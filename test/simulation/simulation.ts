@@ -95,7 +95,7 @@ export class Simulation {
     this.world.note(() => `* ${JSON.stringify(action)}`);
     const done = outside(() => this.perform(action)).catch((error: unknown) => this.world.break(error));
     this.underWay.add(done);
-    done.finally(() => this.underWay.delete(done));
+    void done.finally(() => this.underWay.delete(done));
   }
 
   /** The requests that were accepted, oldest first. */

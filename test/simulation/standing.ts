@@ -12,13 +12,15 @@ interface UserChange {
   kind: 'block' | 'unblock' | 'delete-user';
   startedAt: number;
   wasThere: boolean;
-  /** When an earlier end-user of the same address was removed: what that one left is not this one's. */
+  /**
+   * When an earlier end-user of the same address was removed; requests accepted before then are not this end-user's.
+   */
   earlierGoneAt: number;
   /** Whether another change of the same end-user was under way at the same time. */
   isAlone: boolean;
 }
 
-/** Judges what callers are told while things move by what stands in the table at that time, and afterwards. */
+/** Compares the answers that callers get under concurrent changes with the table at that time, and afterwards. */
 export class Standing {
   readonly violations: string[] = [];
   private readonly world: World;
@@ -244,7 +246,7 @@ export class Standing {
     }
   }
 
-  /** What a removal that was answered with 200, or died on its way, left behind once everything is at rest. */
+  /** Leftovers, once everything is at rest, of removals that were answered with 200 or died on the way. */
   restProblems(): string[] {
     const { now } = this.world.scheduler;
     const survivors = this.removals.flatMap((removal) =>

@@ -14,7 +14,7 @@ const user = fc.nat(1);
 export const pick = fc.nat(19);
 const request = fc.nat(11);
 
-/** What somebody does to a creation's end-user, its account or itself while it is under way. */
+/** Concurrent operations on a creation's end-user, its account or the request itself. */
 const BESIDE = ['block', 'delete-user', 'block-account', 'top-up', 'fail'] as const;
 
 const removalOf: fc.Arbitrary<Removal> = fc.record({

@@ -7,6 +7,7 @@ import { Scheduler } from './engine/scheduler.ts';
 
 const QUERY: QueryCommandInput = {
   TableName: 'table',
+  ConsistentRead: true,
   KeyConditionExpression: 'PK = :all',
   ExpressionAttributeValues: { ':all': 'all' },
 };

@@ -55,8 +55,8 @@ const isBusy = (attempt: Item | undefined): attempt is Item =>
   (attempt?.outcome as { kind?: string } | undefined)?.kind === 'busy';
 
 /**
- * Watches every change of the table and keeps what no reader of its last state could know: whether a terminal
- * request ever changed, and what was accepted and later removed.
+ * Watches every change of the table and keeps facts that its last state does not show: changes of terminal requests,
+ * and requests that were accepted and later removed.
  */
 export class Witness {
   readonly lives = new Map<string, Life>();

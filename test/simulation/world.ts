@@ -58,7 +58,7 @@ export class World {
   readonly onFileRemoved: ((objectKey: string) => void)[] = [];
   /** The uploads in parts that were begun: each part by its number. */
   readonly uploads = new Map<string, Map<number, Uint8Array>>();
-  /** The requests of which S3 would not list or remove files: what is left of those goes with the bucket's lifecycle. */
+  /** Requests whose files S3 would not list or remove; the bucket's lifecycle rule removes the rest. */
   readonly unremovable = new Set<string>();
   readonly deployment: Deployment;
   readonly stepFunctions: StepFunctions;
@@ -114,7 +114,7 @@ export class World {
     this.trace.push(`${seconds.padStart(12)} ${text()}`);
   }
 
-  /** Something went wrong, on purpose: what is due within a time is due within that time from now. */
+  /** Notes a planned fault: the time limits of the rules start anew. */
   disturb(service?: Service): void {
     this.evidence.disturbedAt = Math.max(this.evidence.disturbedAt, this.scheduler.now);
     if (service !== 'modelark' && service !== 'modelstudio') this.evidence.faultAt = this.scheduler.now;

@@ -28,7 +28,7 @@ beforeEach(() => {
 const list: Behaviour = (payload) => listLedgers(LedgerRun.parse(payload));
 const verify: Behaviour = (payload) => verifyLedgerBatch(LedgerBatch.parse(payload));
 const service: Script = { 'list-ledgers': list, 'verify-ledgers': verify };
-const run = (script: Script = service, input: object = { full: false }): Promise<Execution> =>
+const run = (script: Script = service, input: object = {}): Promise<Execution> =>
   runWorkflow(definitionText('verify-ledgers.asl.json'), input as never, script);
 
 /** Puts this many accounts with an entry each. */
@@ -88,18 +88,6 @@ describe('a run of the verification', () => {
     });
   });
 
-  test.each([
-    [{ full: true }, true],
-    [{ full: false }, false],
-    [{}, false],
-  ])('with the input %j verifies everything: %s', async (input, full) => {
-    given(1);
-
-    const [batch] = payloadsOf(await run(service, input), 'verify-ledgers') as LedgerBatch[];
-
-    expect(batch?.full).toBe(full);
-  });
-
   test('logs and counts each problem, does not fail, and is not counted as one without', async () => {
     const [first = ''] = given(3);
     memory.patch(accountKey(first), { balanceThousandths: 1, ledgerEntries: 7 });
@@ -137,24 +125,18 @@ describe('a run of the verification', () => {
 });
 
 describe('a batch', () => {
-  test('that is not done in time is gone on with where it was left, until nothing is left', async () => {
+  test('that is not done in time is continued where it was left, until nothing is left', async () => {
     given(1);
-    const from = {
-      entryNumber: 1,
-      balanceThousandths: 1_000,
-      digest: 'd',
-      entryAt: '2026-11-22T00:00:00.000Z',
-    };
-    const left = [{ accountId: 'acc_0000', from, hasProblems: true }];
+    const left = [{ accountId: 'acc_0000', after: 9 }];
     const found = { accounts: 0, removed: 0, entries: 9, problems: 1 };
     const part = (next: VerifiedBatch['next'], more: object): Behaviour => {
-      return () => ({ full: false, ledgers: left, found, next, ...more });
+      return () => ({ ledgers: left, found, next, ...more });
     };
     const done = part('stop', { ledgers: [], found: { ...found, accounts: 1, entries: 12 } });
 
     const execution = await run({ 'list-ledgers': list, 'verify-ledgers': [part('verify', {}), done] });
 
-    expect(payloadsOf(execution, 'verify-ledgers')[1]).toEqual({ full: false, ledgers: left, found });
+    expect(payloadsOf(execution, 'verify-ledgers')[1]).toEqual({ ledgers: left, found });
     expect(info).toHaveBeenLastCalledWith('ledgers verified', { accounts: 1, entries: 12, problems: 1 });
   });
 

@@ -96,6 +96,6 @@ const alarmDelivered: Check = {
   },
 };
 
-/** What only the AWS account shows: quotas, and the way of an alarm. */
+/** Checks of the AWS account: quotas, and the delivery of an alarm. */
 export const ACCOUNT_CHECKS: readonly Check[] = [concurrency, openExecutions, subscription, alarmRaised];
 export const LAST_ACCOUNT_CHECKS: readonly Check[] = [alarmDelivered];

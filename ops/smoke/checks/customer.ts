@@ -117,5 +117,5 @@ const ledger: Check = {
 export const PREPARATION_CHECKS: readonly Check[] = [account, catalog, topUp];
 /** Money and limits, once the requests have ended. */
 export const MONEY_CHECKS: readonly Check[] = [balance, rateLimit];
-/** What must still hold once everything is deleted. */
+/** Checks that must still pass once everything is deleted. */
 export const LEDGER_CHECKS: readonly Check[] = [ledger];

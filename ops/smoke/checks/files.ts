@@ -6,7 +6,7 @@ import type { ServedFile } from '../http.ts';
 import type { Smoke } from '../smoke.ts';
 import type { Kind } from './requests.ts';
 
-/** Seconds by which a video may differ from what was asked for: providers round to frames. */
+/** Seconds by which a video may differ from the requested duration: providers round to frames. */
 const SECONDS_TOLERANCE = 0.5;
 /** Part by which the shorter side may differ from its label: providers round to multiples of 16 or 32. */
 const SIDE_TOLERANCE = 0.1;
@@ -126,5 +126,5 @@ const alteredUrl: Check = {
   },
 };
 
-/** What callers get by the signed URLs. */
+/** Checks of the signed URLs. */
 export const FILE_CHECKS: readonly Check[] = [imageFile, videoFile, alteredUrl];

@@ -74,5 +74,5 @@ const refusalCheck = ({ name, method, path, withKey, options, status, code }: Re
   },
 });
 
-/** What must be refused, by the gateway or by a function, in the API's own form. */
+/** Calls that the gateway or a function must refuse, in the API's own form. */
 export const REFUSAL_CHECKS: readonly Check[] = REFUSALS.map(refusalCheck);

@@ -279,8 +279,8 @@ export class GenerationClient {
   }
 
   /**
-   * Deletes an end-user with every request and file, by as many calls as it takes. The counts are those of the last call:
-   * one that ended with 503, or whose answer was lost, tells none.
+   * Deletes an end-user with every request and file, in as many calls as it takes. The counts cover the last call
+   * only, not earlier calls that ended with 503 or lost their answer.
    */
   deleteEndUser(email: string, options?: CallOptions): Promise<DeletedEndUser> {
     return this.#remove(
@@ -291,8 +291,7 @@ export class GenerationClient {
   }
 
   /**
-   * A deletion, called until it is complete; `gone` is what it answers when an earlier call may have done it and nothing is
-   * there any more.
+   * Repeats a deletion until it is complete. Returns `gone` if an earlier call may have done it and nothing is left.
    */
   async #remove<T>(path: Call['path'], gone: T, { signal }: CallOptions = {}): Promise<T> {
     let mayBeDone = false;

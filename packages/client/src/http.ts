@@ -12,7 +12,7 @@ import { abortedBy, sleep } from './sleep.ts';
 export interface ClientOptions {
   /** Where the API is, such as `https://api.example.com`. */
   baseUrl: string;
-  /** Keep it on your servers: whoever has it spends your balance. */
+  /** Keep it on your servers: it spends your balance. */
   apiKey: string;
   /** In place of the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;
@@ -46,7 +46,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** An answer of 429 without `Retry-After` comes from something before the service. */
 const PAUSE_WHEN_BUSY_SECONDS = 1;
 
-/** The service gave no answer that says what happened: also a server error of our own or of what is before it. */
+/**
+ * Whether the outcome is unknown: no answer, or a server error other than 503 from the service or a proxy before it.
+ */
 const leavesOpen = (error: GenerationServiceError): boolean =>
   !(error instanceof ApiError) || (error.status >= 500 && error.status !== 503);
 

@@ -8,8 +8,8 @@ export interface Page<Item> {
 }
 
 /**
- * A list. Awaited it is its first page; iterated it is every item, newest first, each once. What is created meanwhile
- * moves items to later pages: those that were given already are left out. Deleting while iterating moves items to
+ * A list. Awaited it is its first page; iterated it is every item, newest first, each once. Items created while
+ * iterating move others to later pages; items already returned are skipped. Deleting while iterating moves items to
  * pages that were read: collect first, then delete.
  */
 export class PageList<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {

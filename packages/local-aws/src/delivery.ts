@@ -59,7 +59,10 @@ const objectKeyOf = (path: string, originPath: string): string | undefined => {
   }
 };
 
-/** What CloudFront compresses of a web page, and from which size: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/ServingCompressedFiles.html */
+/**
+ * Content types and sizes in bytes that CloudFront compresses:
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/ServingCompressedFiles.html
+ */
 const COMPRESSED_TYPES =
   /^(text\/(html|css|javascript|plain)|application\/(json|javascript)|image\/svg\+xml)(;|$)/;
 const [MIN_COMPRESSED_BYTES, MAX_COMPRESSED_BYTES] = [1_000, 10_000_000];

@@ -102,16 +102,16 @@ const closeAll = async (parts: ({ close(): Promise<void> } | undefined)[]): Prom
 };
 
 /**
- * Runs the one stack of a cloud assembly on loopback; resolves when its routes answer and its schedules run:
+ * Runs the one stack of a cloud assembly on loopback; resolves when its routes answer and its schedules run.
  *
- * 1. binds the port;
- * 2. synthesizes and reads the assembly;
- * 3. starts the AWS endpoint with the stack's tables, buckets, secrets and roles;
- * 4. creates the custom resources, starts the state machines, opens the routes;
- * 5. calls `beforeSchedules`, then starts the schedules.
+ * 1. Binds the port.
+ * 2. Synthesizes and reads the assembly.
+ * 3. Starts the AWS endpoint with the stack's tables, buckets, secrets and roles.
+ * 4. Creates the custom resources, starts the state machines, opens the routes.
+ * 5. Calls `beforeSchedules`, then starts the schedules.
  *
- * Rejects with everything stopped when a step fails; with `TemplateError` when the stack holds something that cannot run locally, and
- * with `NoDynamoDbEngineError` where dynoxide is not installed and no endpoint is given.
+ * When a step fails, stops everything and rejects: with `TemplateError` for a stack that cannot run locally, with
+ * `NoDynamoDbEngineError` if dynoxide is not installed and no endpoint is given.
  */
 export const startLocalAws = async (
   options: LocalAwsOptions,

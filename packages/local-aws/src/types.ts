@@ -1,4 +1,4 @@
-/** Types that the parts share: what is read from the template, and how functions are invoked. */
+/** Types that the parts share: the template as it was read, and invocations of functions. */
 
 /** One statement of a role's policies. `actions` may hold `*` wildcards; `resources` are ARN patterns with `*` and `?`, fully resolved. */
 export interface PolicyStatement {

@@ -26,7 +26,7 @@ export type CallbackTask = {
   mode: Directives['callback'];
   /** When the task changes status: epoch milliseconds, ascending. */
   changesAt: readonly number[];
-  /** What a query returns at that instant (epoch milliseconds); undefined when the upstream has no such task. */
+  /** The answer to a query at that instant (epoch milliseconds); undefined when the upstream has no such task. */
   query: (instant: number) => { status: string } | undefined;
 };
 

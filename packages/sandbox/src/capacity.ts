@@ -34,7 +34,7 @@ export type Refusal = {
   retryAfterSeconds?: number | undefined;
 };
 
-/** What an upstream does not take of the creations that reach it. */
+/** Refuses creations beyond an upstream's capacity. */
 export type Gate = {
   /** Counts a creation, and says why it is refused: by the rate of its model, or by its directives. */
   refusalOf(creation: Creation): Refusal | undefined;

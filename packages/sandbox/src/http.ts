@@ -9,7 +9,7 @@ export type Call = {
   /** The named groups of the route's path. */
   params: Record<string, string>;
   requestId: string;
-  /** What became of the files that the call names, where they are fetched. */
+  /** Results of fetching the files that the call names, if the server fetches them. */
   inputs?: Inputs;
   /** Aborted when the client disconnects or the sandbox closes. */
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** What a model takes of the files that a call names. Sizes in bytes, sides in pixels, times in seconds. */
+/** A model's limits on the files that a call names. Sizes in bytes, sides in pixels, times in seconds. */
 export type InputLimits = {
   image?: {
     maxBytes: number;

@@ -21,7 +21,7 @@ export const startBrowser = async (): Promise<Browser | undefined> =>
 /** A page that is watched. */
 export interface WatchedPage {
   page: Page;
-  /** What it tried and should not have, and what went wrong in it: a foreign request, an error or a violation of its content policy. */
+  /** Requests to other origins, errors, and violations of its content policy. */
   problems: string[];
   /** Paths that it loaded from its own address. */
   loaded: string[];

@@ -78,7 +78,7 @@ export const startLocalService = async (
       clearTimeout(timer);
       resolve();
     });
-    exited.then((code) => {
+    void exited.then((code) => {
       clearTimeout(timer);
       reject(new Error(`The local run ended with ${code}. ${errors.join('')}`));
     });

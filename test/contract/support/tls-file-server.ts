@@ -23,8 +23,8 @@ export interface TlsFileServer {
 const UNABLE = new Set(['EACCES', 'EADDRINUSE', 'EADDRNOTAVAIL', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
- * Serves these bytes at every path. Undefined, with a warning, where nobody may listen on port 443, the machine's name is
- * `localhost` or leads nowhere that a local run calls, or there is no `openssl` to make a certificate.
+ * Serves these bytes at every path. Returns undefined with a warning if port 443 cannot be opened or `openssl` is
+ * missing. So too if the machine's name is `localhost`, or does not resolve to an address that a local run may call.
  */
 export const openTlsFileServer = async (bytes: Buffer): Promise<TlsFileServer | undefined> => {
   const host = hostname().toLowerCase();

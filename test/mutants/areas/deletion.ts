@@ -21,6 +21,12 @@ export const DELETION = bugs('deletion', [
     '',
   ],
   [
+    'an attempt of a webhook is recorded after its request was deleted',
+    'core/webhooks/webhook-attempts.ts',
+    'attribute_exists(PK)',
+    'attribute_not_exists(none)',
+  ],
+  [
     "a caller deletes another account's request",
     'core/deletion/delete-requests.ts',
     'request?.accountId !== accountId',

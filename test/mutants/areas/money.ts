@@ -69,6 +69,30 @@ export const MONEY = bugs('money', [
     'if (balanceThousandths < 0)',
   ],
   [
+    'a refused refund is named by the number it would have had',
+    'core/workflow/end-request.ts',
+    'refundEntryNumber: entry.number',
+    'refundEntryNumber: entry.number - refusals.length',
+  ],
+  [
+    'a deleted request keeps no amounts to verify its ledger entries against',
+    'core/requests/requests.ts',
+    'const accounted = AccountedRequest.parse(request);',
+    'const accounted = undefined;',
+  ],
+  [
+    'a second refund of a request past its retention is not noticed',
+    'core/ledger/ledger-rules.ts',
+    'refund.retentionDays !== undefined',
+    'refund.retentionDays === undefined',
+  ],
+  [
+    'entries in other parts of a ledger are not read',
+    'core/ledger/judge-requests.ts',
+    'const theirs = found.filter(({ reference }) => reference === request.requestId);',
+    'const theirs = found.slice(1);',
+  ],
+  [
     'a creation that an earlier try has written is refused',
     'core/creation/write-creation.ts',
     'const mayBeAccepted = plans > 1 ||',

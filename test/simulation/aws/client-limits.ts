@@ -1,6 +1,6 @@
 import { hold } from '../engine/scheduler.ts';
 
-/** What the SDK's client does when a service is silent: the service's own settings of it. */
+/** Limits of the SDK's client on a silent service, as our service sets them. */
 export interface ClientLimits {
   maxTries: number;
   /** After how long it gives an answer up; undefined when it waits for ever. */

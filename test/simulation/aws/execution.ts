@@ -86,7 +86,7 @@ export class Execution {
     this.around.ended(this);
   }
 
-  /** Goes from state to state until one is the last; what that one puts out. */
+  /** Runs state by state up to the last, and returns its output. */
   private async follow({ StartAt, States }: Definition, input: unknown): Promise<unknown> {
     let data = input;
     let name: string | undefined = StartAt;

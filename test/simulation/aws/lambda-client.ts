@@ -19,7 +19,6 @@ const QUEUED: Record<string, Queued> = { 'events/reconcile': { retries: 0, maxAg
 /** How long an event is on its way to its function, and how long now and then. */
 const DELIVERY_MS = [5, 60] as const;
 const LONG_DELIVERY_MS = [500, 20_000] as const;
-const LONG_DELIVERY_SHARE = 0.03;
 /** When an event is tried again for which there was no room, or whose run failed. */
 const ROOM_MS = 2_000;
 const FAILED_MS = 60_000;
@@ -70,8 +69,8 @@ const invoke = async (world: World, fn: DeployedFunction, payload: unknown): Pro
 
 /** Lambda has the event, and gives it to its function a moment later: at least once, unless it gets too old. */
 const enqueue = (world: World, fn: DeployedFunction, payload: unknown) => {
-  const { random, scheduler } = world;
-  const [least, most] = random.next() < LONG_DELIVERY_SHARE ? LONG_DELIVERY_MS : DELIVERY_MS;
+  const { random, scheduler, lambda } = world;
+  const [least, most] = random.next() < lambda.lateEventShare ? LONG_DELIVERY_MS : DELIVERY_MS;
   scheduler.after(random.whole(least, most), () => void outside(() => deliver(world, fn, payload)));
   return { StatusCode: 202 };
 };

@@ -26,7 +26,7 @@ interface Instance {
 const KEPT_MS = 10 * 60_000;
 const PAST_KEPT = 4;
 
-/** What a caller of Lambda is told of an invocation that failed. */
+/** The error that a caller of Lambda gets for a failed invocation. */
 export class InvocationError extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -47,13 +47,16 @@ const LATER_MS = [50, 3_000, 45_000, 700_000, 4 * 3_600_000, 26 * 3_600_000];
 const UNHEARD_MS = [5, 200, 2_000];
 /** How long a new process takes to start. Most are warm in a service that is used, and no fault is one that is not. */
 const START_MS = [0, 0, 0, 150, 900];
+const LATE_EVENT_SHARE = 0.03;
 /** How far the clocks of two machines can be apart. */
 const SKEW_MS = [0, 0, 0, -1_500, -40, 300, 1_500];
 
 /** The functions of the service, each run of one with a life of its own. */
 export class Lambda {
-  /** The invocations of functions that a workflow or an event started, in order: what can be delivered again. */
+  /** Invocations started by a workflow or an event, in order: each can be delivered again. */
   readonly history: { fn: DeployedFunction; payload: unknown; isOver: boolean }[] = [];
+  /** The share of events that reach their function seconds late, without an outage. */
+  lateEventShare = LATE_EVENT_SHARE;
   private readonly idle = new Map<string, Instance[]>();
   private readonly atWork = new Set<Invocation>();
   /** For how long each function had runs until its last one began or ended, and when that was. */
@@ -142,14 +145,14 @@ export class Lambda {
     if (mode === 'refuses') throw new InvocationError('Lambda.ServiceException', 'Lambda is unavailable');
   }
 
-  /** Nobody goes on with what a process stores that has died or failed, once its execution was stopped. */
+  /** Once its execution is stopped, no later run deals with the files of a process that died or failed. */
   private noteUnremovable({ functionName, requestId }: Invocation): void {
     if (requestId === undefined || !functionName.endsWith('store-outputs')) return;
     const isStopped = this.world.stepFunctions.executionOf(requestId)?.status !== 'RUNNING';
     if (isStopped) this.world.unremovable.add(requestId);
   }
 
-  /** Runs it once more after a while; nobody waits for what comes of it. */
+  /** Runs it once more after this time; no caller waits for the result. */
   redeliver(fn: DeployedFunction, payload: unknown, milliseconds: number): void {
     this.world.scheduler.after(milliseconds, () => {
       this.world.note(() => `${fn.name} delivered again`);

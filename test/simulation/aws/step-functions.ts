@@ -34,13 +34,13 @@ export interface Deployment {
 /** The state machines with every execution there ever was, behind the calls of the Step Functions client. */
 export class StepFunctions {
   readonly executions = new Map<string, Execution>();
-  /** Whoever is told of the end of an execution, by an event that can be lost or come twice. */
+  /** Receives the event of an execution's end, which can be lost or come twice. */
   onNews: ((execution: Execution) => void) | undefined;
   /** Told, as are the watchers, of each state that an execution enters. */
   onEntered: ((execution: Execution) => void) | undefined;
   readonly watchers: ((execution: Execution) => void)[] = [];
   private readonly callbacks: Surroundings['callbacks'] = new Map();
-  /** What happens when an execution enters a state the next time, by machine and state. */
+  /** Called when an execution next enters a state, by machine and state. */
   private readonly awaited = new Map<string, (execution: Execution) => void>();
   private readonly world: World;
   private readonly deployment: Deployment;

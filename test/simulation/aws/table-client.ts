@@ -125,7 +125,7 @@ const transact = async (world: World, writes: readonly Write[], limits: ClientLi
   return answer;
 };
 
-/** Whoever claims a call and never learns that the claim stands cannot make the call. */
+/** A process that never learns that its claim was written cannot make the call. */
 const noteUnheard = ({ evidence }: World, puts: readonly Item[]): void => {
   for (const { SK, requestId } of puts) {
     if (String(SK).startsWith('ATTEMPT#')) evidence.interrupt(String(requestId));

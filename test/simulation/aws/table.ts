@@ -55,6 +55,8 @@ export class Table {
   readonly witnesses: Witness[] = [];
   /** How much further than ever the indexes are behind with an item of this partition, in milliseconds. */
   indexLagMs: (partition: string) => number = () => 0;
+  /** The share of writes that an index shows seconds late, without an outage. */
+  lateIndexShare = LONG_INDEX_DELAY_SHARE;
   /** Told when an index will show a change later than it does without such a lag. */
   onLateIndex: ((shownAt: number) => void) | undefined;
   private readonly partitions = new Map<string, Map<string, Item>>();
@@ -207,7 +209,7 @@ export class Table {
   }
 
   private indexDelayMs(): readonly [number, number] {
-    return this.random.next() < LONG_INDEX_DELAY_SHARE ? LONG_INDEX_DELAY_MS : INDEX_DELAY_MS;
+    return this.random.next() < this.lateIndexShare ? LONG_INDEX_DELAY_MS : INDEX_DELAY_MS;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Service } from './outages.ts';
 export interface Call<T> {
   /** As it reads in a trace. */
   name: string;
-  /** What it is a call to, if that can be out of order as a whole. */
+  /** The service that it calls, if that can fail as a whole. */
   service: Service | undefined;
   /** The partitions of the table that it is about. */
   partitions?: readonly string[];
@@ -23,7 +23,7 @@ export interface Call<T> {
   readOn?: (answer: T) => T;
   /** Makes the error of a write that meets another one; absent for what cannot. */
   conflict?: () => Error;
-  /** The errors of a call that is refused and of one whose answer is lost; those of AWS's SDK unless given. */
+  /** The errors of a refused call and of a lost answer; by default the errors of AWS's SDK. */
   errors?: CallErrors;
   /** Makes the error with which a throttled call ends at once; absent for what the SDK tries again. */
   throttled?: () => Error;
@@ -35,7 +35,10 @@ export interface Call<T> {
   slowestMs?: number;
   /** Told when it was given up undone. */
   givenUp?: () => void;
-  /** Told when an answer was lost and its caller heard no other: it was done, or refused, as a repetition of what was done is. */
+  /**
+   * Called when an answer was lost and the caller got no other: the call was done, or refused as a repetition of
+   * itself.
+   */
   unheard?: () => void;
 }
 
@@ -181,7 +184,7 @@ class Tries<T> {
     throw error;
   }
 
-  /** What the service's outage makes of one try: the error it ends with, or undefined when it goes on. */
+  /** The effect of the service's outage on one try: the error that ends it, or undefined when it goes on. */
   private async meetOutage(): Promise<Error | undefined> {
     const { outages } = this.world;
     const mode = outages.modeOf(this.call.service, this.call.partitions);

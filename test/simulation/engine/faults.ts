@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What can go wrong with one call that a function makes. */
+/** The faults of a single call that a function makes. */
 export const CALL_FAULTS = [
   /** Refused once, untouched: a throttle, a 5xx or a connection that was never made. The SDK tries again. */
   'refused',
@@ -55,7 +55,7 @@ export interface PlannedFault {
   fault: Fault;
 }
 
-/** The faults of one run, each met once, in their order; what is added comes before those that are left. */
+/** The faults of one run, each met once, in order; added faults come before the remaining ones. */
 export class FaultPlan {
   /** Switched off while a world is set up and while it comes to rest. */
   enabled = false;

@@ -6,7 +6,7 @@ import { invocations } from './invocation.ts';
 import type { Random } from './random.ts';
 import type { Appointment, Scheduler } from './scheduler.ts';
 
-/** What stands in for the process's clock, timers and randomness while a world runs. */
+/** Replaces the process's clock, timers and randomness while a world runs. */
 export interface Time {
   scheduler: Scheduler;
   random: Random;

@@ -22,7 +22,7 @@ export class Invocation {
     this.onDeath = onDeath;
   }
 
-  /** Its function has answered: what it left behind goes on when its process is used again, if ever. */
+  /** Its function has answered: unfinished work goes on only if its process is used again. */
   freeze(): void {
     this.frozen = true;
   }

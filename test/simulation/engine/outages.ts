@@ -1,6 +1,8 @@
 import type { Scheduler } from './scheduler.ts';
 
-/** What can be out of order as a whole, for a while. `index` is the table's indexes, `files` the providers' files. */
+/**
+ * The services that can fail as a whole, for a while. `index` is the table's indexes, `files` the providers' files.
+ */
 export const SERVICES = [
   'table',
   'index',

@@ -8,10 +8,10 @@ export interface Appointment {
 const isBefore = (a: Appointment, b: Appointment): boolean =>
   a.at === b.at ? a.order < b.order : a.at < b.at;
 
-/** Taken before anybody replaces it: what lets everything that is ready run, in real time. */
+/** Captured before it is replaced: lets all ready work run, in real time. */
 const nextTurn = globalThis.setImmediate;
 
-/** What takes real time, and during which virtual time stands still. */
+/** Work that takes real time; virtual time stands still during it. */
 const held = new Set<Promise<unknown>>();
 
 /** Lets virtual time wait for something that takes real time. */

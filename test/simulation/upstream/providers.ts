@@ -27,7 +27,7 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 export const CALLBACKS = ['once', 'twice', 'off', 'late', 'early'] as const;
 export type CallbackMode = (typeof CALLBACKS)[number];
 
-/** The prompt of a creation: who asks, and what shall become of it. */
+/** The prompt of a creation: its marker, the provider's behaviour and the callback mode. */
 export const promptOf = (marker: string, behaviour: Behaviour, callback: CallbackMode): string =>
   `${marker} [${behaviour}] [${callback}]`;
 

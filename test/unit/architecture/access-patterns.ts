@@ -62,8 +62,8 @@ const numberOf = (name: string, source: string): number | undefined => {
 };
 
 /**
- * The exported functions of a module that operate on the table, in source order: those that use the client, a
- * batch, a query or a listing, themselves or through functions their module keeps to itself.
+ * The exported functions of a module that operate on the table, in source order. They use the client, a batch, a
+ * query or a listing, directly or through functions that the module does not export.
  */
 export const tableFunctionsOf = (file: string, source: string): TableFunction[] => {
   const { body } = parseModule(source);

@@ -49,8 +49,8 @@ export const againstOrder = (
     .map(arrow);
 
 /**
- * What a layer may import of the project: paths that begin with one of `may`, except those `mayNot` matches.
- * `typesOnly` matches the paths it may import types from, but no values.
+ * Paths of the project that a layer may import: they begin with one of `may` and do not match `mayNot`. `typesOnly`
+ * matches the paths it may import types from, but no values.
  */
 interface Layer {
   may: readonly string[];
@@ -73,7 +73,8 @@ const LAYERS: Record<string, Layer> = {
   'lib/': { may: ['lib/', 'core/'], mayNot: /^core\/table\/(?!(pages|keys)\.ts$)/ },
   'bin/': { may: ['bin/', 'lib/'] },
   'ops/': { may: ['ops/', 'core/'], mayNot: TABLE_ACCESS },
-  // It runs in a browser: the rules it shares with the service, the client that anybody has, and the shape of what operators read.
+  // It runs in a browser. It may load the rules shared with the service, the public client and the shape of the spans
+  // that operators read.
   'console/': {
     may: ['console/', 'core/creation/', 'core/models/', 'packages/client/src/', 'ops/story-span.ts'],
     typesOnly: /^ops\//,
@@ -98,7 +99,7 @@ export const outOfLayer = (
     })
     .map(arrow);
 
-/** What a pure module must not load: the environment, an SDK, an HTTP client, or a built-in that reaches outside. */
+/** Modules that a pure module must not load: the environment, an SDK, an HTTP client, and built-ins for I/O. */
 const IMPURE = [
   /^core\/environment\.ts$/,
   /^@aws(-sdk|-lambda-powertools)?\//,
@@ -128,8 +129,8 @@ export const builtInsReachedBy = (root: string, imports: readonly Import[]): str
 };
 
 /**
- * The ways in which a module reaches what a pure module must not load: by its own value imports and by those of
- * every module it loads, each as a chain of arrows.
+ * The chains of value imports, written with arrows, by which a module loads anything that a pure module must not
+ * load.
  */
 export const impureWays = (root: string, imports: readonly Import[]): string[] => {
   const loaded = Map.groupBy(

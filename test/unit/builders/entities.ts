@@ -40,7 +40,7 @@ export const anAccount = (overrides: Partial<Account> = {}): Account => ({
   ...overrides,
 });
 
-/** The end-user's own id: that of the request that created them. */
+/** The end-user's own id, taken from the request that created them. */
 const END_USER_ID = 'img_01JCA3FXM00000000000000001';
 
 /** An end-user with two requests, last active a day before `NOW`. */

@@ -1,38 +1,50 @@
-import type { AccountedRequest, LedgerProblemKind } from '../../../core/ledger/ledger-rules.ts';
-import { accountAfter, type Change, chained, changesOf, type LedgerHistory } from './ledger-histories.ts';
+import type { LedgerProblemKind } from '../../../core/ledger/ledger-rules.ts';
+import type { AccountedRequest } from '../../../core/requests/request-rules.ts';
+import {
+  accountAfter,
+  type Change,
+  chained,
+  changesOf,
+  type KnownRequest,
+  knownOf,
+  type LedgerHistory,
+  nameEntries,
+} from './ledger-histories.ts';
 
 /** Corrupts a history; `pick` chooses where. Undefined when the history has nothing to corrupt in this way. */
 export type LedgerCorruption = (history: LedgerHistory, pick: number) => LedgerHistory | undefined;
 
 const pickOf = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length];
-const keptOf = ({ fates }: LedgerHistory, ...statuses: string[]): AccountedRequest[] =>
-  [...fates.values()].flatMap((fate) =>
-    fate.state === 'kept' && statuses.includes(fate.request.status) ? [fate.request] : [],
-  );
+const knownWith = (history: LedgerHistory, ...statuses: string[]): KnownRequest[] =>
+  knownOf(history).filter(({ request }) => statuses.includes(request.status));
+const areNamed = (history: LedgerHistory): boolean =>
+  knownOf(history).some(({ request }) => request.debitEntryNumber !== undefined);
 
 /** Changes attributes of one request. */
 const corruptRequest =
   (statuses: string[], change: (request: AccountedRequest) => Partial<AccountedRequest>): LedgerCorruption =>
   (history, pick) => {
-    const request = pickOf(keptOf(history, ...statuses), pick);
-    if (!request) return undefined;
+    const picked = pickOf(knownWith(history, ...statuses), pick);
+    if (!picked) return undefined;
+    const { requestId, state, request } = picked;
     const fates = new Map(history.fates);
-    fates.set(request.requestId, { state: 'kept', request: { ...request, ...change(request) } });
+    fates.set(requestId, { state, request: { ...request, ...change(request) } });
     return { ...history, fates };
   };
 
-/** Changes the bookings but keeps a valid chain. */
+/** Changes the bookings but keeps a valid chain, and the numbers by which other requests name theirs. */
 const rebook =
   (
     statuses: string[],
-    book: (changes: Change[], request: AccountedRequest) => Change[] | undefined,
+    book: (changes: Change[], picked: KnownRequest) => Change[] | undefined,
   ): LedgerCorruption =>
   (history, pick) => {
-    const request = pickOf(keptOf(history, ...statuses), pick);
-    const changes = request && book(changesOf(history.entries), request);
+    const picked = pickOf(knownWith(history, ...statuses), pick);
+    const changes = picked && book(changesOf(history.entries), picked);
     if (!changes) return undefined;
     const entries = chained(changes);
-    return { ...history, entries, account: accountAfter(entries) };
+    const rebooked = { ...history, entries, account: accountAfter(entries) };
+    return areNamed(history) ? nameEntries(rebooked) : rebooked;
   };
 
 const corruptEntries =
@@ -60,10 +72,10 @@ const corruptAccount =
 const ANY = ['queued', 'processing', 'succeeded', 'failed'];
 const OPEN = ['queued', 'processing'];
 const ENDED = ['succeeded', 'failed'];
-const isRefundOf = ({ requestId }: AccountedRequest) => {
+const isRefundOf = ({ requestId }: KnownRequest) => {
   return ({ reason, reference }: Change) => reason === 'refund' && reference === requestId;
 };
-const isDebitOf = ({ requestId }: AccountedRequest) => {
+const isDebitOf = ({ requestId }: KnownRequest) => {
   return ({ reason, reference }: Change) => reason === 'generation' && reference === requestId;
 };
 
@@ -137,15 +149,30 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
     'a request is missing without a deletion',
     'debit_without_request',
     (history, pick) => {
-      const request = pickOf(keptOf(history, ...ANY), pick);
+      const picked = pickOf(knownWith(history, ...ANY), pick);
       const fates = new Map(history.fates);
-      return request && fates.delete(request.requestId) ? { ...history, fates } : undefined;
+      return picked && fates.delete(picked.requestId) ? { ...history, fates } : undefined;
+    },
+  ],
+  [
+    'a refund is for a request that was never there',
+    'refund_without_request',
+    (history) => {
+      const stray = { reason: 'refund', amount: 1, reference: 'img_stray' } as const;
+      const entries = chained([...changesOf(history.entries), stray]);
+      return { ...history, entries, account: accountAfter(entries) };
     },
   ],
   [
     'a debit is for a request of another account',
     'debit_without_request',
-    corruptRequest(ANY, () => ({ accountId: 'acc_other' })),
+    (history, pick) => {
+      const picked = pickOf(knownWith(history, ...ANY), pick);
+      if (!picked) return undefined;
+      const request = { ...picked.request, accountId: 'acc_other' };
+      const fates = new Map(history.fates).set(picked.requestId, { state: 'kept', request });
+      return { ...history, fates };
+    },
   ],
   [
     'a refund was made twice',
@@ -180,11 +207,11 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
   [
     'a failed request was refunded in part',
     'refund_missing',
-    rebook(['failed'], (changes, request) => {
+    rebook(['failed'], (changes, picked) => {
       const halved = (change: Change) => ({ ...change, amount: Math.floor(change.amount / 2) });
-      return request.debitThousandths < 2
+      return picked.request.debitThousandths < 2
         ? undefined
-        : changes.map((change) => (isRefundOf(request)(change) ? halved(change) : change));
+        : changes.map((change) => (isRefundOf(picked)(change) ? halved(change) : change));
     }),
   ],
   [
@@ -211,5 +238,32 @@ export const LEDGER_CORRUPTIONS: [what: string, kind: LedgerProblemKind, corrupt
     'a failed request is recorded as unfinished',
     'refund_of_unfinished',
     corruptRequest(['failed'], () => ({ status: 'processing' })),
+  ],
+];
+
+/** The same for what requests say of their entries. */
+export const NAME_CORRUPTIONS: typeof LEDGER_CORRUPTIONS = [
+  [
+    'a request names another entry as its debit',
+    'debit_missing',
+    corruptRequest(ANY, ({ debitEntryNumber = 0 }) => ({ debitEntryNumber: debitEntryNumber + 1 })),
+  ],
+  [
+    'a request names another entry as its refund',
+    'refund_missing',
+    (history, pick) => {
+      const picked = pickOf(
+        knownOf(history).filter(({ request }) => request.refundEntryNumber !== undefined),
+        pick,
+      );
+      if (!picked) return undefined;
+      const { requestId, state, request } = picked;
+      const refundEntryNumber = (request.refundEntryNumber ?? 0) + 1;
+      const fates = new Map(history.fates);
+      return {
+        ...history,
+        fates: fates.set(requestId, { state, request: { ...request, refundEntryNumber } }),
+      };
+    },
   ],
 ];

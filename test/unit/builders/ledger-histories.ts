@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { LedgerEntry } from '../../../core/ledger/ledger.ts';
 import type { LedgerReason } from '../../../core/ledger/ledger-reasons.ts';
-import type { AccountedRequest, RequestFate } from '../../../core/ledger/ledger-rules.ts';
+import type { RequestFate } from '../../../core/ledger/ledger-rules.ts';
+import { type AccountedRequest, isTerminal } from '../../../core/requests/request-rules.ts';
 import { atSeconds } from './clocks.ts';
 import { ACCOUNT_ID } from './entities.ts';
 
@@ -20,7 +21,7 @@ export interface LedgerHistory {
   fates: Map<string, RequestFate>;
 }
 
-/** Of every debit for a generation. */
+/** Of every debit and refund. */
 export const RETENTION_DAYS = 90;
 
 /** A valid chain of entries for these changes, one a second. */
@@ -38,9 +39,37 @@ export const chained = (changes: readonly Change[]): LedgerEntry[] => {
       balanceAfterThousandths: balance,
       reference,
       createdAt: atSeconds(index).toISOString(),
-      ...(reason === 'generation' && { retentionDays: RETENTION_DAYS }),
+      ...((reason === 'generation' || reason === 'refund') && { retentionDays: RETENTION_DAYS }),
     };
   });
+};
+
+/** A request whose amounts are known: it is there, or its mark has them. */
+export interface KnownRequest {
+  requestId: string;
+  state: 'kept' | 'deleted';
+  request: AccountedRequest;
+}
+
+/** The requests whose amounts are known. */
+export const knownOf = ({ fates }: Pick<LedgerHistory, 'fates'>): KnownRequest[] =>
+  [...fates].flatMap(([requestId, fate]) =>
+    fate.state !== 'absent' && fate.request ? [{ requestId, state: fate.state, request: fate.request }] : [],
+  );
+
+/** Makes each request name its first debit and refund, where the entries have them. */
+export const nameEntries = (history: LedgerHistory): LedgerHistory => {
+  const fates = new Map(history.fates);
+  for (const { requestId, state, request } of knownOf(history)) {
+    const numberOf = (wanted: LedgerReason): number | undefined =>
+      history.entries.find(({ reason, reference }) => reason === wanted && reference === requestId)?.number;
+    const debitEntryNumber = numberOf('generation') ?? request.debitEntryNumber;
+    const refundEntryNumber = numberOf('refund') ?? request.refundEntryNumber;
+    const isRefunded = (request.refundThousandths ?? 0) > 0;
+    const names = { debitEntryNumber, ...(isRefunded && { refundEntryNumber }) };
+    fates.set(requestId, { state, request: { ...request, ...names } });
+  }
+  return { ...history, fates };
 };
 
 /** The changes behind these entries. */
@@ -68,38 +97,35 @@ const historyAfter = (steps: readonly Step[]): LedgerHistory => {
   const changes: Change[] = [];
   const fates = new Map<string, RequestFate>();
   for (const [step, amount, pick, share] of steps) {
-    const kept = [...fates.values()].flatMap((fate) => (fate.state === 'kept' ? [fate.request] : []));
-    const open = kept.filter(({ status }) => status === 'queued' || status === 'processing');
-    const ended = kept.filter((request) => !open.includes(request));
+    const kept = knownOf({ fates }).filter(({ state }) => state === 'kept');
+    const open = kept.filter(({ request }) => !isTerminal(request));
+    const ended = kept.filter(({ request }) => isTerminal(request));
     if (step === 'topup') changes.push({ reason: 'topup', amount, reference: 'invoice' });
     if (step === 'adjust') changes.push({ reason: 'admin_adjustment', amount: -amount, reference: '' });
     if (step === 'create') {
       const requestId = `img_${fates.size}`;
       const status = pick % 2 === 0 ? 'queued' : 'processing';
-      const request: AccountedRequest = {
-        requestId,
-        accountId: ACCOUNT_ID,
-        status,
-        debitThousandths: amount,
-      };
+      const createdAt = atSeconds(changes.length).toISOString();
+      const request = { accountId: ACCOUNT_ID, status, createdAt, debitThousandths: amount } as const;
       fates.set(requestId, { state: 'kept', request });
       changes.push({ reason: 'generation', amount: -amount, reference: requestId });
     }
     if (step === 'succeed' || step === 'fail') {
-      const request = open[pick % open.length];
-      if (!request) continue;
+      const picked = open[pick % open.length];
+      if (!picked) continue;
+      const { requestId, request } = picked;
       const { debitThousandths: debit } = request;
       // A succeeded request always costs something.
       const cost = step === 'fail' ? 0 : Math.max(1, Math.round(debit * share));
       request.status = step === 'fail' ? 'failed' : 'succeeded';
       request.refundThousandths = debit - cost;
       if (step === 'succeed') request.costThousandths = cost;
-      if (debit > cost)
-        changes.push({ reason: 'refund', amount: debit - cost, reference: request.requestId });
+      if (debit > cost) changes.push({ reason: 'refund', amount: debit - cost, reference: requestId });
     }
     if (step === 'delete' || step === 'sweep') {
-      const request = ended[pick % ended.length];
-      if (request) fates.set(request.requestId, { state: step === 'delete' ? 'deleted' : 'absent' });
+      const { requestId, request } = ended[pick % ended.length] ?? {};
+      if (requestId === undefined || !request) continue;
+      fates.set(requestId, step === 'delete' ? { state: 'deleted', request } : { state: 'absent' });
     }
   }
   const entries = chained(changes);
@@ -114,8 +140,9 @@ const aStep = (...steps: (typeof STEPS)[number][]): fc.Arbitrary<Step> =>
     fc.constantFrom(0, 0.25, 0.5, 1),
   );
 
-/** A valid history; with `swept`, TTL may have removed some of its requests. */
-export const aHistory = ({ swept = false } = {}): fc.Arbitrary<LedgerHistory> => {
+/** A valid history; with `swept`, TTL may have removed some of its requests; unless `named`, requests name no entries. */
+export const aHistory = ({ swept = false, named = true } = {}): fc.Arbitrary<LedgerHistory> => {
   const steps = STEPS.filter((step) => swept || step !== 'sweep');
-  return fc.array(aStep(...steps), { minLength: 1, maxLength: 60 }).map(historyAfter);
+  const history = fc.array(aStep(...steps), { minLength: 1, maxLength: 60 }).map(historyAfter);
+  return named ? history.map(nameEntries) : history;
 };

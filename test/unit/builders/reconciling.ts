@@ -49,7 +49,7 @@ beforeEach(() => {
 export const at = (seconds: number): string => atSeconds(seconds).toISOString();
 export const clockAt = (seconds: number) => new StoppedClock(atSeconds(seconds));
 
-/** What a video request has when it has ended and was delivered. */
+/** The fields of a succeeded video request with a delivered video. */
 export const ended: Partial<VideoRequest> = {
   status: 'succeeded',
   outputs: [aStoredVideo()],

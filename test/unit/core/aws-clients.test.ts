@@ -73,8 +73,8 @@ const SPEEDUP = 25;
 const DRIP_MS = 10;
 
 /**
- * A TCP server that counts connections, one for each request; `begin` is what it sends of an answer before it falls silent, or
- * with `drips` goes on with it byte by byte.
+ * A TCP server that counts connections, one for each request. It sends `begin`, the start of an answer, and then
+ * falls silent. With `drips` it goes on byte by byte.
  */
 class SilentServer {
   requests = 0;

@@ -33,8 +33,16 @@ const INDEXES: ReadonlyMap<string, Index> = new Map<string, Index>([
   ),
 ]);
 
+/** Throws unless a read of the table states its consistency: the default may miss the latest writes. */
+export const needConsistency = (ConsistentRead: boolean | undefined): void => {
+  if (ConsistentRead === undefined) throw new Error('A read of the table says whether it is consistent.');
+};
+
 const indexOf = ({ IndexName, ConsistentRead }: QueryCommandInput): Index => {
-  if (IndexName === undefined) return TABLE;
+  if (IndexName === undefined) {
+    needConsistency(ConsistentRead);
+    return TABLE;
+  }
   const index = INDEXES.get(IndexName);
   if (!index) throw new Error(`There is no index ${IndexName}.`);
   if (ConsistentRead) throw new Error('An index is never read consistently.');

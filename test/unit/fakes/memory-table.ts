@@ -24,7 +24,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { evaluate, type Item } from './expressions.ts';
-import { query } from './memory-query.ts';
+import { needConsistency, query } from './memory-query.ts';
 import { serveCommands } from './serve-commands.ts';
 
 interface Key {
@@ -130,7 +130,13 @@ export class MemoryTable {
         return answer(input);
       };
     serveCommands(this.client, [
-      [GetCommand, paced(({ Key }: { Key: Key }) => ({ Item: copy(this.items.get(keyText({ ...Key }))) }))],
+      [
+        GetCommand,
+        paced(({ Key, ConsistentRead }: { Key: Key; ConsistentRead?: boolean }) => {
+          needConsistency(ConsistentRead);
+          return { Item: copy(this.items.get(keyText({ ...Key }))) };
+        }),
+      ],
       [BatchGetCommand, paced((input: BatchGetCommandInput) => this.batchGet(input))],
       [PutCommand, paced((input: Write) => this.write(input))],
       [UpdateCommand, paced((input: Write) => this.write(input))],
@@ -151,9 +157,17 @@ export class MemoryTable {
   }
 
   private batchGet({ RequestItems }: BatchGetCommandInput) {
-    const [[name, { Keys }]] = Object.entries(RequestItems ?? {}) as [[string, { Keys: Key[] }]];
+    const [[name, read]] = Object.entries(RequestItems ?? {}) as [
+      [string, { Keys: Key[]; ProjectionExpression?: string; ExpressionAttributeNames?: Item }],
+    ];
+    const { Keys, ProjectionExpression, ExpressionAttributeNames: names = {} } = read;
     refuseRepeated(Keys, 100);
-    const found = Keys.flatMap((key) => structuredClone(this.get(key)) ?? []);
+    const wanted = ProjectionExpression?.split(',').map((attribute) => names[attribute]);
+    const isWanted = ([attribute]: [string, unknown]) => wanted?.includes(attribute) ?? true;
+    const found = Keys.flatMap((key) => {
+      const item = this.get(key);
+      return item ? structuredClone(Object.fromEntries(Object.entries(item).filter(isWanted))) : [];
+    });
     return { Responses: { [name]: found.reverse() }, UnprocessedKeys: {} };
   }
 

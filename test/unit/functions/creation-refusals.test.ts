@@ -96,7 +96,7 @@ describe('a creation', () => {
       expect([answer.status, answer.body.error.code]).toEqual([status, code]);
       expect(memory.transactions).toEqual([]);
       expect(executions.started).toEqual([]);
-      // The content filter runs after every other refusal: whoever cannot pay sets off no call to it.
+      // The content filter runs after every other check: a caller who cannot pay causes no call to it.
       expect(bedrock.calls()).toHaveLength(code === 'content_policy' ? 1 : 0);
     },
   );

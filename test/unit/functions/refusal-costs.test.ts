@@ -94,7 +94,7 @@ interface Situation {
 }
 
 const filled = async () => {
-  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES.account, leaseSeconds: 60 });
+  const limit = accountLimit('clips', ACCOUNT_ID, { places: CLIP_PLACES, leaseSeconds: 60 });
   while (await takePlace(limit, now));
 };
 const block = () => bedrock.on(ApplyGuardrailCommand).resolves({ action: 'GUARDRAIL_INTERVENED' } as never);

@@ -32,7 +32,7 @@ const memory = new MemoryTable(table);
 const secrets = new MemorySecrets();
 new MemoryExecutions();
 
-/** What an unguarded read would find: the account that a forged key names is not empty. */
+/** Fills the account that a forged key names, for an unguarded read to find. */
 const fill = (): void => {
   for (let number = 1; number <= 60; number++) {
     const createdAt = new Date(NOW.getTime() + number).toISOString();

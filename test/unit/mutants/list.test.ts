@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { transformSync } from '@swc/core';
-import { AREAS, type Mutant } from '../../mutants/mutant.ts';
+import { AREAS, bugs, type Mutant } from '../../mutants/mutant.ts';
 import { MUTANTS } from '../../mutants/mutants.ts';
-import { plantedText, ROOT } from '../../mutants/plant.ts';
+import { ROOT } from '../../mutants/plant.ts';
 
 const sourceOf = ({ file }: Mutant): string => readFileSync(join(ROOT, file), 'utf8');
 
@@ -23,7 +23,7 @@ describe('the list of mutants', () => {
 
   test.each(MUTANTS)('can plant: $name', (mutant) => {
     const source = sourceOf(mutant);
-    const text = plantedText(source, mutant);
+    const text = mutant.plantedIn(source);
 
     expect(text).not.toBe(source);
     expect(() => check(mutant.file, text)).not.toThrow();
@@ -39,12 +39,12 @@ describe('the list of mutants', () => {
 });
 
 describe('a mutant is refused', () => {
-  const mutant: Mutant = { name: 'a bug', area: 'money', file: 'core/x.ts', before: 'a + b', after: 'a - b' };
+  const [mutant] = bugs('money', [['a bug', 'core/x.ts', 'a + b', 'a - b']]);
 
   test.each([
     ['whose text is gone', 'a * b', 'does not hold its text'],
     ['whose text occurs twice', 'a + b; a + b', 'holds its text 2 times'],
   ])('%s', (_, source, message) => {
-    expect(() => plantedText(source, mutant)).toThrow(message);
+    expect(() => mutant?.plantedIn(source)).toThrow(message);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Mutant } from '../../mutants/mutant.ts';
-import { type Findings, missedGoals, pageOf, type Scored, tableOf } from '../../mutants/report.ts';
-import { type Finding, jestFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
+import { type Findings, missedGoals, type Scored, tableOf, writtenSection } from '../../mutants/report.ts';
+import { type Finding, jestFinding, lintFinding, SUITES, simulationFinding } from '../../mutants/suites.ts';
 
 const aMutant = (name: string): Mutant => ({
   name,
@@ -9,6 +9,7 @@ const aMutant = (name: string): Mutant => ({
   file: 'core/x.ts',
   before: 'a',
   after: 'b',
+  plantedIn: () => 'b',
 });
 const noticed = (where: string): Finding => ({ result: 'noticed', where, broken: '' });
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
@@ -50,6 +51,25 @@ describe('a jest run', () => {
 
   test('that fails without a test file is an error', () => {
     expect(jestFinding({ exitCode: 1, text: 'No tests found', timedOut: false })).toMatchObject({
+      result: 'error',
+    });
+  });
+});
+
+describe('the linter', () => {
+  test('has noticed the bug in the line it names', () => {
+    const text = 'core/x.ts:3:5 lint/nursery/noFloatingPromises ━━━\n  × A promise\n';
+
+    expect(lintFinding({ exitCode: 1, text, timedOut: false })).toEqual({
+      result: 'noticed',
+      where: 'core/x.ts:3',
+      broken: 'noFloatingPromises',
+    });
+  });
+
+  test('that has nothing to say has not noticed the bug, and one that cannot run is an error', () => {
+    expect(lintFinding({ exitCode: 0, text: 'Checked 1 file', timedOut: false })).toEqual(UNNOTICED);
+    expect(lintFinding({ exitCode: 1, text: 'no configuration', timedOut: false })).toMatchObject({
       result: 'error',
     });
   });
@@ -101,13 +121,13 @@ describe('the score', () => {
     );
   });
 
-  test('is a page with how many bugs were noticed, and how', () => {
-    const page = pageOf([...found, scored('other', { simulation: UNNOTICED })], ['simulation'], {
+  test('is a section with how many bugs were noticed, and how', () => {
+    const section = writtenSection([...found, scored('other', { simulation: UNNOTICED })], ['simulation'], {
       runs: 2000,
       seed: 1,
     });
 
-    expect(page).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
-    expect(page).toContain('| other | money | - |');
+    expect(section).toContain('Of 8 bugs the simulation notices 7; nothing notices 1.');
+    expect(section).toContain('| other | money | - |');
   });
 });

@@ -2,14 +2,14 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import type { Mutant } from '../../mutants/mutant.ts';
+import type { Planting } from '../../mutants/mutant.ts';
 import { openResults } from '../../mutants/results.ts';
 import type { Finding } from '../../mutants/suites.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'results-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const MUTANT: Mutant = { name: 'a bug', area: 'money', file: 'core/x.ts', before: 'a', after: 'b' };
+const MUTANT: Planting = { name: 'a bug', file: 'core/x.ts', plantedIn: () => 'b' };
 const NOTICED: Finding = { result: 'noticed', where: '3', broken: 'a rule' };
 const UNNOTICED: Finding = { result: 'unnoticed', where: '-', broken: '' };
 

@@ -124,7 +124,7 @@ describe('whatever call to the table fails, the answer is declared', () => {
     }
 
     expect(statuses[0]).toBe(500);
-    // What can be made good is answered as if nothing had happened; a deletion that stopped half asks to be repeated.
+    // Recoverable faults do not show in the answer; a deletion that stopped halfway asks to be repeated.
     for (const each of statuses) expect([200, 202, 500, 503]).toContain(each);
   });
 });

@@ -10,7 +10,9 @@ import {
   apiKeyKey,
   deletedRequestKey,
   endUserKey,
+  idempotencyKey,
   ledgerEntryKey,
+  ledgerPartition,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { removeAccount } from '../../../ops/remove-account.ts';
@@ -31,6 +33,7 @@ const given = async () => {
   }
   putEndUser(memory, anEndUser({ accountId, email: 'ada@example.com' }));
   memory.put(deletedRequestKey(accountId, aRequestId(NOW)), { deletedAt: NOW.toISOString() });
+  memory.put(idempotencyKey(accountId, 'digest'), { requestId: aRequestId(NOW) });
   return { accountId, keyId: apiKey.keyId };
 };
 
@@ -43,12 +46,31 @@ describe('removing an account', () => {
 
     const gone = [
       ...[accountKey(accountId), apiKeyKey(keyId), endUserKey(accountId, 'ada@example.com')],
-      ...[ledgerEntryKey(accountId, 1), ledgerEntryKey(accountId, 2)],
+      ...[ledgerEntryKey(accountId, 1), ledgerEntryKey(accountId, 2), idempotencyKey(accountId, 'digest')],
     ];
     for (const key of gone) expect(memory.get(key)).toBeUndefined();
     expect(memory.get(accountKey(other.accountId))).toBeDefined();
     expect(memory.get(ledgerEntryKey(other.accountId, 2))).toBeDefined();
     expect(await listApiKeys(other.accountId)).toHaveLength(1);
+  });
+
+  test('removes it before its ledger: a verification finds both or neither', async () => {
+    const { accountId } = await given();
+    const numberOfEntries = (): number => memory.partition(ledgerPartition(accountId)).length;
+    const all = numberOfEntries();
+    const seen = new Set<string>();
+    memory.beforeCall = () => {
+      const account = memory.get(accountKey(accountId)) ? 'account' : 'no account';
+      seen.add(`${account}, ${numberOfEntries() === all ? 'whole' : 'part of the'} ledger`);
+    };
+
+    await removeAccount(accountId);
+
+    expect([...seen]).toEqual([
+      'account, whole ledger',
+      'no account, whole ledger',
+      'no account, part of the ledger',
+    ]);
   });
 
   test('removes more than a query returns', async () => {
@@ -84,7 +106,7 @@ describe('a verification of the ledger leaves out an account', () => {
     const other = await given();
     await removeAccount(accountId);
 
-    expect(await verifyLedger([{ accountId }, other], { full: true })).toEqual({
+    expect(await verifyLedger([{ accountId }, other])).toEqual({
       accounts: 1,
       entries: 2,
       problems: [],
@@ -94,7 +116,7 @@ describe('a verification of the ledger leaves out an account', () => {
   test('whose ledger is removed while it is read', async () => {
     const { accountId } = await given();
     // The account was read, then removed with its first entry.
-    const problems = async () => (await verifyLedger([{ accountId }], { full: true })).problems;
+    const problems = async () => (await verifyLedger([{ accountId }])).problems;
     memory.remove(ledgerEntryKey(accountId, 1));
     expect(await problems()).not.toEqual([]);
 

@@ -81,7 +81,7 @@ const RUNTIMES: [name: string, script: string, command: string, ...options: stri
   ['Deno', 'main.mjs', 'deno', 'run', '--allow-net'],
 ];
 
-/** What concerns only those who cannot load ES modules, or only by `import()`: the package is ESM only. */
+/** Resolution modes that cannot load ES modules, or only by `import()`: the package is ESM only. */
 const IGNORED_RESOLUTIONS = ['node10', 'node16-cjs'];
 
 test('The tarball has two entries, whose types resolve for ES modules and bundlers', async () => {

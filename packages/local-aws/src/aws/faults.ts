@@ -3,9 +3,9 @@ import { matchesPattern } from './authorize.ts';
 import { AwsError } from './errors.ts';
 
 /**
- * What happens to a call: throttled (`throttle`), refused with a 500 (`error`), carried out but its connection dropped before the answer
- * (`drop`), accepted but neither carried out nor ever answered (`hang`), or the whole process killed by SIGKILL just before or after the call
- * is carried out.
+ * The effect of a fault on a call. `throttle` throttles it, and `error` refuses it with a 500. `drop` carries it out,
+ * but drops the connection before the answer. `hang` accepts it, but neither carries it out nor answers.
+ * `kill-before` and `kill-after` kill the whole process by SIGKILL just before or after the call is carried out.
  */
 export type FaultEffect = 'throttle' | 'error' | 'drop' | 'hang' | 'kill-before' | 'kill-after';
 

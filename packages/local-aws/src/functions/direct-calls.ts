@@ -13,7 +13,7 @@ const http = process.getBuiltinModule('node:http');
 /** The services that are called so, by `X-Amz-Target`: their requests and answers are whole texts. */
 const TARGETS = /^(DynamoDB_20120810|secretsmanager|AWSStepFunctions)\./;
 
-/** What Node reports of a connection that breaks before an answer. */
+/** Node's error for a connection that breaks before an answer. */
 const hangUp = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 /** A request as far as the SDK's HTTP client knows one. It sends its body by one `end`, and sets time limits on a socket. */

@@ -10,10 +10,10 @@ export interface PoolLimits {
   /** The last worker ends when it had no event for this long, others after a sixth of it. */
   idleMilliseconds: number;
   /**
-   * Patience with busy workers, at least as long as the newest start took. Another one is started, while the load has room for it, once
-   * none has come free for this long, or events have been queued without a break for five times as long: a thread to load would only
-   * delay what comes to its end soon. Whatever the load is, an event gets a worker once it and the newest worker have waited ten
-   * times as long, times the number of workers, 10 s at most.
+   * Patience with busy workers, at least as long as the newest start took. While the load has room, another worker is
+   * started once none has come free for this long, or the queue has not been empty for five times as long. Starting
+   * one sooner would only delay events that finish soon. Under any load, an event gets a worker once it and the
+   * newest worker have waited ten times as long, times the number of workers, 10 s at most.
    */
   patienceMilliseconds: number;
 }

@@ -46,10 +46,10 @@ const sent = (answer: CallAnswer | undefined): FunctionUrlResult =>
       });
 
 /**
- * The sandbox as a Lambda function behind a function URL. It keeps nothing: a task's id and a file's name hold the request
- * that made them, compressed, and a later call makes that request again at its time, in a world of its own. Files are
- * made by `media` whenever they are fetched. There are no callbacks, and `[flaky]` and `maxRunning` count in each instance of
- * the function.
+ * The sandbox as a Lambda function behind a function URL. It keeps no state. A task's id and a file's name hold the
+ * compressed request that made them; a later call replays that request at its original time, in a separate world.
+ * Files are made by `media` whenever they are fetched. There are no callbacks, and `[flaky]` and `maxRunning` count
+ * in each instance of the function.
  */
 export const createHandler = ({
   apiKey,

@@ -8,7 +8,7 @@ import { createOutputs, type StoredOutput } from '../outputs.ts';
 import { createTaskJournal } from '../task-journal.ts';
 import { fromToken, type MadeRequest } from './token.ts';
 
-/** Both upstreams without a server. What they name is named after a token, so that another world names it alike. */
+/** Both upstreams without a server. Ids and file names come from a token, so another world makes the same ones. */
 export type World = {
   call(call: Omit<IncomingCall, 'signal'>, token: string): Promise<CallAnswer | undefined>;
   findFile(name: string): StoredOutput | undefined;

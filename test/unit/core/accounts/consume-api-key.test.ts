@@ -214,6 +214,25 @@ describe('counting a request', () => {
     expect(updates()).toHaveLength(10);
   });
 
+  test('remembers at most 10,000 keys: then it guesses anew', async () => {
+    const key = await issue();
+    await isAccepted(key, 0);
+    const stored = memory.get(apiKeyKey(key.keyId));
+    memory.client.on(UpdateCommand).callsFake(() => ({ Attributes: stored }));
+    const useOthers = async (count: number): Promise<void> => {
+      for (let other = 0; other < count; other++) await isAccepted({ ...key, keyId: `key_${other}` }, 0);
+    };
+    const isGuessedIdle = async (): Promise<boolean> => {
+      await isAccepted(key, 1);
+      return updates().at(-1)?.UpdateExpression?.startsWith('SET tat = :now') === true;
+    };
+
+    await useOthers(5_000);
+    expect(await isGuessedIdle()).toBe(false);
+    await useOthers(10_000);
+    expect(await isGuessedIdle()).toBe(true);
+  });
+
   test('refuses for a second when other processes keep changing the bucket', async () => {
     const key = await issue();
     const stored = memory.get(apiKeyKey(key.keyId));

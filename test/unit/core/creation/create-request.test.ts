@@ -131,6 +131,7 @@ describe('an accepted creation', () => {
           GSI3PK: `${ACCOUNT_ID}#${EMAIL}`,
           ...request,
           endUserId: request.requestId,
+          debitEntryNumber: 4,
         },
         ConditionExpression: 'attribute_not_exists(PK)',
       },

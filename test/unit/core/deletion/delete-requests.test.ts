@@ -60,13 +60,19 @@ describe('deleting a request', () => {
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
   const open = dueListing('LOOK', REQUEST_ID, atSeconds(65).toISOString());
 
-  test('leaves a mark for the ledger entries that name it, and nothing due', async () => {
+  test('leaves a mark with its amounts for the ledger entries that name it, and nothing due', async () => {
     given();
     await remove(atSeconds(5));
 
     expect(mark()).toEqual({
       ...deletedRequestKey(ACCOUNT_ID, REQUEST_ID),
       accountId: ACCOUNT_ID,
+      accounted: {
+        accountId: ACCOUNT_ID,
+        status: 'succeeded',
+        createdAt: NOW.toISOString(),
+        debitThousandths: 4_000,
+      },
       requestId: REQUEST_ID,
       deletedAt: atSeconds(5).toISOString(),
     });

@@ -4,7 +4,13 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteEndUser } from '../../../../core/deletion/delete-end-user.ts';
 import { NotFoundError, ServiceError } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
-import { endUserKey, endUserPartition, removalPrefix, requestKey } from '../../../../core/table/keys.ts';
+import {
+  endUserKey,
+  endUserPartition,
+  pauseKey,
+  removalPrefix,
+  requestKey,
+} from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
@@ -181,6 +187,22 @@ describe('a removal whose call died', () => {
     for (const seconds of [90, 930, 30 + DAY]) await reconcileAt(seconds);
 
     expect(removals()).toEqual([]);
+  });
+
+  test('leaves no pause to the next one with the address', async () => {
+    const pause = pauseKey({ ...id, model: 'xQI3Pro' });
+    memory.put(pause, { until: atSeconds(3_600).toISOString() });
+    memory.afterTransaction = () => {
+      memory.afterTransaction = () => undefined;
+      throw new Error('the function died');
+    };
+    await expect(remove()).rejects.toThrow('the function died');
+    expect(memory.get(pause)).toBeDefined();
+
+    await reconcileAt(30);
+
+    expect(endUser()).toBeUndefined();
+    expect(memory.get(pause)).toBeUndefined();
   });
 
   test('is answered 200 when it is repeated within 2 min of the reconciler’s finish, and 404 later', async () => {

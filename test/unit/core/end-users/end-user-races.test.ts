@@ -56,7 +56,7 @@ const debits = () =>
 const outcomeOf = (settled: PromiseSettledResult<unknown> | undefined): string =>
   settled?.status === 'rejected' ? settled.reason.code : 'done';
 
-/** What holds after a creation and a removal of the same end-user, in words: who won. */
+/** The winner of a creation and a removal of the same end-user; checks the state that each outcome leaves. */
 const winner = ([created, removed]: PromiseSettledResult<unknown>[]): string => {
   const outcomes = `${outcomeOf(created)}, ${outcomeOf(removed)}`;
   const oldRequest = memory.get(requestKey(REQUEST_ID)) !== undefined;

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   type Account,
@@ -136,6 +136,14 @@ describe('rotating the webhook secret', () => {
       previousWebhookSecret: anAccount().webhookSecret,
     });
     expect(stored()).toEqual({ ...accountKey(ACCOUNT_ID), ...account });
+  });
+
+  test('is surely refused, without a look at the account, when the table refused the only attempt', async () => {
+    const refused = new ResourceNotFoundException({ message: 'no table', $metadata: {} });
+    memory.client.on(UpdateCommand).rejects(refused);
+    memory.client.on(GetCommand).rejects(new Error('no answer'));
+
+    await expect(rotateWebhookSecret(ACCOUNT_ID, NOW)).rejects.toThrow(refused);
   });
 
   test('warns of repeating it when no answer came and the old secret is found', async () => {

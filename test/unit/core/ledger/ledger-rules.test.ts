@@ -3,17 +3,20 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accountProblems,
-  addEntry,
+  entryProblems,
   LEDGER_PROBLEM_KINDS,
   type LedgerProblem,
   type LedgerProblemKind,
-  newLedgerTally,
   requestProblems,
 } from '../../../../core/ledger/ledger-rules.ts';
 import { addSeconds, type Instant, SECONDS_PER_DAY } from '../../../../core/time.ts';
 import { NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID } from '../../builders/entities.ts';
-import { LEDGER_CORRUPTIONS } from '../../builders/ledger-corruptions.ts';
+import {
+  LEDGER_CORRUPTIONS,
+  type LedgerCorruption,
+  NAME_CORRUPTIONS,
+} from '../../builders/ledger-corruptions.ts';
 import {
   accountAfter,
   aHistory,
@@ -30,15 +33,16 @@ const problemsOf = (
   { account, entries, fates }: LedgerHistory,
   judgedAt: Instant = NONE_SWEPT,
 ): LedgerProblem[] => {
-  const tally = newLedgerTally(ACCOUNT_ID);
-  for (const entry of entries) addEntry(tally, entry);
-  const named = new Set([...tally.requests.keys(), ...fates.keys()]);
+  const ofRequests = entries.filter(({ reason }) => reason === 'generation' || reason === 'refund');
+  const named = new Set([...ofRequests.map(({ reference }) => reference), ...fates.keys()]);
   return [
-    ...tally.problems.map(({ problem }) => problem),
-    ...accountProblems(tally, account),
-    ...[...named].flatMap((id) => {
-      const fate = fates.get(id) ?? { state: 'absent' };
-      return requestProblems(ACCOUNT_ID, id, tally.requests.get(id), fate, judgedAt);
+    ...entries.flatMap((entry, index) => entryProblems(entry, entries[index - 1])),
+    ...accountProblems(account, entries.at(-1)),
+    ...[...named].flatMap((requestId) => {
+      const fate = fates.get(requestId) ?? { state: 'absent' };
+      const own = ofRequests.filter(({ reference }) => reference === requestId);
+      const request = { accountId: ACCOUNT_ID, requestId, fate, entries: own, isComplete: true };
+      return requestProblems(request, judgedAt);
     }),
   ];
 };
@@ -63,10 +67,10 @@ describe('a ledger kept by the rules', () => {
 });
 
 describe('a ledger in which', () => {
-  test.each(LEDGER_CORRUPTIONS)('%s has the problem %s', (_what, kind, spoil) => {
+  const expectProblem = (kind: LedgerProblemKind, spoil: LedgerCorruption, named: boolean): void => {
     let spoiled = 0;
     fc.assert(
-      fc.property(aHistory(), fc.nat(), (history, pick) => {
+      fc.property(aHistory({ named }), fc.nat(), (history, pick) => {
         const wrong = spoil(history, pick);
         fc.pre(wrong !== undefined);
         spoiled += 1;
@@ -74,12 +78,22 @@ describe('a ledger in which', () => {
       }),
     );
     expect(spoiled).toBeGreaterThan(0);
+  };
+
+  test.each([...LEDGER_CORRUPTIONS, ...NAME_CORRUPTIONS])('%s has the problem %s', (_what, kind, spoil) => {
+    expectProblem(kind, spoil, true);
   });
 
+  test.each(LEDGER_CORRUPTIONS)(
+    '%s has the problem %s, also when requests do not name their entries',
+    (...row) => {
+      const [, kind, spoil] = row;
+      expectProblem(kind, spoil, false);
+    },
+  );
+
   test('anything at all is wrong is spoiled by one of these', () => {
-    // What an earlier verification saw is the subject of `checkpoints.test.ts`.
-    const kinds = [...LEDGER_CORRUPTIONS.map(([, kind]) => kind), 'checkpoint'];
-    expect(new Set(kinds)).toEqual(new Set(LEDGER_PROBLEM_KINDS));
+    expect(new Set(LEDGER_CORRUPTIONS.map(([, kind]) => kind))).toEqual(new Set(LEDGER_PROBLEM_KINDS));
   });
 });
 

@@ -28,19 +28,15 @@ test('After ten minutes a batch begins no further ledger, and hands back what is
   };
   const clock = { now: () => atSeconds(minutes * 60) };
 
-  const {
-    ledgers: left,
-    found,
-    next,
-  } = await verifyLedgerBatch({ full: false, ledgers, found: NOTHING }, clock);
+  const { ledgers: left, found, next } = await verifyLedgerBatch({ ledgers, found: NOTHING }, clock);
 
   expect(next).toBe('verify');
   expect(left.length).toBeGreaterThan(0);
   expect(found).toEqual({ ...NOTHING, accounts: 9 - left.length, entries: 9 - left.length });
   minutes = 0;
   memory.beforeCall = () => undefined;
-  expect(await verifyLedgerBatch({ full: false, ledgers: left, found }, clock)).toEqual({
-    ...{ full: false, ledgers: [], next: 'stop' },
+  expect(await verifyLedgerBatch({ ledgers: left, found }, clock)).toEqual({
+    ...{ ledgers: [], next: 'stop' },
     found: { ...NOTHING, accounts: 9, entries: 9 },
   });
 });

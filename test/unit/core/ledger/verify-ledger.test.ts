@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { getAccount } from '../../../../core/accounts/accounts.ts';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { balanceChangeWrites, changeBalance } from '../../../../core/ledger/ledger.ts';
+import type { LedgerReason } from '../../../../core/ledger/ledger-reasons.ts';
 import { verifyLedger } from '../../../../core/ledger/verify-ledger.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { insertRequestWrite } from '../../../../core/requests/requests.ts';
@@ -47,17 +48,27 @@ const clock = new StoppedClock();
 const topUp = (amountThousandths = 1_000_000) =>
   changeBalance(ACCOUNT_ID, { amountThousandths, reason: 'topup', reference: 'invoice' }, NOW);
 
-/** Accepts a request for two images as the service does. */
-const create = async (number: number, overrides: Partial<ImageRequest> = {}): Promise<ImageRequest> => {
+/** Changes the balance as a bug might. */
+const book = (reason: LedgerReason, amountThousandths: number, number: number, now = NOW) =>
+  transact(async () => {
+    const change = { reason, amountThousandths, reference: idOf(number), retentionDays: 90 };
+    return balanceChangeWrites(await getAccount(ACCOUNT_ID), change, now).writes;
+  });
+/** Accepts a request for two images as the service does, or did before requests named their entries. */
+const create = async (
+  number: number,
+  overrides: Partial<ImageRequest> = {},
+  isNamed = true,
+): Promise<void> => {
   const request = anImageRequest({ requestId: idOf(number), images: 2, status: 'processing', ...overrides });
   const { debitThousandths, requestId: reference, retentionDays } = request;
   const amountThousandths = -debitThousandths;
   const change = { amountThousandths, reason: 'generation', reference, retentionDays } as const;
-  await transact(async () => [
-    ...balanceChangeWrites(await getAccount(ACCOUNT_ID), change, NOW).writes,
-    insertRequestWrite(request),
-  ]);
-  return request;
+  await transact(async () => {
+    const { entry, writes } = balanceChangeWrites(await getAccount(ACCOUNT_ID), change, NOW);
+    const names = isNamed && { debitEntryNumber: entry.number };
+    return [...writes, insertRequestWrite({ ...request, ...names })];
+  });
 };
 /** Ends a request of which so many images were stored. */
 const settle = async (number: number, delivered: number): Promise<void> => {
@@ -69,8 +80,7 @@ const fail = (number: number) =>
   failRequest(idOf(number), { code: 'provider_error', message: 'It broke.' }, clock);
 const remove = (number: number) => deleteRequest(ACCOUNT_ID, idOf(number), NOW);
 
-const verify = (now = NOW, full = true) =>
-  verifyLedger([{ accountId: ACCOUNT_ID }], { full }, new StoppedClock(now));
+const verify = (now = NOW) => verifyLedger([{ accountId: ACCOUNT_ID }], new StoppedClock(now));
 const problems = async (now = NOW) =>
   (await verify(now)).problems.map(({ kind, detail }) => [kind, detail.split(' ')[1]]);
 
@@ -96,7 +106,7 @@ describe('verifying a ledger', () => {
     const accounts = [{ accountId: ACCOUNT_ID }, { accountId: 'acc_2' }];
 
     // The top-up, five debits, and the refunds of the second, third and fourth.
-    expect(await verifyLedger(accounts, { full: true }, clock)).toEqual({
+    expect(await verifyLedger(accounts, clock)).toEqual({
       accounts: 2,
       entries: 9,
       problems: [],
@@ -117,7 +127,7 @@ describe('verifying a ledger', () => {
       memory.put(requestKey(idOf(number)), { ...request, refundThousandths: 1 });
     }
 
-    expect(await problems()).toEqual(
+    expect(await problems(atSeconds(300))).toEqual(
       expect.arrayContaining([
         ['refund_amount', idOf(1)],
         ['refund_amount', idOf(3)],
@@ -125,12 +135,111 @@ describe('verifying a ledger', () => {
     );
   });
 
-  test('finds a request without a debit', async () => {
+  test('finds a request without a debit, also one that names none, once its debit must be there', async () => {
     await givenOneOfEach();
-    const stray = anImageRequest({ requestId: idOf(9) });
-    await transact(() => [insertRequestWrite(stray)]);
+    const insert = (number: number, names: Partial<ImageRequest>) =>
+      transact(() => [insertRequestWrite(anImageRequest({ requestId: idOf(number), ...names }))]);
+    await insert(8, { debitEntryNumber: 10 });
+    await insert(9, {});
 
-    expect(await problems()).toEqual([['debit_missing', idOf(9)]]);
+    expect(await problems()).toEqual([['debit_missing', idOf(8)]]);
+    expect((await problems(atSeconds(300))).toSorted()).toEqual([
+      ['debit_missing', idOf(8)],
+      ['debit_missing', idOf(9)],
+    ]);
+  });
+
+  test('finds a second refund of a request that was deleted', async () => {
+    await givenOneOfEach();
+    await fail(5);
+    await remove(5);
+    expect(await problems()).toEqual([]);
+
+    await book('refund', 8_000, 5, atSeconds(DAY));
+
+    expect(await problems(atSeconds(2 * DAY))).toEqual([
+      ['refund_repeated', idOf(5)],
+      ['refund_over_debit', idOf(5)],
+      ['refund_amount', idOf(5)],
+    ]);
+    expect(await problems(atSeconds(900 * DAY))).not.toEqual([]);
+  });
+
+  test('finds a second refund of a request that is past its retention, as long as a refund keeps a request', async () => {
+    await givenOneOfEach();
+    memory.remove(requestKey(idOf(3)));
+    expect(await problems(atSeconds(91 * DAY))).toEqual([]);
+
+    await book('refund', 8_000, 3, atSeconds(91 * DAY));
+
+    expect(await problems(atSeconds(92 * DAY))).toContainEqual(['refund_without_request', idOf(3)]);
+    expect(await problems(atSeconds(180 * DAY))).toContainEqual(['refund_without_request', idOf(3)]);
+  });
+
+  test.each([
+    ['has a second debit', 'debit_repeated', () => book('generation', -8_000, 3)],
+    [
+      'was not refunded, though it says so',
+      'refund_missing',
+      () => memory.patch(ledgerEntryKey(ACCOUNT_ID, 8), { reason: 'topup' }),
+    ],
+    [
+      'was debited another amount',
+      'debit_amount',
+      () => memory.patch(ledgerEntryKey(ACCOUNT_ID, 4), { amountThousandths: 7_000 }),
+    ],
+  ])('finds that a request that was deleted %s', async (_, kind, corrupt) => {
+    await givenOneOfEach();
+    await remove(3);
+    await corrupt();
+
+    expect(await problems()).toContainEqual([kind, idOf(3)]);
+  });
+
+  test('finds what is wrong with a request that names no entries', async () => {
+    await topUp();
+    for (const number of [1, 2, 3]) await create(number, {}, false);
+    await fail(1);
+    await settle(2, 1);
+    expect(await problems(atSeconds(DAY))).toEqual([]);
+
+    await book('refund', 8_000, 1);
+    memory.patch(requestKey(idOf(3)), { status: 'failed' });
+
+    expect((await problems(atSeconds(DAY))).toSorted()).toEqual([
+      ['refund_amount', idOf(1)],
+      ['refund_missing', idOf(3)],
+      ['refund_over_debit', idOf(1)],
+      ['refund_repeated', idOf(1)],
+    ]);
+  });
+
+  test('accepts a request that names no entries and its mark, also when the mark has no amounts', async () => {
+    await topUp();
+    for (const number of [1, 2]) await create(number, {}, false);
+    for (const number of [1, 2]) await fail(number);
+    for (const number of [1, 2]) await remove(number);
+    const { accounted: _, ...mark } = memory.get(deletedRequestKey(ACCOUNT_ID, idOf(2))) ?? {};
+    memory.put(deletedRequestKey(ACCOUNT_ID, idOf(2)), mark);
+
+    expect(await problems(atSeconds(DAY))).toEqual([]);
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, 3), { amountThousandths: 7_000 });
+    expect(await problems(atSeconds(DAY))).toContainEqual(['refund_over_debit', idOf(2)]);
+  });
+
+  test('reads no request and no mark of entries that may be past retention, unless the index lists it', async () => {
+    await topUp();
+    await create(1);
+    await fail(1);
+    await remove(1);
+    memory.client.resetHistory();
+    await problems(atSeconds(91 * DAY));
+
+    expect(memory.calls().BatchGetCommand).toBeUndefined();
+
+    await create(2, { retentionDays: 1 });
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, 4), { amountThousandths: 1, balanceAfterThousandths: 999_999 });
+    expect(await problems(atSeconds(91 * DAY))).toContainEqual(['debit_amount', idOf(2)]);
   });
 
   test('finds an entry that the counter does not count', async () => {
@@ -180,8 +289,21 @@ describe('verifying a ledger', () => {
     });
   });
 
+  test('takes an account when its turn comes, so that its progress can be shown', async () => {
+    let taken = 0;
+    const accounts = (function* () {
+      for (taken = 1; taken <= 20; taken++) yield { accountId: `acc_${taken}` };
+    })();
+    const takenAtCalls: number[] = [];
+    memory.beforeCall = () => takenAtCalls.push(taken);
+
+    await verifyLedger(accounts, clock);
+
+    expect(takenAtCalls[0]).toBeLessThan(10);
+  });
+
   test('counts no account that does not exist: it was removed since it was listed', async () => {
-    const verification = await verifyLedger([{ accountId: 'acc_none' }], { full: true }, clock);
+    const verification = await verifyLedger([{ accountId: 'acc_none' }], clock);
 
     expect(verification).toEqual({ accounts: 0, entries: 0, problems: [] });
   });
@@ -220,13 +342,17 @@ describe('verifying a ledger that is in use', () => {
     .chain((lives) =>
       fc.record({
         lives: fc.constant(lives),
+        isNamed: fc.boolean(),
         before: fc.nat({ max: lives.length * 3 }),
         pauses: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 6 }),
       }),
     );
 
-  const stepsOf = (lives: [end: number, deleted: boolean][]): (() => Promise<unknown>)[] => {
-    const creations = lives.map((_, number) => () => create(number));
+  const stepsOf = (
+    lives: [end: number, deleted: boolean][],
+    isNamed: boolean,
+  ): (() => Promise<unknown>)[] => {
+    const creations = lives.map((_, number) => () => create(number, {}, isNamed));
     const endings = lives.map(
       ([end], number) =>
         () =>
@@ -238,10 +364,10 @@ describe('verifying a ledger that is in use', () => {
 
   test('finds no problem in requests that change between any two of its reads', async () => {
     await fc.assert(
-      fc.asyncProperty(aScript, async ({ lives, before, pauses }) => {
+      fc.asyncProperty(aScript, async ({ lives, isNamed, before, pauses }) => {
         given();
         await topUp();
-        const steps = stepsOf(lives);
+        const steps = stepsOf(lives, isNamed);
         for (const step of steps.slice(0, before)) await step();
 
         const { problems: found } = await meanwhile(steps.slice(before), pauses, () => verify());

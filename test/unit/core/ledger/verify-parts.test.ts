@@ -1,14 +1,12 @@
 import '../../builders/environment.ts';
-import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { LedgerMark } from '../../../../core/ledger/checkpoint-rules.ts';
-import { findCheckpoint, putCheckpoint } from '../../../../core/ledger/checkpoints.ts';
 import type { LedgerEntry } from '../../../../core/ledger/ledger.ts';
 import type { LedgerProblem } from '../../../../core/ledger/ledger-rules.ts';
 import type { LedgerProgress } from '../../../../core/ledger/verify-account.ts';
 import { verifyLedgers } from '../../../../core/ledger/verify-ledger.ts';
-import { accountKey, ledgerCheckpointKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
+import { accountKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anImageRequest, putRequest } from '../../builders/entities.ts';
@@ -24,21 +22,18 @@ const isoOf = (seconds: number) => atSeconds(seconds).toISOString();
 /** Long after all entries of a ledger: all times are in seconds before it. */
 const END = -10_000;
 
-/** Writes a ledger as the service would, or not quite. Each change is a second after the one before it. */
+/** Writes a ledger as the service would, or not quite. Each change is a minute after the one before it. */
 class Writer {
-  seconds: number;
-  number: number;
-  balance: number;
+  seconds = END - 40_000;
+  number = 0;
+  balance = 0;
   readonly open: string[] = [];
   readonly all: string[] = [];
+  private readonly isNaming: boolean;
 
-  constructor(
-    { entryNumber = 0, balanceThousandths = 0 }: Partial<LedgerMark> = {},
-    firstSecond = END - 1_000,
-  ) {
-    this.number = entryNumber;
-    this.balance = balanceThousandths;
-    this.seconds = firstSecond;
+  /** Unless `isNaming`, requests do not name their entries. */
+  constructor(isNaming = true) {
+    this.isNaming = isNaming;
   }
 
   entry(reason: LedgerEntry['reason'], amount: number, reference: string): void {
@@ -54,7 +49,7 @@ class Writer {
       balanceAfterThousandths: this.balance,
       reference,
       createdAt: isoOf(this.seconds),
-      ...(reason === 'generation' && { retentionDays: 90 }),
+      ...((reason === 'generation' || reason === 'refund') && { retentionDays: 90 }),
     });
     memory.put(
       accountKey(ACCOUNT_ID),
@@ -63,7 +58,7 @@ class Writer {
   }
 
   create(withDebit = true): string {
-    this.seconds += 1;
+    this.seconds += 60;
     const requestId = aRequestId(atSeconds(this.seconds));
     putRequest(
       memory,
@@ -72,6 +67,7 @@ class Writer {
         status: 'processing',
         createdAt: isoOf(this.seconds),
         debitThousandths: DEBIT,
+        ...(this.isNaming && { debitEntryNumber: this.number + 1 }),
       }),
     );
     if (withDebit) this.entry('generation', -DEBIT, requestId);
@@ -81,16 +77,17 @@ class Writer {
   }
 
   fail(requestId: string): void {
-    this.seconds += 1;
+    this.seconds += 60;
     memory.patch(requestKey(requestId), {
       ...{ status: 'failed', refundThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
       error: { code: 'provider_error', message: 'It broke.' },
+      ...(this.isNaming && { refundEntryNumber: this.number + 1 }),
     });
     this.entry('refund', DEBIT, requestId);
   }
 
   succeed(requestId: string): void {
-    this.seconds += 1;
+    this.seconds += 60;
     memory.patch(requestKey(requestId), {
       ...{ status: 'succeeded', costThousandths: DEBIT, finishedAt: isoOf(this.seconds) },
     });
@@ -104,17 +101,17 @@ class Writer {
   }
 
   topUp(): void {
-    this.seconds += 1;
+    this.seconds += 60;
     this.entry('topup', DEBIT, 'invoice');
   }
 }
 
 const clock = new StoppedClock(atSeconds(0));
-const verifyInParts = async (entriesAtOnce: number, full: boolean, hasTime: () => boolean = () => true) => {
+const verifyInParts = async (entriesAtOnce: number, hasTime: () => boolean = () => true) => {
   const problems: LedgerProblem[] = [];
   let [entries, runs] = [0, 0];
   for (let left: LedgerProgress[] = [{ accountId: ACCOUNT_ID }]; left.length > 0; runs++) {
-    const run = await verifyLedgers(left, { full, hasTime, entriesAtOnce }, clock);
+    const run = await verifyLedgers(left, { hasTime, entriesAtOnce }, clock);
     problems.push(...run.verification.problems);
     entries += run.verification.entries;
     left = run.left;
@@ -168,102 +165,143 @@ const perform = (writer: Writer, step: Step, which: number): void => {
   else if (step === 'second refund') writer.entry('refund', DEBIT, any);
   else if (step === 'second debit') writer.entry('generation', -DEBIT, any);
   else if (step === 'lost request') writer.lose(any);
-  else if (step === 'other refund') memory.patch(requestKey(any), { refundThousandths: 1 });
+  else if (step === 'other refund' && memory.get(requestKey(any))?.status === 'failed')
+    memory.patch(requestKey(any), { refundThousandths: 1 });
   else writer.topUp();
 };
+
+const given = (
+  { steps, rogue }: { steps: [Step, number][]; rogue: [number, Step, number][] },
+  isNaming: boolean,
+): void => {
+  memory.reset();
+  const writer = new Writer(isNaming);
+  writer.topUp();
+  for (const [index, [step, which]] of steps.entries()) {
+    perform(writer, step, which);
+    for (const [at, wrong, of] of rogue) if (at === index) perform(writer, wrong, of);
+  }
+};
+const wholeProblems = async () => aboutOf((await verifyInParts(Number.POSITIVE_INFINITY)).problems);
 
 describe('a ledger that is verified part by part', () => {
   test('has the problems that it has as a whole, whether or not the run is cut after each part', async () => {
     await fc.assert(
-      fc.asyncProperty(aHistory, async ({ steps, rogue, entriesAtOnce }) => {
-        memory.reset();
-        const writer = new Writer();
-        writer.topUp();
-        for (const [index, [step, which]] of steps.entries()) {
-          perform(writer, step, which);
-          for (const [at, wrong, of] of rogue) if (at === index) perform(writer, wrong, of);
-        }
-        const whole = await verifyInParts(Number.POSITIVE_INFINITY, true);
-        const problems = aboutOf(whole.problems);
-        const checkpoint = await findCheckpoint(ACCOUNT_ID);
+      fc.asyncProperty(aHistory, async ({ entriesAtOnce, ...history }) => {
+        given(history, true);
+        const problems = await wholeProblems();
 
-        memory.remove(ledgerCheckpointKey(ACCOUNT_ID));
-        expect(aboutOf((await verifyInParts(entriesAtOnce, true)).problems)).toEqual(problems);
-        expect(aboutOf((await verifyInParts(entriesAtOnce, true, onePart())).problems)).toEqual(problems);
-        if (problems.length > 0) return;
-        expect(whole.entries).toBe(writer.number);
-        // The end of the last part is a mark, too.
-        expect((await findCheckpoint(ACCOUNT_ID))?.entryNumber ?? 0).toBeGreaterThanOrEqual(
-          checkpoint?.entryNumber ?? 0,
+        expect(aboutOf((await verifyInParts(entriesAtOnce)).problems)).toEqual(problems);
+        expect(aboutOf((await verifyInParts(entriesAtOnce, onePart())).problems)).toEqual(problems);
+      }),
+      { numRuns: 10, endOnFailure: true },
+    );
+  });
+
+  test('has no other problems than as a whole when its requests do not name their entries', async () => {
+    await fc.assert(
+      fc.asyncProperty(aHistory, async ({ entriesAtOnce, ...history }) => {
+        given(history, false);
+        const problems = await wholeProblems();
+
+        expect(problems).toEqual(
+          expect.arrayContaining(aboutOf((await verifyInParts(entriesAtOnce)).problems)),
         );
       }),
       { numRuns: 10, endOnFailure: true },
     );
   });
 
-  test('is gone on with from where the run was cut, without reading again what was verified', async () => {
+  test.each([
+    ['', true],
+    [', also of requests that do not name their entries', false],
+  ])('has none when it is kept by the rules%s', async (_, isNaming) => {
+    await fc.assert(
+      fc.asyncProperty(aHistory, async ({ steps, entriesAtOnce }) => {
+        given({ steps, rogue: [] }, isNaming);
+
+        expect((await verifyInParts(entriesAtOnce, onePart())).problems).toEqual([]);
+      }),
+      { numRuns: 10, endOnFailure: true },
+    );
+  });
+
+  test('is continued from where the run was cut, without reading again what was verified', async () => {
     const writer = new Writer();
     for (let entry = 0; entry < 500; entry++) writer.topUp();
 
-    expect(await verifyInParts(100, true, onePart())).toEqual({ problems: [], entries: 500, runs: 5 });
-    expect((await findCheckpoint(ACCOUNT_ID))?.entryNumber).toBe(500);
+    expect(await verifyInParts(100, onePart())).toEqual({ problems: [], entries: 500, runs: 6 });
   });
 
-  test('keeps a checkpoint after each part, so that a run that dies is gone on with by the next', async () => {
+  test('reports a problem once, in the part that has it', async () => {
     const writer = new Writer();
-    for (let entry = 0; entry < 500; entry++) writer.topUp();
-    const scope = { full: false, hasTime: onePart(), entriesAtOnce: 200 };
-    await verifyLedgers([{ accountId: ACCOUNT_ID }], scope, clock);
+    const [failed = '', lost = ''] = [writer.create(), writer.create()];
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(failed);
+    writer.fail(lost);
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.entry('refund', DEBIT, failed);
+    memory.patch(requestKey(lost), { refundThousandths: 1 });
+    memory.patch(ledgerEntryKey(ACCOUNT_ID, 100), { balanceAfterThousandths: 1 });
 
-    expect((await findCheckpoint(ACCOUNT_ID))?.entryNumber).toBe(200);
-    expect(await verifyInParts(200, false)).toMatchObject({ problems: [], entries: 300 });
-  });
+    const { problems } = await verifyInParts(50, onePart());
 
-  test('keeps no checkpoint from the first problem on, also when the run is cut after it', async () => {
-    const writer = new Writer();
-    for (let entry = 0; entry < 500; entry++) writer.topUp();
-    memory.patch(ledgerEntryKey(ACCOUNT_ID, 250), { balanceAfterThousandths: 1 });
-
-    const { problems } = await verifyInParts(100, false, onePart());
-    expect(aboutOf(problems)).toEqual(['Entry 250', 'Entry 251']);
-    expect((await findCheckpoint(ACCOUNT_ID))?.entryNumber).toBe(200);
-  });
-
-  test('finds in a later part that an entry changed since it was verified', async () => {
-    const writer = new Writer();
-    for (let entry = 0; entry < 300; entry++) writer.topUp();
-    await verifyInParts(100, false);
-    memory.patch(ledgerEntryKey(ACCOUNT_ID, 7), { reference: 'another' });
-
-    expect((await verifyInParts(100, false)).problems).toEqual([]);
-    expect((await verifyInParts(100, true, onePart())).problems.map(({ kind }) => kind)).toEqual([
-      'checkpoint',
+    expect(problems.map(({ kind, detail }) => [kind, detail.split(' ', 2).join(' ')])).toEqual([
+      ['refund_amount', `Request ${lost}`],
+      ['entry_chain', 'Entry 100'],
+      ['entry_chain', 'Entry 101'],
+      ['refund_repeated', `Request ${failed}`],
+      ['refund_over_debit', `Request ${failed}`],
+      ['refund_amount', `Request ${failed}`],
     ]);
   });
-});
 
-test('Of ten million entries of which 1,000 are new, it reads these and their requests, and little else', async () => {
-  const VERIFIED = 9_999_000;
-  const mark = {
-    entryNumber: VERIFIED,
-    balanceThousandths: 5_000_000,
-    digest: 'd',
-    entryAt: isoOf(END - 20_000),
-  };
-  await putCheckpoint({ accountId: ACCOUNT_ID, ...mark, verifiedAt: isoOf(END) });
-  const writer = new Writer(mark, END - 15_000);
-  for (let request = 0; request < 500; request++) writer.fail(writer.create());
-  memory.itemsPerQuery = 400;
-  memory.client.resetHistory();
+  test('has a second refund in the part of the first', async () => {
+    const writer = new Writer();
+    const failed = writer.create();
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(failed);
+    writer.entry('refund', DEBIT, failed);
 
-  const { problems, entries } = await verifyInParts(50_000, false);
+    expect((await verifyInParts(50)).problems.map(({ kind }) => kind)).toEqual([
+      'refund_repeated',
+      'refund_over_debit',
+      'refund_amount',
+    ]);
+  });
 
-  expect([problems, entries, writer.number]).toEqual([[], 1_000, 10_000_000]);
-  const keys = memory.client
-    .commandCalls(BatchGetCommand)
-    .flatMap(({ args }) => Object.values(args[0].input.RequestItems ?? {}).flatMap(({ Keys = [] }) => Keys));
-  // Each request once; then the account, the checkpoint, and the newest entry.
-  expect(keys).toHaveLength(500);
-  expect(memory.client.commandCalls(GetCommand).length).toBeLessThanOrEqual(4);
-  expect(memory.client.commandCalls(QueryCommand).length).toBeLessThanOrEqual(10);
+  test('does not take the entry of another request for one that names it', async () => {
+    const writer = new Writer();
+    const [one, other] = [writer.create(), writer.create()];
+    for (let entry = 0; entry < 200; entry++) writer.topUp();
+    writer.fail(one);
+    const refundEntryNumber = writer.number;
+    writer.fail(other);
+    memory.patch(requestKey(other), { refundEntryNumber });
+
+    const { problems } = await verifyInParts(50);
+
+    expect(aboutOf(problems)).toEqual([`Request ${other}`]);
+    expect(problems.map(({ kind }) => kind)).toEqual(['refund_amount', 'refund_missing', 'refund_missing']);
+  });
+
+  test('reads each request once, and no more entries than it has and its requests name elsewhere', async () => {
+    const writer = new Writer();
+    for (let request = 0; request < 500; request++) writer.fail(writer.create());
+    memory.client.resetHistory();
+
+    expect(await verifyInParts(101)).toMatchObject({ problems: [], entries: 1_000 });
+    const keys = memory.client
+      .commandCalls(BatchGetCommand)
+      .flatMap(({ args }) =>
+        Object.values(args[0].input.RequestItems ?? {}).flatMap(({ Keys = [] }) => Keys),
+      );
+    const [requests, others] = [
+      keys.filter(({ SK }) => SK === 'REQUEST'),
+      keys.filter(({ SK }) => SK !== 'REQUEST'),
+    ];
+    expect(new Set(requests.map(({ PK }) => PK)).size).toBe(500);
+    // One at the end of each second part has its refund in the next.
+    expect(requests.length - 500 + others.length).toBeLessThanOrEqual(2 * 5);
+  });
 });

@@ -15,7 +15,7 @@ import { aClosedUrl, LoopbackServer } from '../../servers/loopback-server.ts';
 
 const server = await new LoopbackServer().start();
 const { port } = new URL(server.url);
-/** A listener that speaks nothing and keeps what it is told: who reaches it has opened a connection. */
+/** Data that a silent TCP listener received: an entry proves that a connection was opened. */
 const heard: Buffer[] = [];
 const listener = createServer((socket) =>
   socket.once('data', (data) => heard.push(data) && socket.destroy()),

@@ -19,7 +19,8 @@ beforeEach(() => memory.reset());
 
 const SIZE = { places: 3, leaseSeconds: 15 };
 const ofAccount = accountLimit('clips', 'acc_1', SIZE);
-const ofHost = hostLimit('clips', 'https://slow.example.com/a.mp4', { ...SIZE, places: 1 });
+const SLOW = 'https://slow.example.com/hook';
+const ofHost = hostLimit('clips', 'acc_1', SLOW, { ...SIZE, places: 1 });
 const clock = { now: () => NOW };
 const fill = async (limit = ofAccount, now = NOW) => {
   const held = [];
@@ -46,6 +47,8 @@ describe('the places of a limit', () => {
     expect(await fill(accountLimit('filter', 'acc_1', SIZE))).toHaveLength(3);
     expect(await fill(accountLimit('clips', 'acc_2', SIZE))).toHaveLength(3);
     expect(await fill(ofHost)).toHaveLength(1);
+    expect(await fill(hostLimit('clips', 'acc_2', SLOW, SIZE))).toHaveLength(3);
+    expect(await fill(hostLimit('clips', 'acc_1', 'https://fast.example.com/', SIZE))).toHaveLength(3);
   });
 
   test('are free again once freed, and freeing twice changes nothing', async () => {

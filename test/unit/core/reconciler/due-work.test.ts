@@ -2,7 +2,7 @@ import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
 import { DueWork, type Kept } from '../../../../core/reconciler/due-work.ts';
 import type { DueItem } from '../../../../core/requests/due-items.ts';
-import { requestKey } from '../../../../core/table/keys.ts';
+import { duePartition, requestKey } from '../../../../core/table/keys.ts';
 import { at, given, listed, memory, placeOf } from '../../builders/reconciling.ts';
 
 /** A request due at this second. */
@@ -29,6 +29,25 @@ describe('the work of a run', () => {
 
     only(work).isBeingLookedAt = true;
     expect(idsAt(work, 30)).toEqual(['b', 'c']);
+  });
+
+  test('forgets an item that the index does not show any more, unless it is being looked at', () => {
+    const work = workOf(item('a', 1), item('b', 2), item('c', 3));
+    only(work).isBeingLookedAt = true;
+    work.keepListed([item('c', 3)]);
+    expect(idsAt(work, 9)).toEqual(['c']);
+    expect(work.size).toBe(2);
+
+    work.add([item('b', 2)]);
+    expect(idsAt(work, 9)).toEqual(['b', 'c']);
+  });
+
+  test('keeps an item in a partition of earlier releases, which is not read in each tick', () => {
+    const former = { ...item('a', 1), place: { GSI1PK: duePartition('LOOK', 13), GSI1SK: at(1) } };
+    const work = workOf(former);
+    work.keepListed([]);
+
+    expect(work.size).toBe(1);
   });
 
   test('keeps the time of an item’s next look when the index shows it again', () => {

@@ -275,13 +275,14 @@ describe('a look at a request whose execution stopped, unreported', () => {
 });
 
 describe('a look at other work', () => {
-  test('does nothing to an item that has moved since it was listed', async () => {
+  test('tells where an item has moved since it was listed, and does nothing else', async () => {
     waiting();
     const [due] = (await listDue('LOOK', at(0), 10)).items;
     dueAt(20);
     const provider = answering(aDone('a'));
     const options = { clock: clockAt(0), providerRouteOf: leadingTo(provider), keepGoing: () => true };
-    expect(due && (await lookAt(due, options))).toEqual(later);
+    const place = listed('LOOK', 20);
+    expect(due && (await lookAt(due, options))).toEqual({ kind: 'moved', due: { ...due, place } });
 
     expect(provider.query).not.toHaveBeenCalled();
     expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 20));

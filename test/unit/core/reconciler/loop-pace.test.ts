@@ -104,14 +104,14 @@ describe('a provider that hangs', () => {
 
 describe('at the end of a run', () => {
   test('a task that comes to be due is queried, and is listed for its next query', async () => {
-    const id = givenWaiting(55.9);
+    const id = givenWaiting(57.9);
     const { provider, noted } = slow(0.5);
 
     const end = await run(leadingTo(provider));
 
-    expect(noted.queries).toEqual([{ taskId: id, second: 56 }]);
-    expect(end).toBe(56.5);
-    // Its call began 56.5 s ago.
-    expect(placeOf(id)).toEqual(listed('LOOK', 59.325, id));
+    expect(noted.queries).toEqual([{ taskId: id, second: 58 }]);
+    expect(end).toBe(59);
+    // Its call began 58.5 s ago.
+    expect(placeOf(id)).toEqual(listed('LOOK', 61.425, id));
   });
 });

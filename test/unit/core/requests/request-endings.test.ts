@@ -34,18 +34,21 @@ const stored = () => memory.get(requestKey(REQUEST_ID));
 describe('removing a request', () => {
   const outputs = [aStoredOutput(0), { index: 1 }, aStoredOutput(2)];
   const files = [aStoredOutput(0).objectKey, aStoredOutput(2).objectKey];
-  const remove = () => removeRequest({ accountId: ACCOUNT_ID, requestId: REQUEST_ID, outputs }, NOW);
+  const settlement = { debitThousandths: 12_000, costThousandths: 8_000, refundThousandths: 4_000 };
+  const ended = { ...settlement, finishedAt: NOW.toISOString(), debitEntryNumber: 1, refundEntryNumber: 2 };
+  const remove = () => removeRequest(anImageRequest({ status: 'succeeded', outputs, ...ended }), NOW);
   const MARK = {
     accountId: ACCOUNT_ID,
     requestId: REQUEST_ID,
     deletedAt: NOW.toISOString(),
+    accounted: { accountId: ACCOUNT_ID, status: 'succeeded', createdAt: NOW.toISOString(), ...ended },
     deletionId: expect.stringMatching(/^del_[0-9A-Z]{26}$/),
     files,
   };
   const mark = () => memory.get(deletedRequestKey(ACCOUNT_ID, REQUEST_ID));
 
   test.each(['succeeded', 'failed'] as const)(
-    'that %s is one transaction, which leaves a mark beside the ledger entries, with the files that are left',
+    'that %s is one transaction, which leaves a mark beside the ledger entries, with its amounts and the files that are left',
     async (status) => {
       given({ status });
 

@@ -74,7 +74,7 @@ const readOf = (request: StoredRequest) => {
   return renderRecord(request, { now: NOW, publicBaseUrl: 'https://a.example', signUrl: (key) => key });
 };
 
-/** What a list should hold: every record that can be read and is wanted, newest first. */
+/** The expected list: every readable record that the filter selects, newest first. */
 const expectedOf = (requests: readonly ImageRequest[], filter: RequestFilter) =>
   requests
     .flatMap((request) => readOf(request) ?? [])

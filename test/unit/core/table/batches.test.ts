@@ -117,6 +117,20 @@ describe('reading any number of items', () => {
   });
 });
 
+describe('reading attributes of items', () => {
+  test('asks for these and the keys, by names that may be reserved words', async () => {
+    const [key] = keys(1);
+    const queued = { ...key, status: 'queued' };
+    client.on(BatchGetCommand).resolves({ Responses: { table: [queued] } });
+
+    expect(await batchGetAll(keys(1), ['status'])).toEqual([queued]);
+    expect(client.commandCalls(BatchGetCommand)[0]?.args[0].input.RequestItems?.table).toMatchObject({
+      ProjectionExpression: '#PK,#SK,#status',
+      ExpressionAttributeNames: { '#PK': 'PK', '#SK': 'SK', '#status': 'status' },
+    });
+  });
+});
+
 describe('deleting items', () => {
   const written = () => client.commandCalls(BatchWriteCommand).map(({ args }) => args[0].input.RequestItems);
   const deletions = (from: number, to: number) => ({

@@ -30,21 +30,21 @@ let clock: StoppedClock;
 beforeEach(() => {
   clearCaches();
   memory.reset();
-  memory.put(accountKey(ACCOUNT_ID), anAccount());
+  for (const accountId of [ACCOUNT_ID, OTHER]) memory.put(accountKey(accountId), anAccount({ accountId }));
   secrets.reset();
   secrets.set('arn:delivery-key', signingKey);
   receiver.reset();
   clock = new StoppedClock();
 });
 
-/** A failed request of its own; returns its next attempt. */
-const aDelivery = () => {
+/** A failed request of its own, of an account; returns its next attempt. */
+const aDelivery = (accountId = ACCOUNT_ID) => {
   const requestId = aRequestId(NOW);
   const error = { code: 'content_policy', message: 'Refused.' } as const;
   putRequest(
     memory,
     anImageRequest({
-      requestId,
+      ...{ requestId, accountId },
       ...{ status: 'failed', finishedAt: NOW.toISOString(), error, webhookUrl: receiver.url },
     }),
   );
@@ -60,7 +60,10 @@ const slowly = (seconds: number) => {
 };
 const LEASE = { leaseSeconds: 30 };
 const OF_ACCOUNT = accountLimit('webhooks', ACCOUNT_ID, { ...LEASE, places: WEBHOOK_PLACES.account });
-const ofHost = () => hostLimit('webhooks', receiver.url, { ...LEASE, places: WEBHOOK_PLACES.host });
+const ofHost = () =>
+  hostLimit('webhooks', ACCOUNT_ID, receiver.url, { ...LEASE, places: WEBHOOK_PLACES.host });
+const OTHER = 'acc_01JD4KXQ8M0000000000000009';
+const backOff = (accountId = ACCOUNT_ID) => findHostBackOff(accountId, receiver.url, clock.now());
 const fill = async (limit: typeof OF_ACCOUNT) => {
   let taken = 0;
   while (await takePlace(limit, clock.now())) taken += 1;
@@ -70,7 +73,7 @@ const fill = async (limit: typeof OF_ACCOUNT) => {
 describe('webhooks under way', () => {
   test.each([
     ['account', () => OF_ACCOUNT, WEBHOOK_PLACES.account],
-    ['host', ofHost, WEBHOOK_PLACES.host],
+    ['account to a host', ofHost, WEBHOOK_PLACES.host],
   ])('are few of an %s: a further attempt is put off, neither made nor counted', async (_, limit, most) => {
     expect(await fill(limit())).toBe(most);
     const { deliver, attempts } = aDelivery();
@@ -83,7 +86,14 @@ describe('webhooks under way', () => {
     expect([receiver.received.length, await attempts()]).toEqual([1, 1]);
   });
 
-  test('hold a place of account and host while the receiver has them, and none afterwards', async () => {
+  test('leave other accounts theirs, to the same host too', async () => {
+    await fill(OF_ACCOUNT);
+    await fill(ofHost());
+
+    expect(await aDelivery(OTHER).deliver()).toEqual({ next: 'stop' });
+  });
+
+  test('hold a place of the account, and of its own to the host, while the receiver has them, and none afterwards', async () => {
     const left: number[] = [];
     receiver.respond = async (webhook, response) => {
       left.push(await fill(OF_ACCOUNT), await fill(ofHost()));
@@ -107,10 +117,21 @@ describe('a host that hangs', () => {
     clock.advance(30);
     await deliver();
     expect(await attempts()).toBe(1);
-    expect(await findHostBackOff(receiver.url, clock.now())).toEqual({
+    expect(await backOff()).toEqual({
       hangs: 2,
       notBefore: new Date(clock.now().getTime() + 60_000).toISOString(),
     });
+  });
+
+  test('for one account delays no delivery of another to it, nor does another’s success end its back-off', async () => {
+    slowly(10);
+    await aDelivery().deliver();
+    receiver.respond = answering(200);
+
+    expect(await aDelivery(OTHER).deliver()).toEqual({ next: 'stop' });
+    expect(await backOff(OTHER)).toBeUndefined();
+    expect(await backOff()).toMatchObject({ hangs: 1 });
+    expect(await aDelivery().deliver()).toMatchObject({ next: 'wait' });
   });
 
   test('is called once at a time until it answers in time, and then as any other', async () => {
@@ -125,7 +146,7 @@ describe('a host that hangs', () => {
     await aDelivery().deliver();
 
     expect(others).toEqual([{ next: 'wait', waitSeconds: 10 }]);
-    expect(await findHostBackOff(receiver.url, clock.now())).toBeUndefined();
+    expect(await backOff()).toBeUndefined();
     receiver.respond = answering(200);
     expect(await aDelivery().deliver()).toEqual({ next: 'stop' });
   });
@@ -139,7 +160,7 @@ describe('a host that hangs', () => {
     };
     await Promise.all(Array.from({ length: 5 }, () => aDelivery().deliver()));
 
-    expect(await findHostBackOff(receiver.url, clock.now())).toMatchObject({ hangs: 1 });
+    expect(await backOff()).toMatchObject({ hangs: 1 });
   });
 
   test('counts as new a day after its back-off', async () => {
@@ -147,9 +168,9 @@ describe('a host that hangs', () => {
     await aDelivery().deliver();
     clock.advance(30 + 86_400);
 
-    expect(await findHostBackOff(receiver.url, clock.now())).toBeUndefined();
+    expect(await backOff()).toBeUndefined();
     await aDelivery().deliver();
-    expect(await findHostBackOff(receiver.url, clock.now())).toMatchObject({ hangs: 1 });
+    expect(await backOff()).toMatchObject({ hangs: 1 });
   });
 
   test.each([

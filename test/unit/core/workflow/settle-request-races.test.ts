@@ -81,7 +81,7 @@ describe('ending a request', () => {
     expect(memory.transactions).toHaveLength(1);
   });
 
-  test.each(ends)('by %s adds its refund to the current balance', async (_, end) => {
+  test.each(ends)('by %s adds its refund to the current balance, and names its entry', async (_, end) => {
     given({ images: 2, outputs: outputs(1, 0) });
     memory.beforeTransaction = (attempt) => {
       if (attempt === 1) memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 500, ledgerEntries: 7 });
@@ -91,6 +91,7 @@ describe('ending a request', () => {
 
     const refund = Number(request()?.refundThousandths);
     expect(refund).toBeGreaterThan(0);
+    expect(request()?.refundEntryNumber).toBe(8);
     expect(entries()).toMatchObject([{ number: 8, balanceAfterThousandths: 500 + refund }]);
     expect(account()).toMatchObject({ balanceThousandths: 500 + refund, ledgerEntries: 8 });
     expect(memory.transactions).toHaveLength(2);

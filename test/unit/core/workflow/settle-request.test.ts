@@ -135,6 +135,7 @@ describe('settling a request', () => {
       status: 'succeeded',
       costThousandths: cost,
       refundThousandths: refund,
+      refundEntryNumber: 4,
     });
     expect(entries()).toMatchObject([
       {
@@ -145,6 +146,7 @@ describe('settling a request', () => {
         amountThousandths: refund,
         balanceAfterThousandths: 100_000 + refund,
         createdAt: atSeconds(30).toISOString(),
+        retentionDays: 90,
       },
     ]);
     expect(account()).toMatchObject({ balanceThousandths: 100_000 + refund, ledgerEntries: 4 });

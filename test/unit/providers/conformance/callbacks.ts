@@ -16,8 +16,8 @@ import type { Wire } from './wire.ts';
 const SECRET = 'a secret of the deployment';
 
 /**
- * Callbacks are hints: whatever one says, only what the provider tells when it is queried counts. An adapter does not read them, so this
- * holds for a provider that signs them, too.
+ * Callbacks are hints: only the provider's answer to a query counts. An adapter does not read them, so this holds for
+ * a provider that signs them, too.
  */
 export const describeCallbacks = (wire: Wire): void => {
   const { Adapter, tasks } = wire;

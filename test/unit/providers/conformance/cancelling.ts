@@ -3,7 +3,7 @@ import { aClosedUrl } from '../../servers/loopback-server.ts';
 import { adapterOf, answerWith, patient, server } from './server.ts';
 import type { Wire } from './wire.ts';
 
-/** What comes of cancelling a task that nobody waits for any more. */
+/** The results of cancelling a task that is no longer needed. */
 export const describeCancelling = ({ Adapter, cancel: wire, errors }: Wire): void => {
   const cancel = (taskId = 'task-1') => adapterOf(Adapter).cancel(taskId, patient());
 

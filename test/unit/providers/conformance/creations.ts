@@ -159,7 +159,7 @@ const takenBy = (answer: ProviderAnswer): Taken => {
   return takenOf({ outcome: answer });
 };
 
-/** What the answers to a creation mean, and which of them leave no doubt that the provider did not take the call. */
+/** The meaning of each answer to a creation, and whether the provider certainly did not take the call. */
 export const describeVerdicts = (wire: Wire): void => {
   const { Adapter, errors, created, images, partial } = wire;
   const submit = () => adapterOf(Adapter).submit(A_CALL, patient());

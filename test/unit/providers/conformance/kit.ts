@@ -7,8 +7,8 @@ import { describeTasks } from './tasks.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * The conformance kit: what every adapter promises, against a real HTTP server that speaks the provider's wire format.
- * An adapter needs no other test than those of what it sends (`plan`) and of its own error codes.
+ * The conformance kit: the promises of every adapter, against a real HTTP server that speaks the provider's wire
+ * format. An adapter needs no other test than those of what it sends (`plan`) and of its own error codes.
  */
 export const describeConformance = (wire: Wire): void => {
   beforeEach(() => server.reset());

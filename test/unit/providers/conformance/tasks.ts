@@ -8,7 +8,7 @@ import type { Wire, WireAnswer } from './wire.ts';
 
 const VIDEO_URL = 'https://files.example.com/video.mp4';
 
-/** What the state of a task means, and how an answer that does not tell it is taken. */
+/** The meaning of a task's states, and of answers that do not give one. */
 export const describeTasks = (wire: Wire): void => {
   const { Adapter, tasks, errors } = wire;
   const query = (taskId = 'task-1') => adapterOf(Adapter).query(taskId, patient());

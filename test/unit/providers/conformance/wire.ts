@@ -29,7 +29,7 @@ export interface WireErrors {
 export interface Wire {
   name: string;
   Adapter: Adapter;
-  /** A request that the provider serves by a task, and one that it answers at once; undefined when it has none such. */
+  /** A request that the provider serves by a task; a request that it serves synchronously, if it has such calls. */
   requests: { task: StoredRequest; synchronous?: StoredRequest };
   errors: WireErrors;
   /** Answers to a creation by which a task of this id exists. */
@@ -70,6 +70,6 @@ export interface Wire {
   };
   /** Answers that differ only in what is absent or null, for each operation. */
   same: { creation: [WireAnswer, WireAnswer][]; query: [WireAnswer, WireAnswer][] };
-  /** What the provider would post to a callback URL for a task that is done; undefined when it does not call back. */
+  /** The body that the provider posts to a callback URL for a finished task; undefined when it does not call back. */
   callback?: (taskId: string) => unknown;
 }

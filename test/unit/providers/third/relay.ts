@@ -30,7 +30,9 @@ const Prediction = z.object({
 });
 const ErrorBody = z.object({ title: requiredText() });
 
-/** What this provider's errors mean: by the title of a refusal, or the code that the error of a prediction begins with. */
+/**
+ * The class of this provider's errors, by the title of a refusal or the code that a prediction's error begins with.
+ */
 const classify = (status: number | undefined, code: string): ErrorClass => {
   if (/flagged|^E005/i.test(code)) return 'content';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'access';

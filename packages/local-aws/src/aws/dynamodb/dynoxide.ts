@@ -12,8 +12,8 @@ import { messageOf } from '../errors.ts';
 /** A running DynamoDB engine. */
 export interface DynamoDbEngine {
   /**
-   * `http://127.a.b.c:port`. The engine answers every host, origin and signature, so the address is random and must not be told to
-   * anybody: others call it through the AWS endpoint, which checks them.
+   * `http://127.a.b.c:port`. The engine answers every host, origin and signature, so the address is random and must
+   * stay secret. Other callers use the AWS endpoint, which checks them.
    */
   url: string;
   /** Stops the engine; resolves when it has exited, within about a second. */

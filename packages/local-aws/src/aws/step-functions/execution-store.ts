@@ -22,8 +22,9 @@ export interface StoredExecution {
 }
 
 /**
- * The executions of one state machine on disk: an index of their names, inputs and statuses, and a file per execution, with a JSON line for
- * its start, each event and its end. Only the index is read at start. An execution has no file before its first events are written.
+ * The executions of one state machine on disk. An index holds their names, inputs and statuses; a file per execution
+ * has a JSON line for its start, each event and its end. Only the index is read at start. An execution has no file
+ * before its first events are written.
  */
 export interface ExecutionStore {
   find(name: string): ExecutionSummary | undefined;

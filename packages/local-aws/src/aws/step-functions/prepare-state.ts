@@ -97,7 +97,7 @@ const prepareWait = (state: Json): Json => {
       ...valueOrPath(state, 'Timestamp', 'timestamp'),
       ...(state.InputPath === undefined ? {} : { 'input.$': '$' }),
     },
-    // The output is the state's input; with an InputPath, what the path selects, which the handler returns.
+    // The output is the state's input, or the part that InputPath selects, which the handler returns.
     ...(state.InputPath === undefined ? { ResultPath: null } : {}),
   };
 };

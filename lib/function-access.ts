@@ -1,0 +1,171 @@
+import { CLIP_PREFIX, OUTPUT_PREFIX, REQUEST_INDEXES } from '../core/table/keys.ts';
+import type { ApiEndpoints } from './api-endpoints.ts';
+import type { ClipMeasuring } from './clip-measuring.ts';
+import { bindGuardrail } from './content-filter.ts';
+import type { StackContext } from './context.ts';
+import type { DataStore } from './data-store.ts';
+import type { FileDelivery } from './file-delivery.ts';
+import type { HttpApi } from './http-api.ts';
+import type { LedgerVerification } from './ledger-verification.ts';
+import type { ProviderSecrets } from './provider-secrets.ts';
+import type { Reconciler } from './reconciler.ts';
+import type { ServiceFunction } from './service-function.ts';
+import type { Settings } from './settings.ts';
+import { TABLE_ACCESS } from './table-access.ts';
+import type { Workflow } from './workflow.ts';
+import type {
+  EXPIRY_DEFINITION,
+  generationDefinition,
+  WEBHOOK_DELIVERY_DEFINITION,
+} from './workflow-definitions.ts';
+
+/** The functions of all workflows' tasks, by file name. */
+type Tasks = Record<
+  | keyof ReturnType<typeof generationDefinition>['tasks']
+  | keyof (typeof EXPIRY_DEFINITION)['tasks']
+  | keyof (typeof WEBHOOK_DELIVERY_DEFINITION)['tasks']
+  | keyof LedgerVerification['workflow']['tasks'],
+  ServiceFunction
+>;
+
+/** The entries of a record, none of them undefined. */
+export const entriesOf = <Name extends string, Value>(
+  record: Partial<Record<Name, Value>>,
+): [Name, Value][] => Object.entries(record) as [Name, Value][];
+
+/** Every function by its name, and those that share access in groups. */
+export const groupFunctions = (
+  api: ApiEndpoints['functions'],
+  task: Tasks,
+  { reconcile, reconcileLost }: Reconciler,
+  { measureClips }: ClipMeasuring,
+) => {
+  const pollers = [api['get-video'], api['receive-callback'], task['await-provider'], reconcile];
+  return {
+    api,
+    task,
+    reconcile,
+    reconcileLost,
+    measureClips,
+    all: {
+      ...api,
+      ...task,
+      reconcile,
+      'reconcile-lost': reconcileLost,
+      'measure-clips': measureClips,
+    },
+    creators: [api['create-generation'], api['create-video']],
+    readers: [api['get-generation'], api['get-video'], api['list-generations']],
+    deleters: [api['delete-generation'], api['bulk-delete-generations'], api['delete-end-user']],
+    /** End requests. */
+    finishers: [task['settle-request'], task['fail-request'], reconcile, reconcileLost],
+    /** Query providers about tasks. */
+    pollers,
+    providerCallers: [...pollers, task['query-provider'], task['dispatch-request']],
+    /** Find the gates of the providers' routes, and call no provider. */
+    admitters: [task['await-capacity'], task['fail-request'], reconcileLost],
+  };
+};
+type Functions = ReturnType<typeof groupFunctions>;
+
+/** Lets functions read and write their items of the table and query its indexes. */
+export const bindTable = (dataStore: DataStore, { all, api, task, reconcile }: Functions): void => {
+  for (const [name, access] of entriesOf(TABLE_ACCESS)) dataStore.bindItems(all[name], access);
+  dataStore.bindRequestIndexes(api['list-generations'], ...Object.values(REQUEST_INDEXES));
+  dataStore.bindRequestIndexes(api['delete-end-user'], REQUEST_INDEXES.byEndUser);
+  dataStore.bindRequestIndexes(task['verify-ledgers'], REQUEST_INDEXES.byAccount);
+  dataStore.bindListing(api['list-end-users'], 'endUserLists');
+  dataStore.bindListing(reconcile, 'dueLists');
+  dataStore.bindListing(reconcile, 'gateList');
+  dataStore.bindListing(task['list-expired-requests'], 'expiryList');
+  dataStore.bindRequestIndexes(reconcile, REQUEST_INDEXES.byEndUser);
+  dataStore.bindListing(task['list-ledgers'], 'accountList');
+};
+
+/** Lets functions store, copy and remove files. */
+export const bindFiles = (
+  dataStore: DataStore,
+  { task, deleters, reconcile, reconcileLost, measureClips }: Functions,
+): void => {
+  dataStore.bindFiles([task['store-outputs']], 'store', [OUTPUT_PREFIX]);
+  dataStore.bindFiles([task['store-outputs'], measureClips], 'delete', [CLIP_PREFIX]);
+  dataStore.bindFiles([measureClips], 'copy', [CLIP_PREFIX]);
+  dataStore.bindFiles([task['expire-requests']], 'delete');
+  dataStore.bindFiles([...deleters, task['fail-request'], reconcile, reconcileLost], 'remove');
+};
+
+/** Gives functions what their calls take: providers' keys, signing keys, base URLs, the content filter, the measuring of clips. */
+export const bindCalls = (
+  {
+    secrets,
+    fileDelivery,
+    httpApi,
+    clipMeasuring,
+    context,
+  }: {
+    secrets: ProviderSecrets;
+    fileDelivery: FileDelivery;
+    httpApi: HttpApi;
+    clipMeasuring: ClipMeasuring;
+    context: StackContext;
+  },
+  { api, task, creators, readers, providerCallers, admitters }: Functions,
+): void => {
+  const webhook = task['deliver-webhook'];
+  secrets.bindProviders(providerCallers);
+  secrets.bindRoutes(admitters);
+  secrets.bindProviderStatus([...creators, api['list-models']]);
+  secrets.bindCallbacks([task['dispatch-request'], api['receive-callback']]);
+  fileDelivery.bindSigning([...readers, webhook, task['dispatch-request']]);
+  httpApi.bindBaseUrl([...creators, ...readers, task['dispatch-request'], webhook]);
+  bindGuardrail(creators, context);
+  clipMeasuring.bindInvoke([api['create-video']]);
+};
+
+/** Lets functions start, wake and describe executions. */
+export const bindExecutions = (
+  {
+    generation,
+    expiry,
+    webhookDelivery,
+    reconciler,
+  }: Record<
+    'generation' | 'expiry' | 'webhookDelivery',
+    Pick<Workflow<never>, 'bindStart' | 'allowWake' | 'bindStatus'>
+  > & { reconciler: Reconciler },
+  { creators, finishers, pollers, task, reconcile, reconcileLost }: Functions,
+): void => {
+  expiry.bindStart([reconcile]);
+  webhookDelivery.bindStart(finishers);
+  generation.bindStart([...creators, reconcile]);
+  generation.allowWake([...pollers, task['await-capacity']]);
+  reconciler.allowStart({
+    'await-provider': task['await-provider'],
+    'await-capacity': task['await-capacity'],
+  });
+  generation.bindStatus([reconcile, reconcileLost]);
+};
+
+/** Tells functions the settings that they read. */
+export const bindSettings = (
+  settings: Settings,
+  { task, creators, finishers, providerCallers, reconcile, measureClips }: Functions,
+): void => {
+  const webhook = task['deliver-webhook'];
+  const timed = [task['dispatch-request'], task['query-provider'], task['store-outputs'], reconcile];
+  settings.bind(
+    timed,
+    'IMAGE_DEADLINE_SECONDS',
+    'VIDEO_DEADLINE_SECONDS',
+    'QUEUE_DEADLINE_SECONDS',
+    'POLL_INTERVAL_SECONDS',
+  );
+  settings.bind(creators, 'RETENTION_DAYS');
+  settings.bind(finishers, 'PAUSE_SECONDS');
+  settings.bind(finishers, 'OUTPUT_TTL_SECONDS');
+  settings.bind([...creators, measureClips, task['store-outputs'], webhook], 'ALLOW_PRIVATE_TARGETS');
+  const outbound = [...providerCallers, ...creators, measureClips, task['store-outputs'], webhook];
+  settings.bind([...new Set(outbound)], 'USER_AGENT');
+  settings.bind([task['dispatch-request'], reconcile], 'CALLBACK_WAIT_SECONDS');
+  settings.bind([webhook], 'WEBHOOK_RETRY_SECONDS');
+};

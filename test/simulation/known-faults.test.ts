@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Measured } from './known-faults/all.ts';
+
+const PROGRAM = fileURLToPath(new URL('known-faults/main.ts', import.meta.url));
+/** A free permit is used within this long while the loop lives. */
+const PROMISED_MS = 5_000;
+
+/** It takes some 10 s. */
+const TIMEOUT_MS = 110_000;
+
+let measured: Measured;
+
+/** Once for all, in a process of its own: the simulation replaces clock, timers and network of its process. */
+beforeAll(async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], { timeout: TIMEOUT_MS });
+  measured = JSON.parse(stdout) as Measured;
+});
+
+describe('when a gate fails just as a video is done at its provider', () => {
+  const OUTAGES = [4, 8, 15].flatMap((seconds) => [
+    { mode: 'throttles', seconds },
+    { mode: 'hangs', seconds },
+  ]);
+
+  test.each(OUTAGES)(
+    'the next request is called within 5 s of its recovery: it $mode for $seconds s',
+    ({ mode, seconds }) => {
+      const outages = measured.outages.filter((one) => one.mode === mode && one.outageSeconds === seconds);
+
+      expect(outages.length).toBeGreaterThan(1);
+      expect(outages.filter(({ calledAfterMs }) => calledAfterMs > PROMISED_MS)).toEqual([]);
+      // A gate that fails gives no permit.
+      expect(outages.filter(({ calledAfterMs }) => calledAfterMs < 0)).toEqual([]);
+    },
+  );
+});
+
+describe('when a task hangs at its provider with one of two permits', () => {
+  test('the waiting requests are called through the other permit, each within 5 s of the end of the one before', () => {
+    const { called, calledAfterMs, mostAtOnce } = measured.hanging;
+
+    expect(called).toBe(6);
+    expect(Math.max(...calledAfterMs)).toBeLessThanOrEqual(PROMISED_MS);
+    expect(mostAtOnce).toBe(2);
+  });
+});
+
+describe('when the loop dies as it lets requests in', () => {
+  const isLate = ({ lateMs, nextLateMs }: Measured['deaths'][number]): boolean =>
+    Math.max(lateMs, nextLateMs) > 0;
+
+  test('between waking a request and taking it off the queue, the next one does not wait for the 200 s in which its file is stored', () => {
+    const deaths = measured.deaths.filter(
+      ({ when, command }) => when === 'after' && command === 'SendTaskSuccessCommand',
+    );
+
+    // Of the first request and of the next.
+    expect(deaths).toHaveLength(2);
+    expect(deaths.filter(isLate)).toEqual([]);
+  });
+
+  test.each(['before', 'after'] as const)(
+    '%s any call about the queue, each is called within 5 s of its turn, or of the next run',
+    (when) => {
+      const deaths = measured.deaths.filter((death) => death.when === when);
+
+      // It reads the gate, the accounts and the waiter, takes the permit, wakes the request, and takes it off the queue: twice.
+      expect(deaths.length).toBeGreaterThanOrEqual(12);
+      expect(deaths.filter(isLate)).toEqual([]);
+    },
+  );
+});
+
+describe('when a request begins to wait between the reads of a tick', () => {
+  test('it is let in within 5 s, whichever of its own writes come between them', () => {
+    const { tornReads } = measured;
+    const reads = tornReads.filter(({ commands }) => commands.every((command) => /Get|Query/.test(command)));
+
+    // Of the gate, the accounts and the waiters, in the ticks until the loop ends.
+    expect(reads.length).toBeGreaterThanOrEqual(20);
+    expect(tornReads.filter(({ calledAfterMs }) => calledAfterMs > PROMISED_MS)).toEqual([]);
+  });
+});
+
+describe('an hour after its deletion, nothing is left', () => {
+  const NOTHING = { deletionStatus: 200, status: 404, items: [], files: [], isUnfinished: false };
+
+  test.each([20, 90, 180])(
+    'of a request whose end-user was removed while the indexes were %d s behind',
+    (lagSeconds) => {
+      const [left] = measured.indexLags.filter((one) => one.lagSeconds === lagSeconds);
+
+      expect(left).toEqual({ ...NOTHING, lagSeconds });
+    },
+  );
+
+  test('of a request whose webhook was being attempted', () => {
+    expect(measured.webhookTrace).toEqual(NOTHING);
+  });
+});
+
+describe('the daily verification of the ledgers', () => {
+  test.each([
+    { isDeleted: false, which: 'an existing request' },
+    { isDeleted: true, which: 'a deleted request' },
+  ])('finds a second refund of $which, and nothing before it', ({ isDeleted }) => {
+    const [verified] = measured.secondRefunds.filter((one) => one.isDeleted === isDeleted);
+
+    expect(verified?.before).toBe(0);
+    expect(verified?.after).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,69 @@
+import { getAccount } from '../../../core/accounts/accounts.ts';
+import { balanceChangeWrites } from '../../../core/ledger/ledger.ts';
+import { transact } from '../../../core/table/transactions.ts';
+import { machineArn } from '../aws/context-object.ts';
+import type { Deployment } from '../aws/step-functions.ts';
+import { inService, type Service } from './service.ts';
+
+const HOUR_MS = 3_600_000;
+const CLIENT = { maxTries: 1, answerMs: undefined };
+
+/** How many problems the daily verification of the ledgers found. */
+export interface Verified {
+  isDeleted: boolean;
+  before: number;
+  /** An hour later, after a second refund of the request. */
+  after: number;
+}
+
+/** A failed request is refunded twice, by hand. Before that, it was deleted or not. */
+export const measureSecondRefunds = async (deployment: Deployment): Promise<Verified[]> => {
+  const measured: Verified[] = [];
+  for (const isDeleted of [false, true]) {
+    const found: number[] = [];
+    const { before, after } = await inService(listening(deployment, found), {}, (service) =>
+      refundAgain(service, isDeleted, found),
+    );
+    measured.push({ isDeleted, before, after });
+  }
+  return measured;
+};
+
+const refundAgain = async (
+  service: Service,
+  isDeleted: boolean,
+  found: readonly number[],
+): Promise<Omit<Verified, 'isDeleted'>> => {
+  const { world, accountId, createImage, call, settled, until, record } = service;
+  const verify = async (): Promise<number> => {
+    const times = found.length;
+    const input = { stateMachineArn: machineArn('verify-ledgers'), name: `day ${times}` };
+    await settled(world.stepFunctions.send('StartExecutionCommand', input, CLIENT));
+    await until(() => found.length > times);
+    return Number(found.at(-1));
+  };
+  const requestId = await createImage('refused');
+  await until(() => record(requestId)?.status === 'failed');
+  const amountThousandths = Number(record(requestId)?.refundThousandths);
+  if (isDeleted) await call({ route: 'delete-generation', parameters: { requestId } });
+  await world.scheduler.advance(HOUR_MS);
+  const before = await verify();
+  const refund = { amountThousandths, reason: 'refund', reference: requestId } as const;
+  const account = await settled(getAccount(accountId));
+  await settled(transact(() => balanceChangeWrites(account, refund, new Date()).writes));
+  await world.scheduler.advance(HOUR_MS);
+  return { before, after: await verify() };
+};
+
+/** The deployment, with a note of the problems that each verification reports at its end. */
+const listening = ({ machines, functions }: Deployment, found: number[]): Deployment => {
+  const list = functions.get('list-ledgers');
+  if (!list) throw new Error('There is no function list-ledgers.');
+  const handler: typeof list.handler = async (event, context) => {
+    const page = await list.handler(event, context);
+    const { next, found: sum } = page as { next: string; found: { problems: number } };
+    if (next === 'stop') found.push(sum.problems);
+    return page;
+  };
+  return { machines, functions: new Map(functions).set('list-ledgers', { ...list, handler }) };
+};
