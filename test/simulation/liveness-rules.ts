@@ -128,7 +128,7 @@ export const endingProblems = (ending: Ending): string[] => {
   if (isRefused && code === 'provider_timeout') {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
-  const lateMs = ending.endedAt - deadlineOf(ending);
+  const lateMs = ending.endedAt - Math.max(deadlineOf(ending), evidence.disturbedAt);
   if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }
