@@ -56,8 +56,8 @@ export class Admission {
   private readonly world: World;
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
-  /** When an account last got or gave back a permit of a gate, by both. */
-  private readonly servedAt = new Map<string, number>();
+  /** When an account got or gave back a permit of a gate, by both: the times in the last decision, and the last before it. */
+  private readonly servedAt = new Map<string, number[]>();
   private isArmed = false;
 
   constructor(world: World) {
@@ -118,13 +118,19 @@ export class Admission {
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.
-      if (this.isRunning(id)) this.servedAt.set(`${name} ${accountId}`, now);
+      if (this.isRunning(id)) this.noteServed(`${name} ${accountId}`, now);
     }
     const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
       const next = all[index + 1];
       return next === undefined || next.at > now - DECISION_MS;
     });
     this.history.set(name, [...moments, { at: now, permits }]);
+  }
+
+  private noteServed(key: string, now: number): void {
+    const times = [...(this.servedAt.get(key) ?? []), now];
+    const before = times.findLastIndex((time) => time < now - DECISION_MS);
+    this.servedAt.set(key, times.slice(Math.max(before, 0)));
   }
 
   /** A permit was given: to one who waited, if anybody did, and to the right one. */
@@ -157,12 +163,14 @@ export class Admission {
     };
     if (moments.every(isUnfair))
       this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
-    const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
+    const timesOf = (of: string): number[] => this.servedAt.get(`${name} ${of}`) ?? [];
+    // The loop reads when accounts were served before it decides: it may not know what came since.
+    const ownServedAt = timesOf(accountId).findLast((time) => time < now - DECISION_MS) ?? 0;
     const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
       account !== accountId &&
       // The process that returned a permit may have died before it admitted the next request.
       this.world.evidence.faultAt < since &&
-      Math.max(since, servedAt(account)) + MARGIN_MS < servedAt(accountId) &&
+      Math.max(since, timesOf(account).at(-1) ?? 0) + MARGIN_MS < ownServedAt &&
       moments.every(({ permits }) => hasNone(permits, account));
     const overtaken = long.find(isOvertaken);
     if (overtaken)

@@ -118,7 +118,8 @@ export const endingProblems = (ending: Ending): string[] => {
     );
   }
   const isUnfinished = calls.some((call) => call.made?.doneAt === Number.POSITIVE_INFINITY);
-  const isOurs = evidence.faultAt >= life.acceptedAt;
+  // A write of a function that died may have been under way.
+  const isOurs = evidence.faultAt >= life.acceptedAt - MARGIN_MS;
   if (!isOurs && isUnfinished && code === 'internal_error') {
     problems.push(`[blame] ${requestId} ${how}, and its provider did not finish`);
   }
