@@ -13,10 +13,6 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'A request has an end when it is terminal, and not before: both are written at once.',
   ],
   [
-    "operand dropped in core/reconciler/look.ts placeOf: …I1SK === undefined || list === undefined || list === 'EXPIRE' => …I1SK === undefined || list === undefined",
-    'A request in the list EXPIRE has ended, and ended requests are left before: the operand is for the types.',
-  ],
-  [
     'operand dropped in core/creation/write-creation.ts writeCreation: idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE) => refusedBy(refusals, IDEMPOTENCY_WRITE)',
     'Without a key there is no such write, so nothing refuses it.',
   ],
