@@ -117,6 +117,7 @@ describe('a permit', () => {
 
   test('is not given before the pause that the provider asked for is over', () =>
     at({ maxRunning: 2 }, async (route) => {
+      await postponeStarts(route.gate.name, route.clock.now().getTime() + 500);
       await postponeStarts(route.gate.name, route.clock.now().getTime() + 3_000);
       await postponeStarts(route.gate.name, route.clock.now().getTime() + 1_000);
       route.clock.advance(2.9);
