@@ -8,7 +8,14 @@ import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
-import { type Gate, type GateState, latestStartMs, type Permit, startOf } from './gate-rules.ts';
+import {
+  type Gate,
+  type GateState,
+  isLongUnused,
+  latestStartMs,
+  type Permit,
+  startOf,
+} from './gate-rules.ts';
 import { type GateWaiter, letInWrite } from './waiters.ts';
 
 const StoredPermit = z.object({
@@ -55,8 +62,8 @@ const MAX_GUESSES = 4;
 
 /**
  * Access pattern 83: takes a permit of a gate for a newcomer, in one conditional update. Undefined when there is no room, or
- * while a request waits. Returns the permit that the request holds already. Without a limit of running
- * calls, it takes a place in time only, and no permit is stored.
+ * while a request waits. Returns the permit that the request holds already, taken anew if it may soon be taken back
+ * as unused. Without a limit of running calls, it takes a place in time only, and no permit is stored.
  */
 export const takePermit = async (
   gate: Gate,
@@ -73,13 +80,35 @@ export const takePermit = async (
       const startMs = isIdle ? nowMs : nextStartMs - stepMs(gate, entrant);
       return { permit: permitOf(entrant, nowMs, startMs), isNew: true };
     }
-    const permit = state.permits.get(entrant.requestId);
-    if (permit) return { permit, isNew: false };
+    const held = state.permits.get(entrant.requestId);
+    if (held) {
+      const permit = isLongUnused(held, nowMs) ? await renew(gate.name, entrant, held, nowMs) : held;
+      // Without it, the permit has just been taken back.
+      if (permit) return { permit, isNew: false };
+      continue;
+    }
     const isFull = gate.permits !== undefined && state.used + entrant.weight > gate.permits;
     if (isFull || state.queued !== undefined || nextStartMs > latestStartMs(gate, nowMs)) break;
     isIdle = nextStartMs <= nowMs;
   }
   return undefined;
+};
+
+/** Replaces a permit by one of the same calls that is taken now. Undefined when it has been taken back. */
+const renew = async (
+  gateName: string,
+  { requestId }: Entrant,
+  held: Permit,
+  nowMs: number,
+): Promise<Permit | undefined> => {
+  const permit = { accountId: held.accountId, weight: held.weight, takenMs: nowMs };
+  const { done } = await update(gateName, {
+    UpdateExpression: 'SET #permit = :permit',
+    ConditionExpression: '#permit.takenMs = :taken',
+    ExpressionAttributeNames: { '#permit': permitAttribute(requestId) },
+    ExpressionAttributeValues: { ':permit': permit, ':taken': held.takenMs },
+  });
+  return done ? permit : undefined;
 };
 
 const stepMs = ({ intervalMs = 0 }: Gate, { starts }: Entrant): number => Math.ceil(starts * intervalMs);

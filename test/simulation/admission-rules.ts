@@ -1,4 +1,4 @@
-import { hasRoom, runningOf } from '../../core/admission/gate-rules.ts';
+import { runningOf } from '../../core/admission/gate-rules.ts';
 import { findGate } from '../../core/admission/route-gates.ts';
 import { GATE_SORT, GATE_WAITER_PREFIX, gatePartition } from '../../core/table/keys.ts';
 import type { Item } from '../unit/fakes/expressions.ts';
@@ -16,19 +16,14 @@ export const TIGHT_ROUTES = [tightRoutes(2, 1), tightRoutes(3, 2)] as const;
 
 /** How long a decision may take, from its read of the gate to its write: a choice is fair if it was at any moment of it. */
 const DECISION_MS = 10_000;
-/**
- * How long requests may wait at an idle gate: the process that should have admitted them died, and the sweep does.
- */
-const IDLE_MS = 120_000 + 20_000;
-/** A permit is looked at when its lease has run out, by the next sweep. */
-const SWEEP_MS = 180_000;
+/** From the deployment that closes a gate until a run of the control loop, a minute later at most, has woken all that wait there. */
+const CLOSED_MS = 65_000 + MARGIN_MS;
 const LOOK_MS = 30_000;
 
 interface Permit {
   accountId: string;
   weight: number;
   takenMs: number;
-  untilMs: number;
 }
 interface Moment {
   at: number;
@@ -51,8 +46,8 @@ const nameOf = ({ PK }: Item): string => String(PK).slice(gatePartition('').leng
 /**
  * Checks the gates. Permits are counted correctly and stay within the limit. No request overtakes a waiting one. The
  * next request is the oldest of the account with the fewest running. Without faults, no account is served before an
- * account with nothing running that was served longer ago. No request waits at a gate at which nothing runs. All
- * gates are empty in the end.
+ * account with nothing running that was served longer ago. No request waits for long at a gate that is not configured
+ * any more.
  */
 export class Admission {
   readonly violations: string[] = [];
@@ -61,10 +56,8 @@ export class Admission {
   private readonly world: World;
   private readonly history = new Map<string, Moment[]>();
   private readonly waitingSince = new Map<string, number>();
-  /** When an account last got or gave back a permit of a gate, by both. */
-  private readonly servedAt = new Map<string, number>();
-  /** Since when nothing is under way at a gate. */
-  private readonly idleSince = new Map<string, number>();
+  /** When an account got or gave back a permit of a gate, by both: the times in the last decision, and the last before it. */
+  private readonly servedAt = new Map<string, number[]>();
   private isArmed = false;
 
   constructor(world: World) {
@@ -76,31 +69,17 @@ export class Admission {
     });
   }
 
-  /** Whether the reconciler finds anything to do at the gates, now or later. */
+  /** Whether the reconciler finds anything to do at the gates. A permit that nobody waits for is left alone. */
   isOpen(): boolean {
-    return this.gates().some((gate) => permitsOf(gate).size > 0 || gate.queued !== undefined);
-  }
-
-  /** Whether it does so now, by any clock. */
-  isDue(byMs: number): boolean {
-    return this.gates().some(
-      (gate) =>
-        gate.queued !== undefined || [...permitsOf(gate).values()].some(({ untilMs }) => untilMs <= byMs),
-    );
+    return this.gates().some(({ queued }) => queued !== undefined);
   }
 
   /** What is left once nothing is under way any more. */
   restProblems(): string[] {
     const { now } = this.world.scheduler;
-    const leaked = this.gates().flatMap((gate) =>
-      [...permitsOf(gate)]
-        .filter(([, { untilMs }]) => untilMs + SWEEP_MS < now)
-        .map(([requestId]) => `[leaked] ${requestId} has a permit of ${nameOf(gate)} for ever`),
-    );
-    const left = [...this.waitingSince]
-      .filter(([key, since]) => since + IDLE_MS < now && !this.isRunning(requestIn(key)))
+    return [...this.waitingSince]
+      .filter(([key, since]) => since + CLOSED_MS < now && !this.isRunning(requestIn(key)))
       .map(([key]) => `[left waiting] ${key} is there, and no execution waits`);
-    return [...leaked, ...left];
   }
 
   private gates(): Item[] {
@@ -131,8 +110,6 @@ export class Admission {
     const isMore = weight > Number(before?.used ?? 0);
     if (limit !== undefined && isMore && weight > limit)
       this.add(`[overfull] ${name} gave ${weight} of ${limit}`);
-    if (permits.size > 0) this.idleSince.delete(name);
-    else if (!this.idleSince.has(name)) this.idleSince.set(name, now);
     const known = permitsOf(before);
     for (const requestId of permits.keys()) {
       if (!known.has(requestId)) this.judgeTurn(name, requestId, before, permits.get(requestId) as Permit);
@@ -141,13 +118,19 @@ export class Admission {
     const changed = [...permits, ...known].filter(([id]) => !(permits.has(id) && known.has(id)));
     for (const [id, { accountId }] of changed) {
       // Who is chosen and does not wait any more was not served.
-      if (this.isRunning(id)) this.servedAt.set(`${name} ${accountId}`, now);
+      if (this.isRunning(id)) this.noteServed(`${name} ${accountId}`, now);
     }
     const moments = (this.history.get(name) ?? []).filter((_one, index, all) => {
       const next = all[index + 1];
       return next === undefined || next.at > now - DECISION_MS;
     });
     this.history.set(name, [...moments, { at: now, permits }]);
+  }
+
+  private noteServed(key: string, now: number): void {
+    const times = [...(this.servedAt.get(key) ?? []), now];
+    const before = times.findLastIndex((time) => time < now - DECISION_MS);
+    this.servedAt.set(key, times.slice(Math.max(before, 0)));
   }
 
   /** A permit was given: to one who waited, if anybody did, and to the right one. */
@@ -180,12 +163,14 @@ export class Admission {
     };
     if (moments.every(isUnfair))
       this.add(`[unfair] ${requestId} came before an account with fewer running at ${name}`);
-    const servedAt = (of: string): number => this.servedAt.get(`${name} ${of}`) ?? 0;
+    const timesOf = (of: string): number[] => this.servedAt.get(`${name} ${of}`) ?? [];
+    // The loop reads when accounts were served before it decides: it may not know what came since.
+    const ownServedAt = timesOf(accountId).findLast((time) => time < now - DECISION_MS) ?? 0;
     const isOvertaken = ({ account, since }: { account: string; since: number }): boolean =>
       account !== accountId &&
       // The process that returned a permit may have died before it admitted the next request.
       this.world.evidence.faultAt < since &&
-      Math.max(since, servedAt(account)) + MARGIN_MS < servedAt(accountId) &&
+      Math.max(since, timesOf(account).at(-1) ?? 0) + MARGIN_MS < ownServedAt &&
       moments.every(({ permits }) => hasNone(permits, account));
     const overtaken = long.find(isOvertaken);
     if (overtaken)
@@ -205,21 +190,9 @@ export class Admission {
   }
 
   private look(): void {
-    const { evidence, scheduler } = this.world;
     for (const [key, since] of this.waitingSince) {
       const name = key.slice(gatePartition('').length, key.indexOf('|'));
-      const gate = findGate(name);
-      if (!gate) this.lookAtClosed(key, name, since);
-      const item = this.gates().find((one) => nameOf(one) === name);
-      this.lookAtTurn(requestIn(key), item);
-      const isPaused =
-        gate && !hasRoom(gate, { used: 0, nextStartMs: Number(item?.nextStartMs ?? 0) }, 1, scheduler.now);
-      const idleSince = this.idleSince.get(name);
-      if (isPaused || idleSince === undefined || !this.isRunning(requestIn(key))) continue;
-      const from = Math.max(since, idleSince, Number(item?.nextStartMs ?? 0), evidence.disturbedAt);
-      if (scheduler.now - from > IDLE_MS) {
-        this.add(`[idle gate] ${key} waits for ${scheduler.now - from} ms, and nothing runs`);
-      }
+      if (!findGate(name)) this.lookAtClosed(key, name, since);
     }
   }
 
@@ -227,20 +200,8 @@ export class Admission {
   private lookAtClosed(key: string, name: string, since: number): void {
     const { evidence, scheduler } = this.world;
     const forMs = scheduler.now - Math.max(since, evidence.deployedAt, evidence.disturbedAt);
-    if (forMs > IDLE_MS && this.isRunning(requestIn(key))) {
+    if (forMs > CLOSED_MS && this.isRunning(requestIn(key))) {
       this.add(`[not drained] ${key} waits for ${forMs} ms, and no model leads to ${name}`);
-    }
-  }
-
-  /** A request whose turn came is woken, by the sweep if whoever gave it the permit died. */
-  private lookAtTurn(requestId: string, gate: Item | undefined): void {
-    const { evidence, scheduler } = this.world;
-    const permit = permitsOf(gate).get(requestId);
-    const execution = this.world.stepFunctions.executionOf(requestId);
-    if (!permit || execution?.status !== 'RUNNING' || execution.state !== 'Wait for capacity') return;
-    const forMs = scheduler.now - Math.max(permit.takenMs, execution.enteredAt, evidence.disturbedAt);
-    if (forMs > SWEEP_MS + MARGIN_MS) {
-      this.add(`[asleep] ${requestId} waits for ${forMs} ms with a permit of ${gate && nameOf(gate)}`);
     }
   }
 

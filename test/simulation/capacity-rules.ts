@@ -8,8 +8,8 @@ import { isTerminal, type Life, type Witness } from './witness.ts';
 import type { World } from './world.ts';
 
 /**
- * How long capacity may stay unused while a request waits for it: while the control loop lives and nothing is wrong, from its death on,
- * and in all, if a run dies, the next one goes on a minute later and meets a fault.
+ * How long capacity may stay unused while a request waits for it: in undisturbed time of the control loop, after the loop's death, and
+ * in all. A run may die and the next one meet a fault.
  */
 const UNUSED_MS = { alive: 5_000, dead: 65_000, atWorst: 130_000 } as const;
 /** How long functions take to start: one to give a permit back, one to let the next request in. */
@@ -34,8 +34,8 @@ interface Free {
 
 /**
  * Checks that capacity is used, from the calls running at the providers and not from the service's own counts. While
- * a route has room for a waiting request, a request is admitted within 5 s of the control loop's running time, and
- * within 65 s in any case.
+ * a route has room for every request that waits there, a request is admitted within 5 s of the control loop's running
+ * time, and within 65 s of the loop's death.
  */
 export class Capacity {
   readonly violations: string[] = [];
@@ -146,7 +146,10 @@ export class Capacity {
     const waiters = new Map<string, { route: Route; widest: number }>();
     for (const [execution, name] of this.waiting) {
       if (execution.status !== 'RUNNING') this.waiting.delete(execution);
-      const route = execution.status === 'RUNNING' && limitedRoute(name);
+      const last = this.witness.lives.get(execution.name)?.last;
+      // An operator may have failed it. Its execution then waits for nothing.
+      const isWaiting = execution.status === 'RUNNING' && last !== undefined && !isTerminal(last);
+      const route = isWaiting && limitedRoute(name);
       if (!route) continue;
       const widest = Math.max(waiters.get(route.name)?.widest ?? 1, this.weightOf(execution.name, route));
       waiters.set(route.name, { route, widest });
@@ -193,7 +196,7 @@ export class Capacity {
     return Math.min(limit, life ? this.plannedCallsOf(life) : 1);
   }
 
-  /** The route of a request: that of its calls, else the one to which its model leads. */
+  /** The route of a request's calls; before the first call, the route of its model. */
   private nameOf(requestId: string): string | undefined {
     const model = String(this.witness.lives.get(requestId)?.accepted.model);
     const route = listModelRoutes()[model];

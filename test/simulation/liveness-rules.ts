@@ -118,7 +118,8 @@ export const endingProblems = (ending: Ending): string[] => {
     );
   }
   const isUnfinished = calls.some((call) => call.made?.doneAt === Number.POSITIVE_INFINITY);
-  const isOurs = evidence.faultAt >= life.acceptedAt;
+  // A write of a function that died may have been under way.
+  const isOurs = evidence.faultAt >= life.acceptedAt - MARGIN_MS;
   if (!isOurs && isUnfinished && code === 'internal_error') {
     problems.push(`[blame] ${requestId} ${how}, and its provider did not finish`);
   }
@@ -128,7 +129,7 @@ export const endingProblems = (ending: Ending): string[] => {
   if (isRefused && code === 'provider_timeout') {
     problems.push(`[pauses] ${requestId} ${how}, and its provider refused us`);
   }
-  const lateMs = ending.endedAt - deadlineOf(ending);
+  const lateMs = ending.endedAt - Math.max(deadlineOf(ending), evidence.disturbedAt);
   if (!isOurs && code === 'provider_timeout' && lateMs > LATE_MS) {
     problems.push(`[late end] ${requestId} ${how} ${lateMs} ms after its deadline`);
   }

@@ -83,6 +83,7 @@ export class Schedule {
   stayAway(milliseconds: number): void {
     const { evidence, scheduler } = this.world;
     this.awayUntil = scheduler.now + milliseconds;
+    this.world.disturb();
     evidence.disturbedAt = Math.max(evidence.disturbedAt, this.awayUntil);
     evidence.meetOutage(this.awayUntil);
   }
@@ -119,7 +120,7 @@ export class Schedule {
   /** Whether a request has no execution, or one that waits for news there are, or has files that have expired. */
   private isNeeded(): boolean {
     const { evidence, scheduler, stepFunctions } = this.world;
-    if (this.admission.isDue(scheduler.now) || this.hasOverdueWork()) return true;
+    if (this.admission.isOpen() || this.hasOverdueWork()) return true;
     return this.world.items('REQUEST').some((record) => {
       if (isExpiring(record)) {
         const overdueMs = scheduler.now - Date.parse(String(record.GSI1SK));
@@ -137,7 +138,7 @@ export class Schedule {
   /** Whether a list holds what is due by any clock. A run that finds nothing only reads its lists, and is left out. */
   private isAnythingDue(): boolean {
     const { scheduler, table } = this.world;
-    if (this.admission.isDue(scheduler.now + CLOCKS_APART_MS)) return true;
+    if (this.admission.isOpen()) return true;
     const by = new Date(scheduler.now + CLOCKS_APART_MS).toISOString();
     return [...table.items.values()].some(
       ({ GSI1PK, GSI1SK }) => dueListOf(String(GSI1PK)) !== undefined && String(GSI1SK) <= by,

@@ -8,4 +8,32 @@ export const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
     'boundary moved in core/creation/idempotency.ts canonicalJson: a < b => a <= b',
     'No two fields of an object have the same name.',
   ],
+  [
+    "operand dropped in core/webhooks/webhook-rules.ts webhookEventOf: (status !== 'succeeded' && status !== 'failed') || finishedAt === undefined => finishedAt === undefined",
+    'A request has an end when it is terminal, and not before: both are written at once.',
+  ],
+  [
+    'operand dropped in core/creation/write-creation.ts writeCreation: idempotency && refusedBy(refusals, IDEMPOTENCY_WRITE) => refusedBy(refusals, IDEMPOTENCY_WRITE)',
+    'Without a key there is no such write, so nothing refuses it.',
+  ],
+  [
+    'step dropped in core/reconciler/loop.ts Run: no this.work.add([looked.due]);',
+    'The listing of the next tick has the item too.',
+  ],
+  [
+    "clause of a condition dropped in core/admission/gates.ts tryToTake: 'nextStartMs > :now AND nextStartMs <= :latest' => 'nextStartMs <= :latest'",
+    'The next start of a gate never becomes earlier, and was read as later than now.',
+  ],
+  [
+    "step dropped in core/http-exchange.ts exchange: no socket.once('close', () => clearTimeout(timer));",
+    'The timer then ends an exchange that has ended.',
+  ],
+  [
+    "operand dropped in functions/events/create-signing-key.ts findPrivateKey: error instanceof Error && error.name === 'ResourceNotFoundException' => error.name === 'ResourceNotFoundException'",
+    'The SDK throws errors only: the operand is for the types.',
+  ],
+  [
+    "operand dropped in core/creation/new-request.ts pricedVideo: !rate || !('perSecond' in rate) => !('perSecond' in rate)",
+    'Both throw without a rate: a bug of the catalog, answered as an internal error.',
+  ],
 ]);

@@ -24,7 +24,18 @@ describe('a permit', () => {
       expect(await route.take('a2')).toBe('taken');
       expect(memory.calls()).toEqual({ UpdateCommand: 2 });
       expect(await route.take('a3')).toBe('refused');
+      expect(memory.calls()).toEqual({ UpdateCommand: 3 });
       expect(await route.holders()).toEqual(['a1', 'a2']);
+    }));
+
+  test('that is too far off in time is refused by one update', () =>
+    at({ requestsPerSecond: 1 }, async (route) => {
+      let taken = 0;
+      while ((await route.take(`a${taken}`)) === 'taken') taken++;
+      const { UpdateCommand: before = 0 } = memory.calls();
+
+      expect(await route.take('b1')).toBe('refused');
+      expect((memory.calls().UpdateCommand ?? 0) - before).toBe(1);
     }));
 
   test('is taken once, however often it is asked for', () =>
@@ -33,6 +44,36 @@ describe('a permit', () => {
 
       expect(await route.take('a1')).toBe('held');
       expect((await route.state()).used).toBe(1);
+    }));
+
+  test('that was long unused is taken anew when it is asked for, and so is not taken back as unused', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('b1');
+      route.clock.advance(61);
+
+      expect(await route.take('a1')).toBe('held');
+      await route.tick();
+      expect(await route.holders()).toEqual(['a1']);
+
+      route.clock.advance(61);
+      await route.tick();
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
+  test('that was taken back meanwhile is not taken anew', () =>
+    at({ maxRunning: 1 }, async (route) => {
+      await route.take('a1');
+      await route.wait('b1');
+      route.clock.advance(61);
+      let calls = 0;
+      memory.beforeCall = async () => {
+        calls++;
+        if (calls === 2) await route.leave('a1');
+      };
+
+      expect(await route.take('a1')).toBe('refused');
+      expect(await route.holders()).toEqual([]);
     }));
 
   test('of several calls needs room for all', () =>
@@ -76,6 +117,7 @@ describe('a permit', () => {
 
   test('is not given before the pause that the provider asked for is over', () =>
     at({ maxRunning: 2 }, async (route) => {
+      await postponeStarts(route.gate.name, route.clock.now().getTime() + 500);
       await postponeStarts(route.gate.name, route.clock.now().getTime() + 3_000);
       await postponeStarts(route.gate.name, route.clock.now().getTime() + 1_000);
       route.clock.advance(2.9);

@@ -55,6 +55,17 @@ describe('a clip of 14 s is that long, though it', () => {
     expect(await clipSeconds(file)).toBe(14);
   });
 
+  test('is a Matroska file whose last picture is in a block group that says how long it lasts', async () => {
+    const file = opened(await aVideo({ container: 'mkv', seconds: 5 }));
+    // A cluster at 13,000 ms with a group of one block, which lasts 1,000 ms.
+    const cluster = Buffer.from(
+      '1f43b67501ffffffffffffff' + 'e78232c8' + 'a08b' + 'a1858100008000' + '9b8203e8',
+      'hex',
+    );
+
+    expect(await clipSeconds(Buffer.concat([file, cluster]))).toBe(14);
+  });
+
   test('is a WebM whose last block alone is late', async () => {
     const file = await aVideo({ container: 'webm', seconds: 14, framesPerSecond: 1 });
     const patched = Buffer.from(file);
@@ -144,16 +155,19 @@ describe('a clip of 14 s is that long, though it', () => {
 });
 
 describe('a clip is not billed for', () => {
-  test.each(['text', 'tmcd', 'mebx'])('a longer track of %p', async (format) => {
-    const longer = await aVideo({ seconds: 14 });
-    const start = longer.indexOf('trak') - 4;
-    const track = Buffer.from(longer.subarray(start, start + longer.readUInt32BE(start)));
-    track.write('meta', track.indexOf('hdlr') + 4 + 8, 'latin1');
-    track.write(format, track.indexOf('stsd') + 4 + 12, 'latin1');
-    track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
+  test.each(['text', 'tx3g', 'wvtt', 'stpp', 'sbtt', 'c608', 'c708', 'tmcd', 'mebx', 'mett', 'metx'])(
+    'a longer track of %p',
+    async (format) => {
+      const longer = await aVideo({ seconds: 14 });
+      const start = longer.indexOf('trak') - 4;
+      const track = Buffer.from(longer.subarray(start, start + longer.readUInt32BE(start)));
+      track.write('meta', track.indexOf('hdlr') + 4 + 8, 'latin1');
+      track.write(format, track.indexOf('stsd') + 4 + 12, 'latin1');
+      track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
 
-    expect(await clipSeconds(withBoxBehind(await aVideo(), 'trak', ['moov'], track))).toBe(5);
-  });
+      expect(await clipSeconds(withBoxBehind(await aVideo(), 'trak', ['moov'], track))).toBe(5);
+    },
+  );
 
   test('the frames before the first shown one, which a decoder needs', async () => {
     const file = await aVideo({ seconds: 5.2 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { measureVideo } from '../../../../core/media/measure-video.ts';
-import { aBox, aVideo, type VideoOptions, withBox } from '../../builders/videos.ts';
+import { aBox, aVideo, type VideoOptions, withBox, withBoxBehind } from '../../builders/videos.ts';
 import { CountingFile, measure, secondsOf, sizeBefore } from '../../fakes/counting-file.ts';
 
 describe('a file that is not a video, or has no duration', () => {
@@ -44,6 +44,12 @@ describe('a file that is not a video, or has no duration', () => {
     expect(await secondsOf(file.subarray(0, fragments[2]))).toBe(2);
     await refused(file.subarray(0, (fragments[2] ?? 0) + 20)).toThrow('is cut off');
     await refused(file.subarray(0, (fragments[2] ?? 0) - 1)).toThrow('is cut off');
+  });
+
+  test('a movie with a box that is shorter than its header is refused', async () => {
+    const file = withBoxBehind(await aVideo(), 'trak', ['moov'], Buffer.from('0000000466726565', 'hex'));
+
+    await expect(measure(file)).rejects.toThrow('is damaged');
   });
 
   test('a film of sound alone is refused', async () => {

@@ -288,6 +288,19 @@ describe('a look at other work', () => {
     expect(placeOf(VIDEO_ID)).toEqual(listed('LOOK', 20));
   });
 
+  test('is done with a request that waits for its expiry by now', async () => {
+    waiting();
+    const [due] = (await listDue('LOOK', at(0), 10)).items;
+    memory.patch(requestKey(VIDEO_ID), dueListing('EXPIRE', VIDEO_ID, at(1000)));
+    const options = {
+      clock: clockAt(0),
+      providerRouteOf: leadingTo(answering(WAITING)),
+      keepGoing: () => true,
+    };
+
+    expect(due && (await lookAt(due, options))).toEqual({ kind: 'done' });
+  });
+
   test('closes a terminal request', async () => {
     putRequest(memory, aVideoRequest(ended));
     dueAt(60);

@@ -289,6 +289,19 @@ describe('what is due', () => {
     expect(placeOf(id)).toEqual(listed('LOOK', 300, id));
   });
 
+  test('is looked for in the partitions of earlier releases by the first tick alone', async () => {
+    givenWaiting(-1);
+
+    await run(finishingAt(30).routes);
+
+    const former = memory.client
+      .commandCalls(QueryCommand)
+      .filter(
+        ({ args }) => args[0].input.ExpressionAttributeValues?.[':partition'] === duePartition('LOOK', 13),
+      );
+    expect(former).toHaveLength(1);
+  });
+
   test('is 500 items at most in a run: the others stay first for the next', async () => {
     const ids = Array.from({ length: 503 }, (_, index) => givenWaiting(index - 1000));
     const { provider, routes } = finishingAt(NEVER, 10);

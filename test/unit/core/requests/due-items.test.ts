@@ -194,6 +194,10 @@ describe('listing a due item for later', () => {
 
   test.each<[string, (requestId: string) => unknown]>([
     ['was listed by another time', (id) => memory.patch(requestKey(id), { GSI1SK: at(61) })],
+    [
+      'was listed elsewhere by the same time',
+      (id) => memory.patch(requestKey(id), { ...dueListing('LOOK', id, String(stored(id)?.GSI1SK)) }),
+    ],
     ['was listed elsewhere', (id) => markProcessing(anImageRequest({ requestId: id }), at(60))],
     ['was taken off', (id) => memory.patch(requestKey(id), { GSI1PK: undefined, GSI1SK: undefined })],
     ['was removed', (id) => memory.remove(requestKey(id))],

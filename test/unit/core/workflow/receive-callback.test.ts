@@ -57,6 +57,8 @@ describe('a callback', () => {
     expect(request.attempt()).toMatchObject({ outcome: aDone('a') });
     expect(executions.woken).toEqual([{ taskToken: 'token-1', output: { result: { next: 'store' } } }]);
     expect(request.wait()).toMatchObject({ calledBackAt: at(60), queriedAt: at(60) });
+    expect(pause).not.toHaveBeenCalled();
+    expect(memory.calls()).toEqual({ GetCommand: 2, QueryCommand: 1, UpdateCommand: 3 });
   });
 
   test('for an unfinished task wakes nothing', async () => {

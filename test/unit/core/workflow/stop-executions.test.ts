@@ -3,8 +3,16 @@ import { ListExecutionsCommand, StateMachineDoesNotExist, StopExecutionCommand }
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 
-jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
-const { stopRunningExecutions } = await import('../../../../core/workflow/stop-executions.ts');
+/** What happens in each pause, which ends no sooner. */
+let inPause = (): void => undefined;
+const pause = jest.fn(async (_milliseconds: number) => {
+  await new Promise(setImmediate);
+  inPause();
+});
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
+const { stopRunningExecutions, waitForExecutions } = await import(
+  '../../../../core/workflow/stop-executions.ts'
+);
 
 const MACHINE = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
 const executions = new MemoryExecutions();
@@ -16,6 +24,8 @@ beforeEach(() => {
   executions.reset();
   executions.pageSize = 20;
   throttled = 0;
+  inPause = () => undefined;
+  pause.mockClear();
   executions.client.on(StopExecutionCommand).callsFake(async ({ executionArn }) => {
     if (throttled > 0) {
       throttled -= 1;
@@ -83,5 +93,29 @@ describe('stopping the executions of a state machine', () => {
     executions.client.on(StopExecutionCommand).rejects(new Error('no rights'));
 
     await expect(stopRunningExecutions(MACHINE, () => true)).rejects.toThrow('no rights');
+  });
+});
+
+describe('waiting for the executions of a state machine', () => {
+  const listings = () => executions.client.commandCalls(ListExecutionsCommand).length;
+
+  test('ends when none runs any more', async () => {
+    start(2);
+    inPause = () => {
+      for (const one of executions.started) one.status = 'SUCCEEDED';
+    };
+
+    await waitForExecutions(MACHINE, 60);
+
+    expect(listings()).toBe(2);
+  });
+
+  test('looks once a second, and gives up when the time is over', async () => {
+    start(1);
+
+    await waitForExecutions(MACHINE, 3);
+
+    expect(pause.mock.calls).toEqual([[1_000], [1_000], [1_000]]);
+    expect(listings()).toBe(3);
   });
 });
