@@ -86,7 +86,8 @@ export const writeCreation = async (
     const mayBeAccepted = plans > 1 || leavesOutcomeOpen(error);
     if (!mayBeAccepted || !(await findRequest(requestId))) throw error;
   }
-  return earlierId;
+  // An attempt whose answer was lost may have written the key and taken the balance: that request is this one.
+  return earlierId === requestId ? undefined : earlierId;
 };
 
 const findRepeatedRequestId = async (

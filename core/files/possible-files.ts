@@ -1,11 +1,13 @@
 import { FILE_EXTENSIONS } from '../media/file-types.ts';
 import { clipsOf, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
 import { outputObjectKey } from '../table/keys.ts';
+import { possibleClips } from './clip-keys.ts';
 
 /**
  * The object keys of all files that a request may have in the bucket, so that they can be removed without a
  * listing. Outputs on its record have a known key; for any other output, an interrupted attempt to store it
- * may have left a file with any extension of its kind. Includes the copies of its reference videos.
+ * may have left a file with any extension of its kind. Includes every copy of its reference videos: a repeated
+ * creation may have found another container at the caller's URL.
  */
 export const possibleFilesOf = (request: StoredRequest): string[] => {
   const recorded = new Map((request.outputs ?? []).map(({ index, objectKey }) => [index, objectKey]));
@@ -16,5 +18,5 @@ export const possibleFilesOf = (request: StoredRequest): string[] => {
       outputObjectKey(request.requestId, index, extension),
     );
   });
-  return [...outputs.flat(), ...clipsOf(request)];
+  return [...outputs.flat(), ...possibleClips(request.requestId, clipsOf(request).length)];
 };

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 /** Creates one image of 6 xTokens for an account as it was read. */
-const create = (seen = anAccount(), seenEndUser?: EndUser) => {
+const create = (seen = anAccount(), seenEndUser?: EndUser, key?: string) => {
   const credentials = new Set<ProviderId>(['modelstudio']);
   const facts = {
     endUser: seenEndUser,
@@ -38,7 +38,7 @@ const create = (seen = anAccount(), seenEndUser?: EndUser) => {
     pausedSeconds: undefined,
     idempotencyRecord: undefined,
   };
-  return createRequest(seen, anImageSubmission(), facts);
+  return createRequest(seen, anImageSubmission({}, { idempotencyKey: key }), facts);
 };
 
 const account = () => memory.get(accountKey(ACCOUNT_ID));
@@ -146,6 +146,22 @@ describe('a creation that races another process', () => {
     const { requestId } = (await create()).request;
 
     expect(entries()).toMatchObject([{ number: 4, reference: requestId }]);
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('with a key is no replay of itself when it was committed unheard and took the balance', async () => {
+    memory.afterTransaction = () => {
+      memory.beforeTransaction = () => {
+        memory.patch(accountKey(ACCOUNT_ID), { balanceThousandths: 0 });
+        throw cancelled('TransactionConflict');
+      };
+      throw tableError('TransactionInProgressException');
+    };
+
+    const { request, replayed } = await create(anAccount(), undefined, 'key-1');
+
+    expect(replayed).toBe(false);
+    expect(entries()).toMatchObject([{ number: 4, reference: request.requestId }]);
     expect(starts()).toHaveLength(1);
   });
 
