@@ -4,10 +4,16 @@ import { outputObjectKey } from '../table/keys.ts';
 import { possibleClips } from './clip-keys.ts';
 
 /**
+ * The object keys of all copies of its reference videos that a request may have in the bucket: a repeated creation may
+ * have found another container at the caller's URL.
+ */
+export const possibleClipsOf = (request: StoredRequest): string[] =>
+  possibleClips(request.requestId, clipsOf(request).length);
+
+/**
  * The object keys of all files that a request may have in the bucket, so that they can be removed without a
  * listing. Outputs on its record have a known key; for any other output, an interrupted attempt to store it
- * may have left a file with any extension of its kind. Includes every copy of its reference videos: a repeated
- * creation may have found another container at the caller's URL.
+ * may have left a file with any extension of its kind. Includes the copies of its reference videos.
  */
 export const possibleFilesOf = (request: StoredRequest): string[] => {
   const recorded = new Map((request.outputs ?? []).map(({ index, objectKey }) => [index, objectKey]));
@@ -18,5 +24,5 @@ export const possibleFilesOf = (request: StoredRequest): string[] => {
       outputObjectKey(request.requestId, index, extension),
     );
   });
-  return [...outputs.flat(), ...possibleClips(request.requestId, clipsOf(request).length)];
+  return [...outputs.flat(), ...possibleClipsOf(request)];
 };

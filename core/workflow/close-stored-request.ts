@@ -1,5 +1,5 @@
+import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeFilesOf } from '../files/remove-files.ts';
-import { clipsOf } from '../requests/request-rules.ts';
 import { closeRequest, type Settling } from './close-request.ts';
 
 /** Closes a terminal request that may have files. Those of a failed request are removed first. Returns as `closeRequest`. */
@@ -10,5 +10,5 @@ export const closeStoredRequest = (
   closeRequest(requestId, {
     ...settling,
     files: async (request) =>
-      request.status === 'failed' ? (await removeFilesOf(request, clipsOf(request))).complete : true,
+      request.status === 'failed' ? (await removeFilesOf(request, possibleClipsOf(request))).complete : true,
   });

@@ -1,9 +1,10 @@
 import { leaveRoute } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
+import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
-import { clipsOf, isTerminal, type StoredRequest } from '../requests/request-rules.ts';
+import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
 import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
@@ -23,7 +24,7 @@ export const failRequest = async (
 ): Promise<void> => {
   await endAsFailed(await findRequest(requestId), error, clock, { mayHaveFiles: false });
   const files = async (request: StoredRequest): Promise<boolean> =>
-    (await removeObjects(clipsOf(request))).length === 0;
+    (await removeObjects(possibleClipsOf(request))).length === 0;
   await closeRequest(requestId, { clock, files });
 };
 

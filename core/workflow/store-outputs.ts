@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { possibleFilesOf } from '../files/possible-files.ts';
+import { possibleClipsOf, possibleFilesOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -9,13 +9,7 @@ import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../outbound/http-files.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
-import {
-  clipsOf,
-  isTerminal,
-  maxOutputs,
-  type StoredOutput,
-  type StoredRequest,
-} from '../requests/request-rules.ts';
+import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/requests.ts';
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
@@ -80,7 +74,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
     if (await recordOutputs(requestId, outputs)) {
       reportUsage(request, latestAttempts(attempts).values());
       // The provider has made all that it will, and needs them no more.
-      await removeObjects(clipsOf(request));
+      await removeObjects(possibleClipsOf(request));
       return;
     }
   }
