@@ -1,13 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod/mini';
 import { batchGetAll } from '../table/batches.ts';
 import { GATE_LISTING_PARTITION, gateKey, gateListing } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { queryAll } from '../table/queries.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
-import { refusedBy, type TransactItem, transact, writeItem } from '../table/transactions.ts';
+import { refusedBy, type TransactItem, transact, writeOnCondition } from '../table/transactions.ts';
 import {
   type Gate,
   type GateState,
@@ -300,21 +298,16 @@ const update = async (
     'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
   >,
 ): Promise<Updated> => {
-  try {
-    const { Attributes } = await writeItem(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: gateKey(gateName),
-        ...expressions,
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return { state: toGateState(Attributes), done: true };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { state: toGateState(error.Item && unmarshall(error.Item)), done: false };
-  }
+  const { done, item } = await writeOnCondition(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: gateKey(gateName),
+      ...expressions,
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  return { state: toGateState(item), done };
 };
 
 /** Access pattern 89: gates by name, strongly consistent, in the order of the names. */

@@ -37,50 +37,40 @@ export const beginRun = (
   { ifDead = false }: { ifDead?: boolean } = {},
 ): Promise<boolean> => {
   const nowMs = now.getTime();
-  return writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: RECONCILER_RUN_KEY,
-      ...setAll({ runId, functionName, aliveUntilMs: nowMs + ALIVE_MS }, ifDead ? { ':now': nowMs } : {}),
-      ...(ifDead && { ConditionExpression: 'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now' }),
-    }),
-  );
+  return updateRun({
+    ...setAll({ runId, functionName, aliveUntilMs: nowMs + ALIVE_MS }, ifDead ? { ':now': nowMs } : {}),
+    ...(ifDead && { ConditionExpression: 'attribute_not_exists(aliveUntilMs) OR aliveUntilMs <= :now' }),
+  });
 };
 
 /** Access pattern 27: keeps this run alive, or with `isOver` ends it. False when another run has taken over. */
 export const renewRun = (runId: string, now: Date, { isOver = false } = {}): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: RECONCILER_RUN_KEY,
-      UpdateExpression: 'SET aliveUntilMs = :until',
-      ConditionExpression: 'runId = :run',
-      ExpressionAttributeValues: { ':until': now.getTime() + (isOver ? 0 : ALIVE_MS), ':run': runId },
-    }),
-  );
+  updateRun({
+    UpdateExpression: 'SET aliveUntilMs = :until',
+    ConditionExpression: 'runId = :run',
+    ExpressionAttributeValues: { ':until': now.getTime() + (isOver ? 0 : ALIVE_MS), ':run': runId },
+  });
 
 /**
  * Access pattern 28: claims the start of another run after a dead one. Of all that saw the same one dead, one gets true, and starts
  * the next.
  */
 export const claimStart = (seen: ReconcilerRun, now: Date): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: RECONCILER_RUN_KEY,
-      UpdateExpression: 'SET aliveUntilMs = :until',
-      ConditionExpression: 'aliveUntilMs = :seen',
-      ExpressionAttributeValues: { ':until': now.getTime() + ALIVE_MS, ':seen': seen.aliveUntilMs },
-    }),
-  );
+  updateRun({
+    UpdateExpression: 'SET aliveUntilMs = :until',
+    ConditionExpression: 'aliveUntilMs = :seen',
+    ExpressionAttributeValues: { ':until': now.getTime() + ALIVE_MS, ':seen': seen.aliveUntilMs },
+  });
 
 /** Access pattern 29: names the function to invoke for a run, before the first run or when its name has changed. */
 export const nameReconciler = (functionName: string): Promise<boolean> =>
-  writeUnlessRefused(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: RECONCILER_RUN_KEY,
-      UpdateExpression: 'SET functionName = :name, aliveUntilMs = if_not_exists(aliveUntilMs, :never)',
-      ExpressionAttributeValues: { ':name': functionName, ':never': 0 },
-    }),
-  );
+  updateRun({
+    UpdateExpression: 'SET functionName = :name, aliveUntilMs = if_not_exists(aliveUntilMs, :never)',
+    ExpressionAttributeValues: { ':name': functionName, ':never': 0 },
+  });
+
+/** Updates the item of the run. False when the condition refuses. */
+const updateRun = (
+  expressions: Omit<ConstructorParameters<typeof UpdateCommand>[0], 'TableName' | 'Key'>,
+): Promise<boolean> =>
+  writeUnlessRefused(new UpdateCommand({ TableName: tableName(), Key: RECONCILER_RUN_KEY, ...expressions }));
