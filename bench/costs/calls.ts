@@ -12,7 +12,7 @@ const REQUEST_EVERY_MS = 1_000;
 const REST_MS = 120_000;
 const EMAIL = 'grace@example.com';
 
-/** What a call of each kind costs, without the work that it sets off. Ends the life of the account's requests. */
+/** The cost of a call of each kind, without the work that it starts. Ends the life of the account's requests. */
 export const measureCalls = async (service: SimulatedService): Promise<Result[]> => {
   const { world, until, call, create, deployed } = service;
   const ids: string[] = [];

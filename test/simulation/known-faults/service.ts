@@ -141,8 +141,7 @@ const open = async (world: World): Promise<Service> => {
     ...{ world, accountId, call, settled, until },
     createVideo: (behaviour) =>
       create('create-video', behaviour, { model: VIDEO_MODEL, image: 'https://images.example.com/a.png' }),
-    createImage: (behaviour, more = {} as never) =>
-      create('create-generation', behaviour, { model: 'xSD4.5', ...more }),
+    createImage: (behaviour, more) => create('create-generation', behaviour, { model: 'xSD4.5', ...more }),
     record: (requestId) => table.get({ ...requestKey(requestId) }),
     calledAt: (requestId) => only(requestId)?.sentAt ?? Number.POSITIVE_INFINITY,
     calledBy: async (requestId) => {

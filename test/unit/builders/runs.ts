@@ -7,22 +7,11 @@ import { type RunOptions, runReconciler } from '../../../core/reconciler/loop.ts
 import { listDue } from '../../../core/requests/due-items.ts';
 import { toInstant } from '../../../core/time.ts';
 import { atSeconds, NOW, StoppedClock } from './clocks.ts';
+import { fakeTimeFrom } from './stop-time.ts';
 
 /** Fakes the date and the timers that a run of the reconciler waits with, from `NOW` on. */
 export const fakeTime = (): void => {
-  jest.useFakeTimers({
-    now: NOW,
-    doNotFake: [
-      'hrtime',
-      'nextTick',
-      'performance',
-      'queueMicrotask',
-      'setImmediate',
-      'clearImmediate',
-      'setInterval',
-      'clearInterval',
-    ],
-  });
+  fakeTimeFrom(NOW);
 };
 
 /** Waits in faked time. */

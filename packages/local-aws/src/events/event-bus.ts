@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { messageOf } from '../aws/errors.ts';
 import type { AsyncInvocations } from '../functions/async-invocations.ts';
 import { ACCOUNT_ID, REGION } from '../template/attributes.ts';
+import { Timers } from '../timers.ts';
 import type { AwsEvent, ExecutionTarget, RuleSpec } from '../types.ts';
 import { matchesEvent } from './pattern.ts';
 import { nextCronTime } from './schedule.ts';
@@ -45,20 +46,10 @@ const scheduledEvent = ({ arn }: RuleSpec): AwsEvent => ({
 
 /** A bus with the rules of a stack. Targets are functions, invoked asynchronously, and state machines. */
 export const createEventBus = ({ rules, invocations, startExecution }: EventBusOptions): EventBus => {
-  const timers = new Set<NodeJS.Timeout>();
-  let isClosed = false;
-
-  const after = (milliseconds: number, work: () => void) => {
-    if (isClosed) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
-    }, milliseconds).unref();
-    timers.add(timer);
-  };
+  const timers = new Timers();
 
   const fire = (rule: RuleSpec, event: AwsEvent) => {
-    if (isClosed) return;
+    if (timers.isClosed) return;
     for (const target of rule.targets) {
       const payload = 'input' in target ? target.input : event;
       invocations.add(target, payload, `rule ${rule.name}`);
@@ -76,8 +67,8 @@ export const createEventBus = ({ rules, invocations, startExecution }: EventBusO
   /** Calls `work` at `time` (epoch milliseconds), however far off. */
   const at = (time: number, work: () => void) => {
     const left = Math.max(0, time - Date.now());
-    if (left <= MAX_TIMER_MILLISECONDS) after(left, work);
-    else after(MAX_TIMER_MILLISECONDS, () => at(time, work));
+    if (left <= MAX_TIMER_MILLISECONDS) timers.after(left, work);
+    else timers.after(MAX_TIMER_MILLISECONDS, () => at(time, work));
   };
 
   const startRate = (rule: RuleSpec, everyMilliseconds: number, time: number) =>
@@ -110,10 +101,6 @@ export const createEventBus = ({ rules, invocations, startExecution }: EventBusO
         else startRate(rule, rule.schedule.everyMilliseconds, now + FIRST_RATE_MILLISECONDS);
       }
     },
-    close() {
-      isClosed = true;
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
-    },
+    close: () => timers.close(),
   };
 };

@@ -1,4 +1,5 @@
 import { messageOf, nameOf } from '../aws/errors.ts';
+import { Timers } from '../timers.ts';
 import type { InvokeFunction, RuleTarget } from '../types.ts';
 
 /** Functions invoked asynchronously: Lambda keeps the event, and repeats an invocation that fails or is throttled. */
@@ -20,17 +21,7 @@ const THROTTLED_PAUSE_MILLISECONDS = 1_000;
 
 /** Asynchronous invocations by `invoke`. An event that fails too often, or is throttled for too long, is logged and lost. */
 export const createAsyncInvocations = (invoke: InvokeFunction): AsyncInvocations => {
-  const timers = new Set<NodeJS.Timeout>();
-  let isClosed = false;
-
-  const after = (milliseconds: number, work: () => void) => {
-    if (isClosed) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
-    }, milliseconds).unref();
-    timers.add(timer);
-  };
+  const timers = new Timers();
 
   /** Why an invocation failed; undefined on success. Throttled, when the function did not start. */
   const failureOf = async (functionArn: string, payload: unknown) => {
@@ -49,9 +40,9 @@ export const createAsyncInvocations = (invoke: InvokeFunction): AsyncInvocations
     { tries, receivedAt }: { tries: number; receivedAt: number },
   ): Promise<void> => {
     const failure = await failureOf(target.functionArn, payload);
-    if (failure === undefined || isClosed) return;
+    if (failure === undefined || timers.isClosed) return;
     const again = (pause: number, tried: number) =>
-      after(pause, () => void deliver(target, payload, source, { tries: tried, receivedAt }));
+      timers.after(pause, () => void deliver(target, payload, source, { tries: tried, receivedAt }));
     const lost = (reason: string) =>
       console.error(`[events] ${source}: ${target.functionArn} ${reason}: ${failure.message}`);
 
@@ -69,12 +60,8 @@ export const createAsyncInvocations = (invoke: InvokeFunction): AsyncInvocations
 
   return {
     add(target, payload, source) {
-      if (!isClosed) void deliver(target, payload, source, { tries: 0, receivedAt: Date.now() });
+      if (!timers.isClosed) void deliver(target, payload, source, { tries: 0, receivedAt: Date.now() });
     },
-    close() {
-      isClosed = true;
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
-    },
+    close: () => timers.close(),
   };
 };
