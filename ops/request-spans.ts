@@ -16,7 +16,7 @@ import {
   latestAttempts,
   producedOutputs,
   repeatableAt,
-} from '../core/workflow/workflow-rules.ts';
+} from '../core/executions/workflow-rules.ts';
 import type { RequestReport } from './request-report.ts';
 import type { SpanOutcome, StorySpan } from './story-span.ts';
 import { tellWebhookSpans } from './webhook-spans.ts';

@@ -4,7 +4,7 @@ import { isRemoved, isTerminal } from '../core/requests/request-rules.ts';
 import { findRequest } from '../core/requests/requests.ts';
 import { type Instant, toInstant } from '../core/time.ts';
 import { newDeliverySuffix, webhookIdOf } from '../core/webhooks/webhook-rules.ts';
-import { startWebhookDelivery } from '../core/workflow/executions.ts';
+import { startWebhookDelivery } from '../core/executions/executions.ts';
 
 /** A webhook delivery that an operator started. */
 export interface QueuedWebhook {

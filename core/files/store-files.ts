@@ -8,7 +8,7 @@ import {
   videoTypeOf,
 } from '../media/measure-video.ts';
 import { UnreadableVideoError } from '../media/video-bytes.ts';
-import { FileUnavailableError } from '../outbound/http-files.ts';
+import { FileUnavailableError } from '../guarded-http/http-files.ts';
 import { removeObjects } from './remove-objects.ts';
 import { measureStoredVideo } from './stored-video.ts';
 import { type FileKind, uploadFile } from './upload.ts';

@@ -26,8 +26,8 @@ import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
-import { letIntoDispatch } from '../workflow/task-tokens.ts';
-import { hasOpenTask, isBusyAttempt, latestAttempts } from '../workflow/workflow-rules.ts';
+import { letIntoDispatch } from '../executions/task-tokens.ts';
+import { hasOpenTask, isBusyAttempt, latestAttempts } from '../executions/workflow-rules.ts';
 
 /** Most permits of a gate that are audited in one tick. */
 const AUDITED_AT_ONCE = 12;

@@ -13,13 +13,13 @@ import { type DueItem, reschedule } from '../requests/due-items.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, later, toInstant } from '../time.ts';
-import { abandonedTasks, cancelTasks } from '../workflow/cancel-tasks.ts';
-import { areFinished, wakeWhenFinished } from '../workflow/catch-up.ts';
-import { closeStoredRequest } from '../workflow/close-stored-request.ts';
-import { queryAttempts, type TaskQuery } from '../workflow/query-tasks.ts';
-import { reconcileRequest } from '../workflow/reconcile.ts';
-import { firstCallAt, latestAttempts, nextQueryMs } from '../workflow/workflow-rules.ts';
-import { workflowSettings } from '../workflow/workflow-settings.ts';
+import { abandonedTasks, cancelTasks } from '../ending/cancel-tasks.ts';
+import { areFinished, wakeWhenFinished } from '../waiting/catch-up.ts';
+import { closeStoredRequest } from '../ending/close-stored-request.ts';
+import { queryAttempts, type TaskQuery } from '../waiting/query-tasks.ts';
+import { reconcileRequest } from '../ending/end-lost-request.ts';
+import { firstCallAt, latestAttempts, nextQueryMs } from '../executions/workflow-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
 
 /** Options of a check of due work. */
 export interface LookOptions {

@@ -3,8 +3,8 @@ import middy from '@middy/core';
 import * as z from 'zod/mini';
 import { systemClock } from '../../core/clock.ts';
 import { logger } from '../../core/observability.ts';
-import { reconcileRequest } from '../../core/workflow/reconcile.ts';
-import { LOST_STATUSES } from '../../core/workflow/workflow-rules.ts';
+import { reconcileRequest } from '../../core/ending/end-lost-request.ts';
+import { LOST_STATUSES } from '../../core/executions/workflow-rules.ts';
 import { endsEarly } from '../time-limit.ts';
 
 /** The fields used of a "Step Functions Execution Status Change" event. */

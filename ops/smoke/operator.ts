@@ -11,7 +11,7 @@ import { listRequestIdsOfAccount } from '../../core/requests/account-requests.ts
 import { isTerminal } from '../../core/requests/request-rules.ts';
 import { findRequest } from '../../core/requests/requests.ts';
 import { listWebhookAttempts, type WebhookAttempt } from '../../core/webhooks/webhook-attempts.ts';
-import { failStoredRequest } from '../../core/workflow/fail-request.ts';
+import { failStoredRequest } from '../../core/ending/fail-request.ts';
 import { stopWorkflow } from '../execution-history.ts';
 import { removeAccount } from '../remove-account.ts';
 import { poll, SMOKE_EMAIL } from './smoke.ts';

@@ -7,7 +7,7 @@ import { loadUrlSigner } from '../../../core/files/signed-urls.ts';
 import { newWebhookSecret } from '../../../core/ids.ts';
 import type { EndpointName } from '../../../core/routes.ts';
 import { signatureHeaders, webhookIdOf } from '../../../core/webhooks/webhook-rules.ts';
-import { callbackUrl } from '../../../core/workflow/callback-urls.ts';
+import { callbackUrl } from '../../../core/provider-calls/callback-urls.ts';
 import { aGenerationBody, aVideoBody } from '../../unit/builders/bodies.ts';
 import { aCaller } from '../../unit/builders/callers.ts';
 import { NOW } from '../../unit/builders/clocks.ts';

@@ -29,8 +29,8 @@ describe('the clients of the service', () => {
       ['core/files/store-files.ts', 'S3Client', 'upload'],
       ['core/secrets.ts', 'SecretsManagerClient', 'secrets'],
       ['core/table/table.ts', 'DynamoDBClient', 'table'],
-      ['core/workflow/start-reconciler.ts', 'LambdaClient', 'invocations'],
-      ['core/workflow/step-functions.ts', 'SFNClient', 'stepFunctions'],
+      ['core/executions/start-reconciler.ts', 'LambdaClient', 'invocations'],
+      ['core/executions/step-functions.ts', 'SFNClient', 'stepFunctions'],
       ['functions/events/create-signing-key.ts', 'SecretsManagerClient', 'secrets'],
       ...['CloudWatchClient', 'SNSClient', 'LambdaClient', 'ServiceQuotasClient'].map((client) => [
         'ops/smoke/aws-account.ts',

@@ -10,7 +10,7 @@ import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { CLIP_PLACES } from '../../../core/creation/create-video.ts';
 import { idempotencyOf } from '../../../core/creation/idempotency.ts';
 import { currentModelSettings } from '../../../core/models/model-settings.ts';
-import { accountLimit, takePlace } from '../../../core/outbound/in-flight.ts';
+import { accountLimit, takePlace } from '../../../core/concurrency/in-flight.ts';
 import { type ItemKey, idempotencyKey, pauseKey } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';

@@ -11,7 +11,7 @@ import {
   requestKey,
 } from '../../../core/table/keys.ts';
 import { table } from '../../../core/table/table.ts';
-import { settleRequest } from '../../../core/workflow/settle-request.ts';
+import { settleRequest } from '../../../core/ending/settle-request.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
   ACCOUNT_ID,

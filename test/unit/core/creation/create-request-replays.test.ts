@@ -16,7 +16,7 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

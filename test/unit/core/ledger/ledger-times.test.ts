@@ -7,7 +7,7 @@ import type { ProviderId } from '../../../../core/provider-calls/providers.ts';
 import { getRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, ledgerPartition } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -11,8 +11,8 @@ import { insertRequestWrite } from '../../../../core/requests/requests.ts';
 import { accountKey, deletedRequestKey, ledgerEntryKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { transact } from '../../../../core/table/transactions.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { settleRequest } from '../../../../core/workflow/settle-request.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

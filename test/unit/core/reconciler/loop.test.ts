@@ -6,7 +6,7 @@ import { waitAtGate } from '../../../../core/admission/admission.ts';
 import { systemClock } from '../../../../core/clock.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
-import { findReconcilerRun } from '../../../../core/requests/reconciler-run.ts';
+import { findReconcilerRun } from '../../../../core/executions/reconciler-run.ts';
 import {
   dueListing,
   duePartition,

@@ -7,12 +7,12 @@ import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.
 import { findRequest } from '../../../../core/requests/requests.ts';
 import { accountKey, endUserKey, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { cancelTasks } from '../../../../core/workflow/cancel-tasks.ts';
-import { dispatchRequest } from '../../../../core/workflow/dispatch-request.ts';
-import { failRequest } from '../../../../core/workflow/fail-request.ts';
-import { queryProvider } from '../../../../core/workflow/query-provider.ts';
-import { settleRequest } from '../../../../core/workflow/settle-request.ts';
-import { storeOutputs } from '../../../../core/workflow/store-outputs.ts';
+import { cancelTasks } from '../../../../core/ending/cancel-tasks.ts';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { queryProvider } from '../../../../core/waiting/query-provider.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
+import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import {
   ACCOUNT_ID,
   anAccount,
