@@ -1,8 +1,21 @@
 import { askForPass, giveBack, leaveRoute, type Pass, startWith } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { requiredNumberEnv } from '../environment.ts';
-import { withClipUrls } from '../files/clip-urls.ts';
 import { Pace } from '../concurrency/pace.ts';
+import { requiredNumberEnv } from '../environment.ts';
+import { deadlineOf } from '../executions/deadline-rules.ts';
+import { type NextStep, stepAfterCalls } from '../executions/step-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
+import { withClipUrls } from '../files/clip-urls.ts';
+import {
+  firstCallAt,
+  hasOpenTask,
+  isAccepted,
+  isBusyAttempt,
+  latestAttempts,
+  repeatableAt,
+} from '../provider-calls/attempt-rules.ts';
+import { callbackUrl } from '../provider-calls/callback-urls.ts';
+import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { originOf, type ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import type { ProviderCall, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
@@ -10,23 +23,8 @@ import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { markProcessing } from '../requests/requests.ts';
 import { dueListOf } from '../table/keys.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { callbackUrl } from '../provider-calls/callback-urls.ts';
-import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { type CallRun, claimCalls, makeCalls, ProviderCallInFlightError } from './make-calls.ts';
-import {
-  deadlineOf,
-  firstCallAt,
-  hasOpenTask,
-  isAccepted,
-  isBusyAttempt,
-  latestAttempts,
-  type NextStep,
-  repeatableAt,
-  stepAfterCalls,
-  stepWhileBusy,
-  stepWhileFull,
-} from '../executions/workflow-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
+import { stepWhileBusy, stepWhileFull } from './pause-rules.ts';
 
 /** The time of a function whose limit is not known, and what is left to return and log at its end. */
 const DEFAULT_TIME_LEFT_MS = 30_000;
@@ -63,7 +61,7 @@ export const dispatchRequest = async (
   if (!request) return { next: 'stop' };
   if (isTerminal(request)) return stopped(request, clock);
   const settings = workflowSettings();
-  const stored = await Promise.all([...latestAttempts(all).values()].map((one) => recordIfDead(one, clock)));
+  const stored = await Promise.all(latestAttempts(all).map((one) => recordIfDead(one, clock)));
   const inFlight = stored.find(({ outcome }) => outcome === undefined);
   if (inFlight) throw new ProviderCallInFlightError(`Call ${inFlight.call} of ${requestId} is being made.`);
   const now = clock.now();
@@ -100,7 +98,7 @@ export const dispatchRequest = async (
   const claimed = await claimCalls(run, callsToMake(calls, stored, clock.now()));
   if (!claimed) return stopped(request, clock);
   const made = await makeCalls(claimed, run);
-  const attempts = [...latestAttempts([...stored, ...made]).values()];
+  const attempts = latestAttempts([...stored, ...made]);
   if (mode === 'asynchronous' && isAccepted(attempts)) {
     const firstLookAt = provider.callsBack(request.kind)
       ? silentUntil(clock)
@@ -159,7 +157,7 @@ const callsToMake = (
 ): { call: number; attempt: number }[] => {
   const latest = latestAttempts(stored);
   return calls.flatMap((_, call) => {
-    const last = latest.get(call);
+    const last = latest.find((attempt) => attempt.call === call);
     if (!last) return [{ call, attempt: 0 }];
     return isBusyAttempt(last) && (now === undefined || repeatableAt(last) <= toInstant(now))
       ? [{ call, attempt: last.attempt + 1 }]

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { Pace } from '../concurrency/pace.ts';
 import { keepTrying } from '../keep-trying.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
-import type { Pace } from '../concurrency/pace.ts';
+import { isBusyAttempt } from '../provider-calls/attempt-rules.ts';
 import {
   claimAttempts,
   keepAttemptAlive,
@@ -18,7 +19,7 @@ import type {
   ProviderPlan,
 } from '../provider-calls/providers.ts';
 import type { Instant } from '../time.ts';
-import { isBusyAttempt, stepWhileBusy } from '../executions/workflow-rules.ts';
+import { stepWhileBusy } from './pause-rules.ts';
 
 /** Another run of this step is making the call. The state machine retries until it is done, by this name. */
 export class ProviderCallInFlightError extends Error {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { logger } from '../observability.ts';
+import { latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
   listAttempts,
   originOf,
@@ -8,7 +9,6 @@ import {
 } from '../provider-calls/provider-attempts.ts';
 import type { CancelAnswer, ProviderRouteOf } from '../provider-calls/providers.ts';
 import { maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
-import { latestAttempts } from '../executions/workflow-rules.ts';
 
 const CANCEL_TIMEOUT_MS = 5_000;
 /** A call that is being made when its request ends has its task by then: submitting one takes 60 s at most. */
@@ -25,7 +25,7 @@ export const abandonedTasks = async (request: StoredRequest): Promise<ProviderAt
 const openAttempts = async (request: StoredRequest): Promise<ProviderAttempt[]> => {
   const gotAll = request.status === 'succeeded' && (request.outputs?.length ?? 0) >= maxOutputs(request);
   if (gotAll) return [];
-  return [...latestAttempts(await listAttempts(request.requestId)).values()].filter(
+  return latestAttempts(await listAttempts(request.requestId)).filter(
     ({ outcome, cancellation }) =>
       cancellation === undefined && (outcome === undefined || outcome.kind === 'accepted'),
   );

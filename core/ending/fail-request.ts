@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
 import { possibleClipsOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
+import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, recordOutputs } from '../requests/requests.ts';
@@ -10,7 +11,6 @@ import { closeRequest } from './close-request.ts';
 import { closeStoredRequest } from './close-stored-request.ts';
 import { type EndOptions, endRequest } from './end-request.ts';
 import { settleRequest } from './settle-request.ts';
-import { hasOpenTask, latestAttempts } from '../executions/workflow-rules.ts';
 
 /**
  * Fails a request that has no outputs, refunds it in full, removes the copies of its reference videos and
@@ -72,7 +72,7 @@ const endAsFailed = async (
 ): Promise<boolean> => {
   if (!request) return true;
   if (!isTerminal(request)) {
-    const attempts = [...latestAttempts(await listAttempts(request.requestId)).values()];
+    const attempts = latestAttempts(await listAttempts(request.requestId));
     const ending = await endRequest(request, { status: 'failed', error }, clock.now(), {
       ...options,
       mayHaveTasks: hasOpenTask(attempts),

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { requiredNumberEnv } from '../environment.ts';
 import type { Failure } from '../errors.ts';
+import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { costOf, isTerminal, maxOutputs, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest, type TerminalState } from '../requests/requests.ts';
 import { addSeconds, toInstant } from '../time.ts';
 import { closeRequest } from './close-request.ts';
 import { endRequest } from './end-request.ts';
-import { hasOpenTask, latestAttempts } from '../executions/workflow-rules.ts';
 
 const NOTHING_STORED: Failure = { code: 'internal_error', message: 'None of the outputs could be stored.' };
 
@@ -30,7 +30,7 @@ export const settleRequest = async (requestId: string, clock: Clock = systemCloc
 /** Whether outputs are missing because the provider may still work on them. */
 const isMissingTasks = async (request: StoredRequest): Promise<boolean> =>
   (request.outputs ?? []).length < maxOutputs(request) &&
-  hasOpenTask([...latestAttempts(await listAttempts(request.requestId)).values()]);
+  hasOpenTask(latestAttempts(await listAttempts(request.requestId)));
 
 const terminalStateOf = (request: StoredRequest, now: Date): TerminalState => {
   const delivered = (request.outputs ?? []).filter(({ objectKey }) => objectKey !== undefined).length;

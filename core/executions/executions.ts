@@ -5,7 +5,6 @@ import {
   type ExecutionStatus,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { FIRST_PAGE } from '../deletion/list-expired-requests.ts';
 import { type EnvironmentName, requiredEnv } from '../environment.ts';
 import { toInstant } from '../time.ts';
 import { stepFunctions } from './step-functions.ts';
@@ -34,9 +33,9 @@ type StateMachineVariable = Extract<EnvironmentName, `${string}_STATE_MACHINE_AR
 export const startWorkflow = (requestId: string): Promise<void> =>
   startOnce('GENERATION_STATE_MACHINE_ARN', requestId, { requestId });
 
-/** Starts an execution that removes the files of expired requests. It is named by an instant, so once for each. */
-export const startExpiry = (at: Date): Promise<void> =>
-  startOnce('EXPIRY_STATE_MACHINE_ARN', toInstant(at).replace(/[:.]/g, '-'), { cursor: FIRST_PAGE });
+/** Starts an execution that removes the files of expired requests from a cursor on. It is named by an instant, so once for each. */
+export const startExpiry = (at: Date, cursor: unknown): Promise<void> =>
+  startOnce('EXPIRY_STATE_MACHINE_ARN', toInstant(at).replace(/[:.]/g, '-'), { cursor });
 
 /**
  * Starts the execution that delivers a terminal request's webhook; once, unless `suffix` names another

@@ -1,6 +1,6 @@
 import { InvalidToken, SendTaskSuccessCommand, TaskDoesNotExist, TaskTimedOut } from '@aws-sdk/client-sfn';
 import { stepFunctions } from './step-functions.ts';
-import type { NextStep } from './workflow-rules.ts';
+import type { NextStep } from './step-rules.ts';
 
 /**
  * Ends the wait under a task token with the next step. False when the execution no longer waits under it.

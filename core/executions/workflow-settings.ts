@@ -1,5 +1,5 @@
 import { requiredNumberEnv } from '../environment.ts';
-import type { WorkflowSettings } from './workflow-rules.ts';
+import type { WorkflowSettings } from './deadline-rules.ts';
 
 /** The settings of the deployment, from the environment. Throws, naming the variable, when one is missing. */
 export const workflowSettings = (): WorkflowSettings => ({

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { isAnyExpired } from '../deletion/list-expired-requests.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { FIRST_PAGE, isAnyExpired } from '../deletion/list-expired-requests.ts';
 import { startExpiry } from '../executions/executions.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
 
 /**
  * Starts an execution that removes the files of expired requests, if there are any. Time is divided into spans of
@@ -16,7 +16,7 @@ export const startExpiryIfDue = async (
   try {
     if (!(await isAnyExpired(clock, from))) return;
     const spanMs = everySeconds * 500;
-    await startExpiry(new Date(Math.floor(clock.now().getTime() / spanMs) * spanMs));
+    await startExpiry(new Date(Math.floor(clock.now().getTime() / spanMs) * spanMs), FIRST_PAGE);
   } catch (error) {
     logger.error('the expiry could not be started', { error: error as Error });
     countMetric(METRIC.reconcileFailed, {});

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveOwnPermitBack } from '../admission/admission.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { inParallel } from '../concurrency/in-parallel.ts';
+import { storingEndOf } from '../executions/deadline-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
 import { possibleClipsOf, possibleFilesOf } from '../files/possible-files.ts';
 import { removeObjects } from '../files/remove-objects.ts';
 import { storeImage, storeVideo } from '../files/store-files.ts';
-import { inParallel } from '../concurrency/in-parallel.ts';
-import { countMetric, logger, METRIC } from '../observability.ts';
 import { FileUnavailableError, openFile } from '../guarded-http/http-files.ts';
+import { countMetric, logger, METRIC } from '../observability.ts';
+import { latestAttempts, producedOutputs } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isTerminal, maxOutputs, type StoredOutput, type StoredRequest } from '../requests/request-rules.ts';
@@ -14,8 +17,6 @@ import { findRequest, keepStoredOutputs, recordOutputs } from '../requests/reque
 import { outputObjectKey } from '../table/keys.ts';
 import { toInstant } from '../time.ts';
 import { usageDifference } from './usage-rules.ts';
-import { latestAttempts, producedOutputs, storingEndOf } from '../executions/workflow-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
 
 /** Each file being copied holds up to three parts of 5 MiB in memory. */
 const CONCURRENT_FILES = 4;
@@ -54,7 +55,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   if (!request || isTerminal(request) || request.outputs) return;
   // The provider has finished: its capacity is free while the files are copied.
   await giveOwnPermitBack(request, clock);
-  const produced = producedOutputs(latestAttempts(attempts).values()).slice(0, maxOutputs(request));
+  const produced = producedOutputs(latestAttempts(attempts)).slice(0, maxOutputs(request));
   const outputs = produced.map((_, index): StoredOutput => request.storedSoFar?.[index] ?? { index });
   const pending = new Set<number>();
   await inParallel(produced.entries(), CONCURRENT_FILES, async ([index, { url }]) => {
@@ -72,7 +73,7 @@ export const storeOutputs = async (requestId: string, clock: Clock = systemClock
   } else {
     for (const _ of pending) countMetric(METRIC.outputStorageFailed, {});
     if (await recordOutputs(requestId, outputs)) {
-      reportUsage(request, latestAttempts(attempts).values());
+      reportUsage(request, latestAttempts(attempts));
       // The provider has made all that it will, and needs them no more.
       await removeObjects(possibleClipsOf(request));
       return;

@@ -1,12 +1,13 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
+import { stepWhenFinished } from '../executions/step-rules.ts';
+import { wakeExecution } from '../executions/task-tokens.ts';
+import { hasOpenTask, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { keepTaskToken, type StateEntry } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { findRequestAndAttempts } from '../provider-calls/request-and-attempts.ts';
 import { isDueSoon, isTerminal } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
-import { startReconcilerIfDead } from '../executions/start-reconciler.ts';
-import { wakeExecution } from '../executions/task-tokens.ts';
-import { hasOpenTask, latestAttempts, stepWhenFinished } from '../executions/workflow-rules.ts';
 
 /** The time limit of the query that an early callback causes. */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -29,7 +30,7 @@ export const awaitProvider = async (
     await wakeExecution(taskToken, { next: 'stop' });
     return;
   }
-  const attempts = [...latestAttempts(all).values()];
+  const attempts = latestAttempts(all);
   if (!hasOpenTask(attempts)) {
     await wakeExecution(taskToken, stepWhenFinished(attempts));
     return;

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { isReconcilerAlive } from '../executions/reconciler-run.ts';
 import { logger } from '../observability.ts';
 import { claimQuery, type ProviderWait, queriedWithin } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
-import { isReconcilerAlive } from '../executions/reconciler-run.ts';
 import { isDueSoon, type StoredRequest } from '../requests/request-rules.ts';
 import { catchUp } from './catch-up.ts';
 

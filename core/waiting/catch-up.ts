@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts';
+import { stepWhenFinished } from '../executions/step-rules.ts';
+import { wakeExecution } from '../executions/task-tokens.ts';
+import { hasOpenTask } from '../provider-calls/attempt-rules.ts';
 import type { ProviderAttempt } from '../provider-calls/provider-attempts.ts';
 import { findProviderWait } from '../provider-calls/provider-waits.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { queryTasks } from './query-tasks.ts';
-import { wakeExecution } from '../executions/task-tokens.ts';
-import { hasOpenTask, stepWhenFinished } from '../executions/workflow-rules.ts';
 
 /**
  * Queries the provider on behalf of a waiting execution, and wakes it when every task has finished. Returns whether the provider answered

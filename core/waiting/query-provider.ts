@@ -1,13 +1,15 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { UNEXPECTED_ERROR } from '../errors.ts';
+import { deadlineOf } from '../executions/deadline-rules.ts';
+import { type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/step-rules.ts';
+import { workflowSettings } from '../executions/workflow-settings.ts';
+import { isAccepted } from '../provider-calls/attempt-rules.ts';
+import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal } from '../requests/request-rules.ts';
 import { findRequest, markProcessing } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
-import { recordIfDead } from '../provider-calls/dead-calls.ts';
 import { queryTasks } from './query-tasks.ts';
-import { deadlineOf, isAccepted, type NextStep, stepAfterCalls, stepWhenFinished } from '../executions/workflow-rules.ts';
-import { workflowSettings } from '../executions/workflow-settings.ts';
 
 /** A task query only reads a status: a provider that takes longer counts as not answering. */
 const QUERY_TIMEOUT_MS = 15_000;

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { TASK_REFUSED } from '../executions/step-rules.ts';
 import { countMetric, logger, METRIC } from '../observability.ts';
+import { firstCallAt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import {
   isOpenTask,
   listAttempts,
@@ -13,7 +15,6 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import type { StoredRequest } from '../requests/request-rules.ts';
 import { SECRET_MAX_AGE_SECONDS } from '../secrets.ts';
 import { addSeconds, type Instant, toInstant } from '../time.ts';
-import { firstCallAt, latestAttempts, TASK_REFUSED } from '../executions/workflow-rules.ts';
 
 /** A task is new for so long, and a provider may not know it everywhere yet. */
 const UNKNOWN_TASK_MS = 30_000;
@@ -53,7 +54,7 @@ export const queryTasks = async (
 ): Promise<TaskQueryResult> => {
   const { requestId } = request;
   const all = await listAttempts(requestId);
-  const latest = [...latestAttempts(all).values()];
+  const latest = latestAttempts(all);
   const from = firstCallAt(all);
   if (latest.some(isOpenTask)) {
     const now = clock.now();

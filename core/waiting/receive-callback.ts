@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { NotFoundError, ServiceError } from '../errors.ts';
+import { isCallbackToken } from '../provider-calls/callback-urls.ts';
 import {
   beginCallbackQuery,
   claimCallbackQuery,
@@ -10,7 +11,6 @@ import type { ProviderRouteOf } from '../provider-calls/providers.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequest } from '../requests/requests.ts';
 import { isTransient } from '../transient-errors.ts';
-import { isCallbackToken } from '../provider-calls/callback-urls.ts';
 import { catchUp } from './catch-up.ts';
 
 /** The path parameters of a callback. */

@@ -4,7 +4,7 @@ import { bugs } from '../mutant.ts';
 export const RETRIES = bugs('retries', [
   [
     'a provider call whose outcome is unknown is made again',
-    'core/executions/workflow-rules.ts',
+    'core/provider-calls/attempt-rules.ts',
     "outcome?.kind === 'busy';",
     "outcome?.kind === 'busy' || outcome?.kind === 'lost';",
   ],
@@ -52,7 +52,7 @@ export const RETRIES = bugs('retries', [
   ],
   [
     "a provider's Retry-After is ignored",
-    'core/executions/workflow-rules.ts',
+    'core/provider-calls/attempt-rules.ts',
     '(outcome.retryAfterSeconds ?? 0)',
     '0',
   ],
@@ -64,7 +64,7 @@ export const RETRIES = bugs('retries', [
   ],
   [
     'a provider that refuses us is taken for a slow one',
-    'core/executions/workflow-rules.ts',
+    'core/executions/step-rules.ts',
     'isRefusedTask(attempt) ? TASK_REFUSED : DEADLINE_FAILURE',
     'DEADLINE_FAILURE',
   ],

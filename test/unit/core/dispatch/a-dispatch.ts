@@ -1,11 +1,11 @@
 import '../../builders/environment.ts';
 import { beforeEach, jest } from '@jest/globals';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { leadingTo } from '../../builders/providers.ts';

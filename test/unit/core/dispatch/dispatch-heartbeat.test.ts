@@ -1,10 +1,10 @@
 import '../../builders/environment.ts';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';

@@ -1,12 +1,12 @@
 import '../../builders/environment.ts';
 import { describe, expect, jest, test } from '@jest/globals';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
 import { METRIC } from '../../../../core/observability.ts';
 import { keepAttemptAlive } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { toInstant } from '../../../../core/time.ts';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider } from '../../builders/providers.ts';

@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { describe, expect, test } from '@jest/globals';
-import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { callbackUrl } from '../../../../core/provider-calls/callback-urls.ts';
 import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
+import { callbackUrl } from '../../../../core/provider-calls/callback-urls.ts';
+import { dueListing, requestKey } from '../../../../core/table/keys.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aCall, aDone, aProvider } from '../../builders/providers.ts';

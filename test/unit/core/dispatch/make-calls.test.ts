@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import type { ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';

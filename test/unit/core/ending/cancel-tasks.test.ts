@@ -1,11 +1,11 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { logger } from '../../../../core/observability.ts';
 import type { CancelAnswer, Provider, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { dueListing, providerAttemptKey, requestKey } from '../../../../core/table/keys.ts';
-import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import {
   anAttempt,
   anImageRequest,

@@ -3,8 +3,12 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteRequest } from '../../../../core/deletion/delete-requests.ts';
 import { expireRequests } from '../../../../core/deletion/expire-requests.ts';
+import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
+import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
+import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
 import { METRIC } from '../../../../core/observability.ts';
 import type { VideoRequest } from '../../../../core/requests/request-rules.ts';
+import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import {
   accountKey,
   clipObjectKey,
@@ -15,10 +19,6 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
-import { dispatchRequest } from '../../../../core/dispatch/dispatch-request.ts';
-import { failRequest, failStoredRequest } from '../../../../core/ending/fail-request.ts';
-import { storeOutputs } from '../../../../core/storing/store-outputs.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

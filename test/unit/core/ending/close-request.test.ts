@@ -1,9 +1,9 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { closeRequest } from '../../../../core/ending/close-request.ts';
 import type { StoredRequest } from '../../../../core/requests/request-rules.ts';
 import { dueListing, dueListOf, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { closeRequest } from '../../../../core/ending/close-request.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anImageRequest, aVideoRequest, putRequest } from '../../builders/entities.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';

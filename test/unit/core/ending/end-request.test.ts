@@ -1,10 +1,10 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -1,17 +1,13 @@
 import '../../builders/environment.ts';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
+import { failRequest, failStoredRequest, settleOrFailRequest } from '../../../../core/ending/fail-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { keepStoredOutputs, recordOutputs } from '../../../../core/requests/requests.ts';
 import { accountKey, dueListing, endUserKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { closeStoredRequest } from '../../../../core/ending/close-stored-request.ts';
-import {
-  failRequest,
-  failStoredRequest,
-  settleOrFailRequest,
-} from '../../../../core/ending/fail-request.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

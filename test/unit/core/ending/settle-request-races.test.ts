@@ -1,11 +1,11 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput } from '../../../../core/requests/request-rules.ts';
 import { accountKey, endUserKey, ledgerPartition, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

@@ -1,6 +1,8 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { failRequest } from '../../../../core/ending/fail-request.ts';
+import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import type { Failure } from '../../../../core/errors.ts';
 import type { ImageRequest, StoredOutput, VideoRequest } from '../../../../core/requests/request-rules.ts';
 import {
@@ -12,8 +14,6 @@ import {
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
-import { failRequest } from '../../../../core/ending/fail-request.ts';
-import { settleRequest } from '../../../../core/ending/settle-request.ts';
 import { atSeconds, NOW, StoppedClock, tickingClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,

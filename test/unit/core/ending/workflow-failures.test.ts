@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { logger } from '../../../../core/observability.ts';
 import { type CaughtError, failureOfWorkflow } from '../../../../core/ending/workflow-failures.ts';
+import { logger } from '../../../../core/observability.ts';
 
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {

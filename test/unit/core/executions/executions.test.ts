@@ -30,7 +30,7 @@ describe('starting an execution', () => {
   });
 
   test('of an expiry names it by an instant, in characters that a name may have, and begins at the first page', async () => {
-    await startExpiry(AT);
+    await startExpiry(AT, { pages: 0 });
 
     expect(inputs(StartExecutionCommand)).toEqual([
       { stateMachineArn: EXPIRY, name: EXPIRY_NAME, input: '{"cursor":{"pages":0}}' },
@@ -49,7 +49,7 @@ describe('starting an execution', () => {
 
   const starts = [
     ['a request', () => startWorkflow('img_1')],
-    ['an expiry', () => startExpiry(AT)],
+    ['an expiry', () => startExpiry(AT, { pages: 0 })],
     ['a webhook delivery', () => startWebhookDelivery('img_1')],
   ] as const;
 

@@ -1,12 +1,12 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-calls/provider-attempts.ts';
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
-import { TASK_REFUSED } from '../../../../core/executions/workflow-rules.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';

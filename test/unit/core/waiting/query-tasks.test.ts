@@ -1,10 +1,10 @@
 import '../../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { TASK_REFUSED } from '../../../../core/executions/step-rules.ts';
 import type { Provider, ProviderAnswer, ProviderRouteOf } from '../../../../core/provider-calls/providers.ts';
 import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { queryTasks } from '../../../../core/waiting/query-tasks.ts';
-import { TASK_REFUSED } from '../../../../core/executions/workflow-rules.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { aVideoRequest } from '../../builders/entities.ts';
 import { aDone, leadingTo } from '../../builders/providers.ts';

@@ -1,18 +1,20 @@
 import '../../builders/environment.ts';
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { stepAfterCalls, stepWhenFinished } from '../../../../core/executions/step-rules.ts';
 import type { AttemptOutcome } from '../../../../core/provider-calls/provider-attempts.ts';
-import { ProviderCallInFlightError } from '../../../../core/dispatch/make-calls.ts';
-import {
-  latestAttempts,
-  producedOutputs,
-  stepAfterCalls,
-  stepWhenFinished,
-} from '../../../../core/executions/workflow-rules.ts';
-import { TransientError } from '../../../../functions/workflow-task.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt } from '../../builders/entities.ts';
-import { accepted, attempts, busy, CONTENT, done, ERROR, failed, lost, TIMEOUT } from '../../builders/outcomes.ts';
+import {
+  accepted,
+  attempts,
+  busy,
+  CONTENT,
+  done,
+  ERROR,
+  failed,
+  lost,
+  TIMEOUT,
+} from '../../builders/outcomes.ts';
 
 const DEADLINE = atSeconds(42).toISOString();
 
@@ -94,14 +96,6 @@ describe('the next step at the deadline', () => {
   });
 });
 
-test('outputs are listed in plan order, without those that have no file', () => {
-  expect(producedOutputs(attempts(done('a', ERROR, 'b'), failed(ERROR), lost, done('c')))).toEqual([
-    { url: 'a' },
-    { url: 'b' },
-    { url: 'c' },
-  ]);
-});
-
 describe('the next step at the deadline of a task whose state the provider refused to tell', () => {
   const refused = anAttempt({ taskId: 'task', outcome: accepted, refusedAt: NOW.toISOString() });
   const REFUSED = {
@@ -124,49 +118,4 @@ describe('the next step at the deadline of a task whose state the provider refus
   test('is to store what others produced', () => {
     expect(stepWhenFinished([refused, ...attempts(done('a'))])).toEqual({ next: 'store' });
   });
-});
-
-test('only the latest attempt of each call counts', () => {
-  const [first, second, other] = [
-    anAttempt({ call: 0, attempt: 0, outcome: { kind: 'busy', reason: '' } }),
-    anAttempt({ call: 0, attempt: 1, outcome: done('a') }),
-    anAttempt({ call: 1, attempt: 0, outcome: lost }),
-  ] as const;
-
-  expect(latestAttempts([first, second, other])).toEqual(
-    new Map([
-      [0, second],
-      [1, other],
-    ]),
-  );
-});
-
-describe('the names of errors', () => {
-  type Routes = Record<string, { Retry?: { ErrorEquals: string[] }[]; Catch?: { ErrorEquals: string[] }[] }>;
-  const routedBy = (file: string): string[] => {
-    const text = readFileSync(new URL(`../../../../statemachines/${file}.asl.json`, import.meta.url), 'utf8');
-    const { States } = JSON.parse(text) as { States: Routes };
-    const names = Object.values(States)
-      .flatMap(({ Retry = [], Catch = [] }) => [...Retry, ...Catch])
-      .flatMap(({ ErrorEquals }) => ErrorEquals)
-      .filter((name) => !/^(States|Lambda|Sandbox|Runtime)\./.test(name));
-    return [...new Set(names)].sort();
-  };
-  const errors = {
-    generation: [new ProviderCallInFlightError(), new TransientError()],
-    expiry: [new TransientError()],
-    'webhook-delivery': [new TransientError()],
-  };
-
-  test.each(Object.entries(errors))('are exactly those by which %s retries', (file, thrown) => {
-    expect(routedBy(file)).toEqual(thrown.map(({ name }) => name).sort());
-  });
-
-  test.each(Object.values(errors).flatMap((thrown) => thrown.map((error) => [error.name, error] as const)))(
-    'are literals: %s is not taken from its class, which a bundle renames',
-    (name, error) => {
-      expect(Object.hasOwn(error, 'name')).toBe(true);
-      expect(String(error.constructor)).toMatch(new RegExp(`name\\s*=\\s*['"]${name}['"]`));
-    },
-  );
 });
