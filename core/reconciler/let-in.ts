@@ -21,13 +21,13 @@ import {
   removeWaitingAccount,
 } from '../admission/waiters.ts';
 import type { Clock } from '../clock.ts';
+import { letIntoDispatch } from '../executions/task-tokens.ts';
 import { logger } from '../observability.ts';
+import { hasOpenTask, isBusyAttempt, latestAttempts } from '../provider-calls/attempt-rules.ts';
 import { listAttempts } from '../provider-calls/provider-attempts.ts';
 import { isTerminal, type StoredRequest } from '../requests/request-rules.ts';
 import { findRequests, lookAtQueued } from '../requests/requests.ts';
 import { toInstant } from '../time.ts';
-import { letIntoDispatch } from '../workflow/task-tokens.ts';
-import { hasOpenTask, isBusyAttempt, latestAttempts } from '../workflow/workflow-rules.ts';
 
 /** Most permits of a gate that are audited in one tick. */
 const AUDITED_AT_ONCE = 12;
@@ -144,7 +144,7 @@ const takeSpareBack = async (
 
 const holderOf = async (request: StoredRequest): Promise<PermitHolder> => {
   const isEnded = isTerminal(request);
-  const attempts = isEnded ? [] : [...latestAttempts(await listAttempts(request.requestId)).values()];
+  const attempts = isEnded ? [] : latestAttempts(await listAttempts(request.requestId));
   const isToMake = attempts.length === 0 || attempts.some(isBusyAttempt);
   return {
     isEnded,
