@@ -271,7 +271,7 @@ describe('a run that dies', () => {
   });
 });
 
-describe('a full gate is audited', () => {
+describe('a gate without room for the next request is audited', () => {
   const attempt = (requestId: string, outcome: object | undefined) =>
     memory.put(
       providerAttemptKey(requestId, 0, 0),
@@ -281,6 +281,19 @@ describe('a full gate is audited', () => {
   test('and gives the permit of a request that has ended to the next at once', () =>
     at({ maxRunning: 1 }, async (route) => {
       await waitInTurn(route, 'b1');
+      endWithPermit();
+      await route.tick();
+
+      expect(route.woken).toEqual(['b1']);
+      expect(await route.holders()).toEqual(['b1']);
+    }));
+
+  test('though it has room for fewer calls than that request makes', () =>
+    at({ maxRunning: 3 }, async (route) => {
+      await route.take('a1', 2);
+      await route.wait('b1', { weight: 2 });
+      await route.tick();
+      expect(route.woken).toEqual([]);
       endWithPermit();
       await route.tick();
 
