@@ -23,9 +23,8 @@ const stackEnds = async (stackId: string): Promise<boolean> => {
 };
 
 /**
- * Custom resource that is deleted before a state machine, and stops its running executions if the state machine goes:
- * because the whole stack does, or because the stack now has another one in its place. CloudFormation would otherwise
- * wait for the executions' own ends.
+ * Custom resource that is deleted before a state machine. It stops the running executions of a state machine that goes: with
+ * the whole stack, or after another one replaced it. CloudFormation would otherwise wait for the executions' own ends.
  *
  * CloudFormation also sends `Delete` when a resource leaves the template or gets another logical id, and when an update that
  * added it rolls back. The state machine then stays, and its executions run on. Fails, having stopped nothing, when it

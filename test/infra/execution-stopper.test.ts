@@ -124,7 +124,7 @@ describe('before a state machine is deleted, its executions are stopped', () => 
     );
     const starting = [...rules, ...ofType(service.resources, 'AWS::ApiGateway::Stage')].map(([id]) => id);
 
-    expect(starting).toHaveLength(4);
+    expect(starting).toHaveLength(5);
     for (const logicalId of starting) {
       const before = createdBefore(logicalId);
       for (const [, [stopper]] of stoppers)
