@@ -13,6 +13,7 @@ import {
 } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
+import { readable } from '../table/readable.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';
@@ -26,7 +27,8 @@ export const LedgerEntry = z.object({
   accountId: z.string(),
   number: z.number(),
   type: z.enum(ENTRY_TYPES),
-  reason: z.enum(LEDGER_REASONS),
+  /** One of another version reads as an operator's. */
+  reason: z.catch(z.enum(LEDGER_REASONS), 'admin_adjustment'),
   amountThousandths: z.number(),
   balanceAfterThousandths: z.number(),
   reference: z.string(),
@@ -276,6 +278,7 @@ export const listLedgerEntries = async (
       ConsistentRead: true,
     }),
   );
-  const entries = Items.map(toLedgerEntry);
-  return pageOf(entries, request, (entries.at(-1)?.number ?? 1) > 1);
+  const entries = readable(Items, toLedgerEntry, ({ PK, SK }) => `${PK} ${SK}`);
+  const oldest = Items.at(-1);
+  return pageOf(entries, request, oldest !== undefined && oldest.SK !== ledgerEntrySort(1));
 };
