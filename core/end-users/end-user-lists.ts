@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { readable } from '../readable.ts';
 import { batchGet } from '../table/batches.ts';
 import { endUserKey, endUserListingPartition } from '../table/keys.ts';
 import { listingQuery } from '../table/listings.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { queryFrom } from '../table/queries.ts';
-import { readable } from '../table/readable.ts';
 import type { StoredItem } from '../table/table.ts';
 import { foldEmailPart } from './email-rules.ts';
 import { type EndUser, toEndUser } from './end-users.ts';

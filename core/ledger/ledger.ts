@@ -4,6 +4,7 @@ import { type Account, findAccount, getAccount, toAccount } from '../accounts/ac
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
+import { readable } from '../readable.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -13,7 +14,6 @@ import {
 } from '../table/keys.ts';
 import { findOutcome } from '../table/outcomes.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
-import { readable } from '../table/readable.ts';
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { heldElsewhere, type Refusal, type TransactItem, transact } from '../table/transactions.ts';
 import { later, toInstant } from '../time.ts';

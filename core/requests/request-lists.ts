@@ -1,11 +1,11 @@
 import { encodeTime } from 'ulid';
 import * as z from 'zod/mini';
 import { REQUEST_ID_PREFIX } from '../ids.ts';
+import { readable } from '../readable.ts';
 import { batchGet } from '../table/batches.ts';
 import { PRIMARY_KEY, REQUEST_INDEXES, requestKey, requestListing, requestPartition } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOf } from '../table/pages.ts';
 import { queryAll, queryFrom } from '../table/queries.ts';
-import { readable } from '../table/readable.ts';
 import { type StoredItem, tableName } from '../table/table.ts';
 import type { Instant } from '../time.ts';
 import { createdSince, listFilter } from './request-list-rules.ts';

@@ -1,8 +1,8 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { readable } from '../readable.ts';
 import { batchGetAll } from './batches.ts';
 import { type ItemKey, LISTING_INDEX } from './keys.ts';
 import { queryAll } from './queries.ts';
-import { readable } from './readable.ts';
 import { type StoredItem, table, tableName } from './table.ts';
 
 /** A query of one partition of the listing index, in the order of creation. */

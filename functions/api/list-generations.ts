@@ -1,8 +1,8 @@
 import { requiredEnv } from '../../core/environment.ts';
 import { loadUrlSigner } from '../../core/files/signed-urls.ts';
+import { readable } from '../../core/readable.ts';
 import { renderRecord } from '../../core/requests/render-record.ts';
 import { listImageRequests } from '../../core/requests/request-lists.ts';
-import { readable } from '../../core/table/readable.ts';
 import { apiHandler } from '../http/api-handler.ts';
 import { authorize, identifyCaller } from '../http/authorize.ts';
 import { GENERATIONS_QUERY } from '../http/queries.ts';

@@ -1,4 +1,4 @@
-import { countMetric, logger, METRIC } from '../observability.ts';
+import { countMetric, logger, METRIC } from './observability.ts';
 
 /**
  * Each item as `read` returns it, in their order. An item that `read` throws for is left out, logged by `idOf` and counted, so that

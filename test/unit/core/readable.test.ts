@@ -1,8 +1,8 @@
-import '../../builders/environment.ts';
+import '../builders/environment.ts';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { logger, METRIC } from '../../../../core/observability.ts';
-import { readable } from '../../../../core/table/readable.ts';
-import { metricsCounted } from '../../fakes/metrics.ts';
+import { logger, METRIC } from '../../../core/observability.ts';
+import { readable } from '../../../core/readable.ts';
+import { metricsCounted } from '../fakes/metrics.ts';
 
 const error = jest.spyOn(logger, 'error');
 beforeEach(() => {
