@@ -4,6 +4,7 @@ import { type Account, findAccount, getAccount, toAccount } from '../accounts/ac
 import { ConflictError } from '../errors.ts';
 import { newLedgerEntryId } from '../ids.ts';
 import { MAX_THOUSANDTHS, type Thousandths, toXTokens } from '../money.ts';
+import { readable } from '../readable.ts';
 import {
   accountKey,
   ledgerEntryKey,
@@ -26,7 +27,8 @@ export const LedgerEntry = z.object({
   accountId: z.string(),
   number: z.number(),
   type: z.enum(ENTRY_TYPES),
-  reason: z.enum(LEDGER_REASONS),
+  /** One of another version reads as an operator's. */
+  reason: z.catch(z.enum(LEDGER_REASONS), 'admin_adjustment'),
   amountThousandths: z.number(),
   balanceAfterThousandths: z.number(),
   reference: z.string(),
@@ -276,6 +278,7 @@ export const listLedgerEntries = async (
       ConsistentRead: true,
     }),
   );
-  const entries = Items.map(toLedgerEntry);
-  return pageOf(entries, request, (entries.at(-1)?.number ?? 1) > 1);
+  const entries = readable(Items, toLedgerEntry, ({ PK, SK }) => `${PK} ${SK}`);
+  const oldest = Items.at(-1);
+  return pageOf(entries, request, oldest !== undefined && oldest.SK !== ledgerEntrySort(1));
 };

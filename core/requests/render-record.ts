@@ -119,9 +119,10 @@ const outputRenderer =
     });
 
 /** The size of the stored image, or the requested size when there is no file. */
-const sizeOf = (request: ImageRequest, stored: StoredOutput): string => {
+const sizeOf = (request: ImageRequest, { width, height }: StoredOutput): string => {
+  if (width !== undefined && height !== undefined) return `${width}x${height}`;
   const asked = dimensionsOf(request.size, request.aspectRatio);
-  return `${stored.width ?? asked.width}x${stored.height ?? asked.height}`;
+  return `${width ?? asked.width}x${height ?? asked.height}`;
 };
 
 const lengthOf = ({ durationSec, resolution }: VideoRequest, stored: StoredOutput) => ({

@@ -220,6 +220,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   'events/stop-executions': {
     [`${EXPIRY} ${GENERATION} ${VERIFICATION} ${WEBHOOKS}`]: 'states:ListExecutions',
     [ALL_RUN]: 'states:StopExecution',
+    'AWS::StackId': 'cloudformation:DescribeStacks',
   },
   'events/publish-pages': { [PAGES]: 's3:PutObject' },
   'events/create-signing-key': {

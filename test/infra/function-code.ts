@@ -69,6 +69,7 @@ const ACTION_SIGNS: Record<string, RegExp> = {
   'states:ListExecutions': /\bpaginateListExecutions\d*\(|new ListExecutionsCommand\d*\(/,
   'states:StopExecution': /new StopExecutionCommand\d*\(/,
   'states:SendTaskSuccess': /new SendTaskSuccessCommand\d*\(/,
+  'cloudformation:DescribeStacks': /new DescribeStacksCommand\d*\(/,
   'lambda:InvokeFunction': /new InvokeCommand\d*\(/,
   'bedrock:ApplyGuardrail': /new ApplyGuardrailCommand\d*\(/,
 };

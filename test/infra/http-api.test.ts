@@ -28,7 +28,7 @@ const ROUTES = [
   ['POST', '/callbacks/{provider}/{requestId}/{token}', 'api/receive-callback'],
 ] as const;
 /** The functions invoked by rules, with the number of rules. */
-const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 1 };
+const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
 
 /**
  * The gateway's own errors and their codes; the defaults cover the rest. Only its refusals of a wrong method check the

@@ -34,7 +34,8 @@ const roleOf = (name: string): string => {
 };
 
 const statements = (inPolicy: (roles: { Ref: string }[]) => boolean = () => true): Statement[] =>
-  ofType(service.resources, 'AWS::IAM::Policy')
+  ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+    .flatMap((type) => ofType(service.resources, type))
     .filter(([, { Properties }]) => inPolicy(Properties.Roles))
     .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement);
 
@@ -220,7 +221,10 @@ describe('no policy of the stack', () => {
     expect(service.resources[gateway]?.Properties.ManagedPolicyArns.map(render)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs',
     ]);
-    expect(ofType(service.resources, 'AWS::IAM::ManagedPolicy')).toEqual([]);
+    // The stopper's: see `lib/execution-stopper.ts`.
+    expect(
+      ofType(service.resources, 'AWS::IAM::ManagedPolicy').map(([, { Properties }]) => Properties.Roles),
+    ).toEqual([[{ Ref: roleOf('events/stop-executions') }]]);
     expect(ofType(service.resources, 'AWS::IAM::User')).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export interface Kept {
 export const KEPT: readonly Kept[] = [
   {
     of: 'ExecutionStopperStopExecutionsFunction',
-    actions: ['states:ListExecutions', 'states:StopExecution'],
+    actions: ['cloudformation:DescribeStacks', 'states:ListExecutions', 'states:StopExecution'],
     why: 'runs when the stack is deleted',
   },
   {

@@ -84,13 +84,15 @@ describe('the state machine', () => {
     expect(others).toEqual([first, first]);
   });
 
-  test.each(['gone', 'spent'] as const)('fails when the webhook is given up: %s', async (reason) => {
-    const execution = await run(sends(step({ next: 'give-up', reason })));
+  test.each(['gone', 'spent'] as const)(
+    'ends, and not by a failure of ours, when the webhook is given up: %s',
+    async (reason) => {
+      const execution = await run(sends(step({ next: 'give-up', reason })));
 
-    expect(execution.status).toBe('FAILED');
-    expect(execution.failure?.Error).toBe('WebhookNotDelivered');
-    expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Not delivered']);
-  });
+      expect(execution.status).toBe('SUCCEEDED');
+      expect(execution.path).toEqual(['Deliver webhook', 'Choose next step', 'Not delivered']);
+    },
+  );
 
   test.each(LAMBDA_TRANSIENT_ERRORS)(
     'repeats an attempt that %s ended, and continues normally',
@@ -117,6 +119,32 @@ describe('the state machine', () => {
     const waits = execution.visits.filter(({ state }) => state === 'Wait for own fault');
     expect(waits.map(({ seconds }) => seconds)).toEqual([900, 900, 900, 900]);
     expect(execution.path.at(-1)).toBe('Delivered');
+  });
+
+  test('fails at once when its function does not exist any more', async () => {
+    const execution = await run(sends(fails('Lambda.ResourceNotFoundException')));
+
+    expect(execution.status).toBe('FAILED');
+    expect(execution.failure?.Error).toBe('FunctionNotFound');
+    expect(execution.retries).toEqual([]);
+    expect(execution.seconds).toBe(0);
+  });
+
+  test('fails within a day when it may not call its function any more', async () => {
+    const execution = await run(sends(...Array(101).fill(fails('Lambda.AWSLambdaException'))));
+
+    expect(execution.status).toBe('FAILED');
+    expect(execution.failure?.Error).toBe('FunctionNotFound');
+    // Jitter is at its maximum here: half of it on average.
+    expect(execution.seconds / 3600).toBeGreaterThan(12);
+    expect(execution.seconds / 3600).toBeLessThan(25);
+  });
+
+  test('outlasts hours in which Lambda has errors of that name', async () => {
+    const execution = await run(sends(...Array(20).fill(fails('Lambda.AWSLambdaException')), stop));
+
+    expect(execution.status).toBe('SUCCEEDED');
+    expect(execution.seconds / 3600).toBeGreaterThan(2);
   });
 
   test('times out after 14 days whatever its steps return', async () => {
@@ -173,7 +201,7 @@ describe('with the deployed function', () => {
     const execution = await deliver();
 
     expect(execution.path.at(-1)).toBe('Not delivered');
-    expect(execution.status).toBe('FAILED');
+    expect(execution.status).toBe('SUCCEEDED');
     const starts = WAITS.map((_, index) => WAITS.slice(0, index).reduce((sum, each) => sum + each, 0));
     starts.push(WAITS.reduce((sum, each) => sum + each));
     expect((await attempts()).map(({ delivery }) => delivery)).toEqual(Array(10).fill(EXECUTION));

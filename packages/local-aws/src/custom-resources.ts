@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from './aws/errors.ts';
 import { isCustomResource } from './template/attributes.ts';
 import type { CustomResourceState, Resolver, StackResource } from './template/resolver.ts';
 import type { InvokeFunction } from './types.ts';
@@ -20,7 +21,18 @@ export interface CustomResourcesOptions {
 }
 
 interface KeptResource extends CustomResourceState {
+  /** Absent in files of earlier versions. */
+  type?: string;
   properties: Record<string, unknown>;
+}
+
+/** One event for a resource's function. */
+interface Sent {
+  requestType: 'Create' | 'Update' | 'Delete';
+  logicalId: string;
+  type: string;
+  properties: Record<string, unknown>;
+  previous?: KeptResource | undefined;
 }
 
 interface ResourceResponse {
@@ -85,6 +97,9 @@ const referencesIn = (value: unknown): string[] => {
 /**
  * Creates the stack's custom resources as CloudFormation does, each after those it refers to. A resource of an earlier start is updated
  * if its properties changed, else left alone. Rejects when a function fails, refuses, or does not answer in time.
+ *
+ * Once all are made, deletes what an update left over: resources that left the template, and those whose function answered another
+ * physical id. As in CloudFormation a deletion that fails, or whose function left the template too, is logged and given up.
  */
 export const provisionCustomResources = async (options: CustomResourcesOptions): Promise<void> => {
   const { resolver, customResources, invoke, stateFile, timeoutMilliseconds = 15_000 } = options;
@@ -94,23 +109,29 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
       .filter(({ definition }) => isCustomResource(definition))
       .map((resource) => [resource.logicalId, resource] as const),
   );
-  if (pending.size === 0) return;
-
   const kept: Record<string, KeptResource> = existsSync(stateFile)
     ? JSON.parse(readFileSync(stateFile, 'utf8'))
     : {};
-  const keep = (logicalId: string, resource: KeptResource) => {
-    kept[logicalId] = resource;
+  const removed = Object.keys(kept).filter((logicalId) => !pending.has(logicalId));
+  if (pending.size + removed.length === 0) return;
+
+  const write = () => {
     writeFileSync(`${stateFile}.new`, JSON.stringify(kept, null, 2), { mode: 0o600 });
     renameSync(`${stateFile}.new`, stateFile);
   };
+  const leftOver: [logicalId: string, resource: KeptResource][] = removed.map((logicalId) => [
+    logicalId,
+    kept[logicalId] as KeptResource,
+  ]);
   const server = await startResponseServer();
 
-  const run = async (
-    { logicalId, type, properties }: StackResource,
-    resolved: Record<string, unknown>,
-    previous: KeptResource | undefined,
-  ): Promise<CustomResourceState> => {
+  const send = async ({
+    requestType,
+    logicalId,
+    type,
+    properties,
+    previous,
+  }: Sent): Promise<CustomResourceState> => {
     const { url, response } = server.expect();
     const failed = (reason: unknown) => new Error(`Custom resource ${logicalId} (${type}) failed: ${reason}`);
     const { promise: timeout, reject } = Promise.withResolvers<never>();
@@ -118,18 +139,16 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
       () => reject(failed(`no answer within ${timeoutMilliseconds / 1000} s`)),
       timeoutMilliseconds,
     );
-    const invocation = invoke(resolver.text(properties.ServiceToken), {
-      RequestType: previous ? 'Update' : 'Create',
+    const invocation = invoke(String(properties.ServiceToken), {
+      RequestType: requestType,
       ResponseURL: url,
       StackId: resolver.resolve({ Ref: 'AWS::StackId' }),
       RequestId: randomUUID(),
       LogicalResourceId: logicalId,
       ResourceType: type,
-      ResourceProperties: resolved,
-      ...(previous && {
-        PhysicalResourceId: previous.physicalResourceId,
-        OldResourceProperties: previous.properties,
-      }),
+      ResourceProperties: properties,
+      ...(previous && { PhysicalResourceId: previous.physicalResourceId }),
+      ...(requestType === 'Update' && { OldResourceProperties: previous?.properties }),
     }).then((result) => {
       // A failed function will not answer; its error says more than a timeout.
       if (result.functionError) throw failed(JSON.stringify(result.payload));
@@ -149,7 +168,7 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
   };
 
   const provision = async (resource: StackResource): Promise<void> => {
-    const { logicalId, properties, definition } = resource;
+    const { logicalId, type, properties, definition } = resource;
     if (!pending.delete(logicalId)) return;
     const before = [...referencesIn(properties), ...[definition.DependsOn ?? []].flat()];
     for (const id of before) {
@@ -158,16 +177,37 @@ export const provisionCustomResources = async (options: CustomResourcesOptions):
     }
     const resolved = asText(resolver.resolve(properties)) as Record<string, unknown>;
     const previous = kept[logicalId];
-    const state =
-      previous && isDeepStrictEqual(previous.properties, resolved)
-        ? previous
-        : await run(resource, resolved, previous);
-    customResources.set(logicalId, { physicalResourceId: state.physicalResourceId, data: state.data });
-    if (state !== previous) keep(logicalId, { ...state, properties: resolved });
+    const isUnchanged = previous && isDeepStrictEqual(previous.properties, resolved);
+    const state = isUnchanged
+      ? previous
+      : await send({
+          ...{ requestType: previous ? 'Update' : 'Create', logicalId, type, previous },
+          properties: resolved,
+        });
+    const { physicalResourceId, data } = state;
+    customResources.set(logicalId, { physicalResourceId, data });
+    if (isUnchanged) return;
+    if (previous && previous.physicalResourceId !== physicalResourceId) leftOver.push([logicalId, previous]);
+    kept[logicalId] = { physicalResourceId, data, type, properties: resolved };
+    write();
+  };
+
+  const clean = async (): Promise<void> => {
+    for (const [logicalId, previous] of leftOver) {
+      const { type = 'AWS::CloudFormation::CustomResource', properties } = previous;
+      try {
+        await send({ requestType: 'Delete', logicalId, type, properties, previous });
+      } catch (error) {
+        console.error(`[custom resources] not deleted: ${messageOf(error)}`);
+      }
+    }
+    for (const logicalId of removed) delete kept[logicalId];
+    if (removed.length > 0) write();
   };
 
   try {
     for (const resource of [...pending.values()]) await provision(resource);
+    await clean();
   } finally {
     server.close();
   }

@@ -71,6 +71,19 @@ describe('every list', () => {
 });
 
 describe('GET /v1/generations', () => {
+  test('leaves out a request that lacks what its status stands for, and shows the others', async () => {
+    const first = given();
+    given({ status: 'failed', finishedAt: NOW.toISOString() });
+    const last = given();
+
+    const { status, body } = await call(listGenerations);
+
+    expect(status).toBe(200);
+    expect(body.items.map(({ requestId }: { requestId: string }) => requestId).toSorted()).toEqual(
+      [first, last].toSorted(),
+    );
+  });
+
   const ids = async (query: Record<string, string[]>) =>
     (await call(listGenerations, query)).body.items.map(({ requestId }: ImageRequest) => requestId);
 

@@ -20,6 +20,7 @@ import { MemoryExecutions } from '../fakes/memory-executions.ts';
 import { MemoryTable } from '../fakes/memory-table.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
 
+const { deliveryStartedAt, newDeliverySuffix } = await import('../../../core/webhooks/webhook-rules.ts');
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
 const { handler } = await import('../../../functions/events/reconcile.ts');
@@ -119,6 +120,35 @@ describe('on the event of a lost execution', () => {
 
     expect(record()).toMatchObject({ status: 'failed', refundThousandths: 4_000 });
     expect(memory.get(accountKey(ACCOUNT_ID))).toMatchObject({ balanceThousandths: 104_000 });
+  });
+
+  describe("of a webhook's delivery", () => {
+    const failed = (name: string, status = 'FAILED') => {
+      const event = lost('webhook-delivery');
+      return { ...event, detail: { ...event.detail, name, status } };
+    };
+    const deliveries = () => executions.names('webhook-delivery');
+
+    test.each(['FAILED', 'TIMED_OUT'])('that %s starts another one, once for each report', async (status) => {
+      putRequest(memory, anImageRequest({ status: 'processing' }));
+      await run(failed(REQUEST_ID, status));
+      await run(failed(REQUEST_ID, status));
+
+      const [delivery = '', ...more] = deliveries();
+      expect(more).toEqual([]);
+      expect(deliveryStartedAt(delivery, { requestId: REQUEST_ID })).toBe(
+        new Date(1_795_000_060_000).toISOString(),
+      );
+      expect(executions.started[0]?.input).toEqual({ requestId: REQUEST_ID });
+      // The request itself is not touched.
+      expect(record()).toMatchObject({ status: 'processing' });
+    });
+
+    test('that was not the first one is not started again', async () => {
+      await run(failed(`${REQUEST_ID}${newDeliverySuffix(NOW)}`));
+
+      expect(deliveries()).toEqual([]);
+    });
   });
 
   test('reads no other request', async () => {

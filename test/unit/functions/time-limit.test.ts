@@ -98,6 +98,8 @@ test('the report of a lost execution is delivered again when its function is not
   const detail = {
     status: 'FAILED',
     stateMachineArn: 'any',
+    name: REQUEST_ID,
+    stopDate: 1_795_000_060_000,
     input: JSON.stringify({ requestId: REQUEST_ID }),
   };
 

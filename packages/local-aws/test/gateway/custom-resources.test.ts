@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { provisionCustomResources } from '../../src/custom-resources.ts';
 import type { TemplateResource } from '../../src/template/assembly.ts';
 import { type CustomResourceState, createResolver } from '../../src/template/resolver.ts';
@@ -130,6 +130,64 @@ describe('a custom resource', () => {
     expect((await provision({ Pair: aCustomResource({ Size: 2 }) }, answer, stateFile)).functions).toEqual(
       [],
     );
+  });
+
+  test('that its function answers under another id is deleted under the old one, after all are made', async () => {
+    const events: Event[] = [];
+    const answer = async (event: Event): Promise<InvocationResult> => {
+      events.push(event);
+      await respond(event, {
+        Status: 'SUCCESS',
+        PhysicalResourceId: `size-${event.ResourceProperties.Size}`,
+      });
+      return { payload: null };
+    };
+    const { stateFile } = await provision({ Pair: aCustomResource({ Size: 1 }) }, answer);
+
+    const made = { Pair: aCustomResource({ Size: 2 }), Last: aCustomResource({ Size: 3 }) };
+    const { customResources } = await provision(made, answer, stateFile);
+    await provision(made, answer, stateFile);
+
+    expect(events.map(({ RequestType, LogicalResourceId }) => `${RequestType} ${LogicalResourceId}`)).toEqual(
+      ['Create Pair', 'Update Pair', 'Create Last', 'Delete Pair'],
+    );
+    expect(events[3]).toMatchObject({
+      PhysicalResourceId: 'size-1',
+      ResourceType: 'Custom::Thing',
+      ResourceProperties: { Size: '1' },
+    });
+    expect(events[3]).not.toHaveProperty('OldResourceProperties');
+    expect(customResources.get('Pair')?.physicalResourceId).toBe('size-2');
+  });
+
+  test('that left the template is deleted, the last one too, and only once', async () => {
+    const { events, answer } = succeeding();
+    const { stateFile } = await provision({ Old: aCustomResource({ Size: 1 }) }, answer);
+
+    await provision({ New: aCustomResource() }, answer, stateFile);
+    await provision({}, answer, stateFile);
+    await provision({}, answer, stateFile);
+
+    expect(events.map(({ RequestType, LogicalResourceId }) => `${RequestType} ${LogicalResourceId}`)).toEqual(
+      ['Create Old', 'Create New', 'Delete Old', 'Delete New'],
+    );
+    expect(events[2]).toMatchObject({
+      PhysicalResourceId: 'physical-Old',
+      ResourceProperties: { Size: '1' },
+    });
+  });
+
+  test('that cannot be deleted is given up, and the start goes on', async () => {
+    const log = jest.spyOn(console, 'error').mockReturnValue();
+    const { stateFile } = await provision({ Old: aCustomResource() }, succeeding().answer);
+    const refuse = () => Promise.reject(new Error('Function not found'));
+
+    await provision({}, refuse, stateFile);
+    const { functions } = await provision({}, refuse, stateFile);
+
+    expect(functions).toEqual([]);
+    expect(log.mock.calls).toEqual([['[custom resources] not deleted: Function not found']]);
+    log.mockRestore();
   });
 
   test('is stored in a file that only its owner can read', async () => {

@@ -34,6 +34,16 @@ const parse = (text: string): ParsedKey => {
   return parsed;
 };
 
+test('a scope of another version gives a key nothing, and takes nothing from it', async () => {
+  const { keyId } = parse(await issue());
+  const item = memory.get(apiKeyKey(keyId)) ?? {};
+  memory.put(apiKeyKey(keyId), { ...item, scopes: ['balance:read', 'voices:write', 'models:read'] });
+
+  const [key] = await listApiKeys(ACCOUNT_ID);
+
+  expect(key?.scopes.toSorted()).toEqual(['balance:read', 'models:read']);
+});
+
 describe('creating a key', () => {
   test.each<[string, Error]>([
     [

@@ -54,6 +54,19 @@ describe('a page of the ledger', () => {
     expect(queries()).toEqual([]);
   });
 
+  test('shows a reason of another version as an adjustment, and leaves out an entry that cannot be read', async () => {
+    fill(4);
+    memory.put(ledgerEntryKey(ACCOUNT_ID, 3), { ...aLedgerEntry(3), reason: 'gift' });
+    memory.put(ledgerEntryKey(ACCOUNT_ID, 2), { ...aLedgerEntry(2), type: 'transfer' });
+
+    const { items, hasMore } = await list(1, 3, 4);
+
+    expect(items.map(({ number }) => number)).toEqual([4, 3]);
+    expect(items[1]).toMatchObject({ ...aLedgerEntry(3), reason: 'admin_adjustment' });
+    expect(hasMore).toBe(true);
+    expect((await list(2, 3, 4)).items.map(({ number }) => number)).toEqual([1]);
+  });
+
   test('holds its entries, newest first, and says exactly whether more follow', async () => {
     const pages = fc.record({
       count: fc.integer({ min: 0, max: 30 }),

@@ -128,6 +128,21 @@ describe('a list of requests', () => {
     ]);
   });
 
+  test.each<[string, Record<string, unknown>]>([
+    ['a status', { status: 'paused' }],
+    ['a kind', { kind: 'sound' }],
+    ['no account', { accountId: undefined }],
+  ])('leaves out an item that cannot be read, of %s of another version, and no other', async (_what, odd) => {
+    const [third = '', second = '', first = ''] = many(3);
+    const item = memory.get(requestKey(second)) ?? {};
+    memory.put(requestKey(second), { ...item, ...odd });
+
+    const { items, hasMore } = await list({}, 1, 2);
+    expect([items.map(({ requestId }) => requestId), hasMore]).toEqual([[third], true]);
+    expect((await list({}, 2, 2)).items.map(({ requestId }) => requestId)).toEqual([first]);
+    expect(await idsOf({ status: 'queued' })).toEqual([third, first]);
+  });
+
   test('holds images only, and only those of the account', async () => {
     const image = given(0);
     given(1, { requestId: aRequestId(atSeconds(0.001), 'vid') });

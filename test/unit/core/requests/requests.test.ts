@@ -47,6 +47,30 @@ describe('a request', () => {
     });
   });
 
+  test('of another version is read: its error as ours, its ratio as text, without what is not known', async () => {
+    given({ status: 'processing' });
+    const error = { code: 'quota_exceeded', message: 'Too much.' };
+    memory.put(requestKey(REQUEST_ID), { ...stored(), error, aspectRatio: 'cinema', mood: 'calm' });
+
+    const found = await getRequest(REQUEST_ID);
+
+    expect(found).toMatchObject({
+      error: { code: 'internal_error', message: 'Too much.' },
+      aspectRatio: 'cinema',
+    });
+    expect(found).not.toHaveProperty('mood');
+  });
+
+  test('of another version keeps what is not known when it is updated', async () => {
+    given({ status: 'queued' });
+    memory.put(requestKey(REQUEST_ID), { ...stored(), aspectRatio: 'cinema', mood: 'calm' });
+
+    await markProcessing(await getRequest(REQUEST_ID), atSeconds(60).toISOString());
+    await recordOutputs(REQUEST_ID, [aStoredOutput(0)]);
+
+    expect(stored()).toMatchObject({ status: 'processing', aspectRatio: 'cinema', mood: 'calm' });
+  });
+
   test('for a video is read as it was written', async () => {
     const video = aVideoRequest({
       status: 'succeeded',
