@@ -25,7 +25,7 @@ const patterns = partitionPatterns();
 /** The actions that each kind of access to the files takes. */
 const FILE_ACCESS = {
   store: {
-    onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:GetObject', 's3:DeleteObject'],
+    onFiles: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
     onBucket: [],
   },
   // To write without reading: this is for the function that parses what strangers send.

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   Policy,
   PolicyStatement,
@@ -32,6 +32,8 @@ export interface ServiceFunctionProps {
   timeout: Duration;
   /** Megabytes, 512 by default. CPU grows with memory. */
   memorySize?: number;
+  /** Megabytes of its disk, Lambda's 512 by default. */
+  diskMegabytes?: number;
 }
 
 /** A Lambda function with its own log group and role, on the service's runtime. */
@@ -63,7 +65,7 @@ export class ServiceFunction extends Construct {
   }
 
   private createFunction(scope: Construct): LambdaFunction {
-    const { bundle, description, timeout, memorySize = 512 } = this.props;
+    const { bundle, description, timeout, memorySize = 512, diskMegabytes } = this.props;
     const logGroup = new LogGroup(scope, 'Logs', {
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -76,6 +78,7 @@ export class ServiceFunction extends Construct {
       handler: 'index.handler',
       timeout,
       memorySize,
+      ...(diskMegabytes && { ephemeralStorageSize: Size.mebibytes(diskMegabytes) }),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
     });

@@ -16,6 +16,7 @@ export interface TaskSettings {
   timeoutSeconds: number;
   /** Megabytes, 512 by default. */
   memorySize?: number;
+  diskMegabytes?: number;
 }
 
 /** A workflow: its definition and its tasks. */
@@ -46,10 +47,10 @@ export class Workflow<Task extends string> extends Construct {
     this.arnVariable = props.arnVariable;
     const names = Object.keys(props.tasks) as Task[];
     this.tasks = functionsByName(names, (name) => {
-      const { description, timeoutSeconds, memorySize = 512 } = props.tasks[name];
+      const { timeoutSeconds, ...settings } = props.tasks[name];
       const bundle = props.bundleOf(`workflow/${name}`);
       const timeout = Duration.seconds(timeoutSeconds);
-      return new ServiceFunction(this, pascalCase(name), { bundle, description, timeout, memorySize });
+      return new ServiceFunction(this, pascalCase(name), { bundle, timeout, ...settings });
     });
     const arns = names.map(
       (name) => [`${pascalCase(name)}Arn`, this.tasks[name].lambda.functionArn] as const,

@@ -171,7 +171,7 @@ export const PERMISSIONS: Record<string, Record<string, string>> = {
   // It parses what providers' URLs serve.
   'workflow/store-outputs': {
     [itemsOf(REQUESTS)]: TASK,
-    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:GetObject s3:PutObject',
+    [OUTPUTS]: 's3:AbortMultipartUpload s3:DeleteObject s3:PutObject',
     [CLIPS]: 's3:DeleteObject',
     [itemsOf('GATE#*')]: onTable('UpdateItem'),
   },

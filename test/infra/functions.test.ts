@@ -132,6 +132,18 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+test('functions that spool videos have disks for them: five clips of 100 MiB, and one output of 2 GiB', () => {
+  const disks = NAMES.flatMap((name) => {
+    const disk = functionNamed(name).properties.EphemeralStorage;
+    return disk === undefined ? [] : [[name, disk]];
+  });
+
+  expect(disks).toEqual([
+    ['media/measure-clips', { Size: 1024 }],
+    ['workflow/store-outputs', { Size: 2560 }],
+  ]);
+});
+
 describe('reserved concurrency', () => {
   const reserved = ({ functions }: ServiceTemplate) =>
     Object.entries(functions).flatMap(([name, { properties }]) =>

@@ -156,12 +156,12 @@ describe('of the table', () => {
 });
 
 describe('what strangers send', () => {
-  /** Functions whose own code has one of these modules: a bundle names each before its code. */
+  /** Functions whose own code has or imports one of these modules. */
   const withModule = (pattern: RegExp): string[] =>
     NAMES.filter((name) => pattern.test(codeOf(name))).toSorted();
 
   test('is parsed as media only by functions that write no account, key or ledger', () => {
-    const parsers = withModule(/^\/\/ core\/media\/(measure-|isobmff|matroska)/m);
+    const parsers = withModule(/from "@generation-service\/media\/(measure-image|spooled-video)"/);
 
     expect(parsers).toEqual(['media/measure-clips', 'workflow/store-outputs']);
     for (const name of parsers) expect(resourcesWrittenBy(name)).not.toMatch(/ACCOUNT|KEY#|LEDGER|CATALOG/);

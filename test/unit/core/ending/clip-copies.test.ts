@@ -19,6 +19,7 @@ import {
   requestKey,
 } from '../../../../core/table/keys.ts';
 import { table } from '../../../../core/table/table.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 import { atSeconds, NOW, StoppedClock } from '../../builders/clocks.ts';
 import {
   ACCOUNT_ID,
@@ -33,7 +34,6 @@ import {
 import { withEnvironment } from '../../builders/environment.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
 import { aSigningKey } from '../../builders/signing-key.ts';
-import { aVideo } from '../../builders/videos.ts';
 import { MemoryBucket } from '../../fakes/memory-bucket.ts';
 import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemorySecrets } from '../../fakes/memory-secrets.ts';

@@ -3,8 +3,8 @@ import type { AwsAccount } from '../../../../ops/smoke/aws-account.ts';
 import type { ApiAnswer, CallOptions, ServedFile } from '../../../../ops/smoke/http.ts';
 import type { Operator } from '../../../../ops/smoke/operator.ts';
 import type { Smoke, SmokeOptions } from '../../../../ops/smoke/smoke.ts';
-import { anImage } from '../../builders/images.ts';
-import { aVideo } from '../../builders/videos.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
+import { aVideo } from '../../../../packages/media/test/videos.ts';
 
 export const ACCOUNT = 'acc_1';
 export const IMAGE = 'img_1';

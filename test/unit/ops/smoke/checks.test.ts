@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CHECKS, runSmoke } from '../../../../ops/smoke/run-smoke.ts';
-import { anImage } from '../../builders/images.ts';
+import { anImage } from '../../../../packages/media/test/images.ts';
 import { answer, aService, type FakeService, IMAGE, IMAGE_URL, refused, SILENT, VIDEO } from './a-service.ts';
 import { type Case, failuresOf, image, put, refuse, reply } from './broken-service.ts';
 

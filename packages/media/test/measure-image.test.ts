@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { measureImage } from '../../../../core/media/measure-image.ts';
-import { anImage } from '../../builders/images.ts';
+import { measureImage } from '../src/measure-image.ts';
+import { anImage } from './images.ts';
 
 const noise = sharp({
   create: {

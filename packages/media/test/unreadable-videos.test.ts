@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { measureVideo } from '../../../../core/media/measure-video.ts';
-import { aBox, aVideo, type VideoOptions, withBox, withBoxBehind } from '../../builders/videos.ts';
-import { CountingFile, measure, secondsOf, sizeBefore } from '../../fakes/counting-file.ts';
+import { measureVideo } from '../src/measure-video.ts';
+import { measure, secondsOf } from './measured.ts';
+import { aBox, aVideo, type VideoOptions, withBox } from './videos.ts';
+
+const refused = (bytes: Uint8Array) => expect(measure(bytes)).rejects;
 
 describe('a file that is not a video, or has no duration', () => {
-  const refused = (bytes: Uint8Array) => expect(measure(bytes)).rejects;
-
   test.each<[string, Uint8Array]>([
     ['nothing', new Uint8Array()],
     ['one byte', new Uint8Array(1)],
@@ -26,9 +26,7 @@ describe('a file that is not a video, or has no duration', () => {
     'a file that is cut off anywhere is refused: %j',
     async (options) => {
       const file = await aVideo({ ...options, seconds: 2 });
-      const lengths = [...Array(200).keys()].map(
-        (part) => 13 + Math.floor((part * (file.length - 14)) / 200),
-      );
+      const lengths = [...Array(6).keys()].map((part) => 13 + Math.floor((part * (file.length - 14)) / 6));
 
       for (const length of lengths) {
         await refused(file.subarray(0, length)).toMatchObject({ name: 'UnreadableVideoError' });
@@ -46,12 +44,6 @@ describe('a file that is not a video, or has no duration', () => {
     await refused(file.subarray(0, (fragments[2] ?? 0) - 1)).toThrow('is cut off');
   });
 
-  test('a movie with a box that is shorter than its header is refused', async () => {
-    const file = withBoxBehind(await aVideo(), 'trak', ['moov'], Buffer.from('0000000466726565', 'hex'));
-
-    await expect(measure(file)).rejects.toThrow('is damaged');
-  });
-
   test('a film of sound alone is refused', async () => {
     const file = withBox(await aVideo(), 'hdlr', (bytes, content) => bytes.write('soun', content + 8));
 
@@ -61,7 +53,7 @@ describe('a file that is not a video, or has no duration', () => {
   test('an MP4 without samples is refused', async () => {
     const file = withBox(await aVideo(), 'stts', (bytes, content) => bytes.writeUInt32BE(0, content + 4));
 
-    await refused(file).toThrow('has no duration');
+    await refused(file).toThrow('holds no video');
   });
 
   test('a WebM without a duration, as recorders write it, is measured by its blocks', async () => {
@@ -77,7 +69,7 @@ describe('a file that is not a video, or has no duration', () => {
     expect(await secondsOf(live)).toBe(5);
   });
 
-  test.each([Number.NaN, -5, 0, 0.001, Number.POSITIVE_INFINITY])(
+  test.each([Number.NaN, -5, 0, 0.001])(
     'a WebM that says it lasts %p seconds is as long as its blocks',
     async (seconds) => {
       const file = Buffer.from(await aVideo({ container: 'webm' }));
@@ -116,78 +108,94 @@ describe('a file that is not a video, or has no duration', () => {
           else expect(outcome.durationSec).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 10 },
     );
   });
 });
 
-describe('a hostile file', () => {
-  test('that claims four billion samples in 8 bytes is summed, not spread out', async () => {
-    const file = withBox(await aVideo({ reordered: true }), 'stts', (bytes, content) =>
-      bytes.writeUInt32BE(0xffff_ffff, content + 8),
-    );
+/** The offset of a box's size, given the offset of its content. */
+const sizeBefore = (content: number): number => content - 8;
 
-    expect(await secondsOf(file)).toBeGreaterThan(0);
+describe('a whole file', () => {
+  test('may have an index of the long size, and media up to its end', async () => {
+    const file = await aVideo({ layout: 'index-first' });
+    const open = withBox(file, 'mdat', (bytes, content) => bytes.writeUInt32BE(0, sizeBefore(content)));
+    const moov = open.indexOf('moov') - 4;
+    const header = Buffer.alloc(16);
+    header.writeUInt32BE(1, 0);
+    header.write('moov', 4, 'latin1');
+    header.writeBigUInt64BE(BigInt(open.readUInt32BE(moov) + 8), 8);
+    const long = Buffer.concat([open.subarray(0, moov), header, open.subarray(moov + 8), Buffer.alloc(8)]);
+
+    expect(await secondsOf(long)).toBe(5);
   });
 
-  test('that claims four billion samples in a fragment is summed, not spread out', async () => {
-    const file = withBox(await aVideo({ layout: 'fragments' }), 'trun', (bytes, content) => {
-      bytes.writeUInt32BE(bytes.readUInt32BE(content) & ~0x100, content);
-      bytes.writeUInt32BE(0xffff_ffff, content + 4);
-    });
-
-    expect(await secondsOf(file)).toBeGreaterThanOrEqual(0);
-  });
-
-  test.each(['moov', 'moof'])('whose %s claims four gigabytes is not read that far', async (type) => {
-    const video = await aVideo({ layout: type === 'moof' ? 'fragments' : 'index-first' });
-    const file = new CountingFile(
-      withBox(video, type, (bytes, content) => bytes.writeUInt32BE(0xffff_fff0, sizeBefore(content))),
-      8 * 1024 ** 3,
-    );
-
-    await expect(measureVideo(file)).rejects.toThrow('has too large an index');
-    expect(file.bytesRead).toBe(video.byteLength);
-  });
-
-  test('of nothing but empty boxes is given up', async () => {
-    const empty = Buffer.from('00000008', 'hex');
-    const box = Buffer.concat([empty, Buffer.from('free')]);
-    const start = Buffer.from('000000106674797069736f6d00000000', 'hex');
-    const file = new CountingFile(Buffer.concat([start, ...Array<Buffer>(500_000).fill(box)]));
-
-    await expect(measureVideo(file)).rejects.toThrow('is cut off');
-    expect(file.reads).toBe(1);
-  });
-
-  test.each([2, 4, 7])('whose box claims %p bytes, less than its header has, is damaged', async (size) => {
-    const video = await aVideo();
-    const box = withBox(aBox('free'), 'free', (bytes) => bytes.writeUInt32BE(size));
-
-    await expect(measure(Buffer.concat([video.subarray(0, 28), box, video.subarray(28)]))).rejects.toThrow(
-      'is damaged',
-    );
-  });
-
-  test('whose table is larger than what it lies in is damaged', async () => {
-    const file = withBox(await aVideo(), 'stts', (bytes, content) =>
-      bytes.writeUInt32BE(bytes.readUInt32BE(sizeBefore(content)) + 1_000, sizeBefore(content)),
-    );
-
-    await expect(measure(file)).rejects.toThrow('is damaged');
-  });
-
-  test.each(['ffffffffffffffff', '7fffffffffffffff', '0020000000000000'])(
-    'whose box is %p bytes long leads to no read behind the file',
-    async (size) => {
-      const start = Buffer.from(`000000106674797069736f6d00000000000000016d646174${size}`, 'hex');
-      const bytes = Buffer.concat([start, Buffer.alloc(300_000)]);
-      for (const toldSize of [bytes.byteLength, 'unknown'] as const) {
-        const file = new CountingFile(bytes, toldSize);
-
-        await expect(measureVideo(file)).rejects.toMatchObject({ name: 'UnreadableVideoError' });
-        expect(file.reads).toBe(1);
-      }
+  test.each(['00', 'ffffff', '00000008', '0000000766726565', '0000000166726565', '0000000966726565'])(
+    'has no such bytes at its end: %s',
+    async (rest) => {
+      await refused(Buffer.concat([await aVideo(), Buffer.from(rest, 'hex')])).toMatchObject({
+        name: 'UnreadableVideoError',
+      });
     },
   );
+
+  test('of Matroska has nothing behind its segment', async () => {
+    const file = await aVideo({ container: 'mkv' });
+
+    await refused(Buffer.concat([file, Buffer.from('ec80', 'hex')])).toThrow('is damaged');
+  });
+});
+
+describe('a hostile file', () => {
+  test.each([4_000_000, 89_000_000])(
+    'that claims %p pictures in 8 bytes is refused, for FFmpeg would take too much memory for them',
+    async (pictures) => {
+      const file = withBox(await aVideo(), 'stsz', (bytes, content) => {
+        bytes.writeUInt32BE(1, content + 4);
+        bytes.writeUInt32BE(pictures, content + 8);
+      });
+      const timed = withBox(file, 'stts', (bytes, content) => bytes.writeUInt32BE(pictures, content + 8));
+
+      await refused(timed).toThrow('takes too much memory to read');
+    },
+  );
+
+  test('of two million pictures of a byte is given up when its time is over, while it is read', async () => {
+    const pictures = 2_000_000;
+    const file = withBox(await aVideo({ layout: 'index-last' }), 'stsz', (bytes, content) => {
+      bytes.writeUInt32BE(1, content + 4);
+      bytes.writeUInt32BE(pictures, content + 8);
+    });
+    const timed = withBox(file, 'stts', (bytes, content) => bytes.writeUInt32BE(pictures, content + 8));
+    const inOneChunk = withBox(timed, 'stsc', (bytes, content) =>
+      bytes.writeUInt32BE(pictures, content + 12),
+    );
+
+    const room = aBox('free', Buffer.alloc(pictures));
+    await expect(
+      measure(Buffer.concat([inOneChunk, room]), AbortSignal.timeout(1_000)),
+    ).rejects.toMatchObject({ message: 'could not be measured in time' });
+  });
+
+  test('is given up when its time is over', async () => {
+    const file = await aVideo();
+    const stop = new AbortController();
+    const measuring = measure(file, stop.signal);
+    setImmediate(() => stop.abort());
+
+    await expect(measuring).rejects.toMatchObject({
+      name: 'UnreadableVideoError',
+      message: 'could not be measured in time',
+    });
+    await expect(measure(file, AbortSignal.abort())).rejects.toThrow('could not be measured in time');
+  });
+});
+
+test('a failure of the disk is no problem of the file', async () => {
+  const work = { fd: -1, sizeBytes: 1_000, demuxer: 'mov' } as const;
+
+  await expect(measureVideo(work, new AbortController().signal)).rejects.toMatchObject({
+    name: expect.not.stringMatching('UnreadableVideoError'),
+    message: expect.stringMatching(/fd/),
+  });
 });
