@@ -130,17 +130,10 @@ describe('Pages of end-users', () => {
   });
 });
 
-test.each([
-  ['blocked=yes', ['blocked']],
-  ['blocked=', ['blocked']],
-  ['blocked=True', ['blocked']],
-  ['blocked=1', ['blocked']],
-  ['blocked=true&blocked=false', ['blocked']],
-  [`email=${'x'.repeat(255)}`, ['email']],
-  ['email=a&email=b', ['email']],
-  ['page=0&pageSize=51&blocked=x&sort=asc', ['blocked', 'page', 'pageSize', 'sort']],
-  ['page=%31%00', ['page']],
-  ['Email=ada', ['Email']],
-])('A list with %s is refused, and every wrong parameter is named', async (query, fields) => {
-  expect(wrongFields(await caller.get(`/v1/end-users?${query}`))).toEqual(fields);
+test('A list with wrong parameters is refused, and each is named', async () => {
+  const query = `page=0&pageSize=51&blocked=x&sort=asc&email=${'x'.repeat(255)}&Email=a`;
+
+  expect(wrongFields(await caller.get(`/v1/end-users?${query}`))).toEqual([
+    ...['Email', 'blocked', 'email', 'page', 'pageSize', 'sort'],
+  ]);
 });

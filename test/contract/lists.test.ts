@@ -191,32 +191,10 @@ describe('Pages', () => {
   });
 });
 
+// The rule of each parameter is tested in test/unit/functions.
 test.each([
-  ['page=0', ['page']],
-  ['page=-1', ['page']],
-  ['page=1.5', ['page']],
-  ['page=', ['page']],
-  ['page=one&pageSize=ten', ['page', 'pageSize']],
-  ['pageSize=0', ['pageSize']],
-  ['pageSize=51', ['pageSize']],
-  ['status=done', ['status']],
-  ['status=', ['status']],
-  ['status=Failed', ['status']],
-  ['endUserEmail=ada', ['endUserEmail']],
-  ['endUserEmail=', ['endUserEmail']],
-  ['createdAfter=yesterday', ['createdAfter']],
-  ['createdAfter=2026-1-1', ['createdAfter']],
-  ['createdAfter=2026-01-01T00:00:00', ['createdAfter']],
-  ['createdAfter=2026-02-30T00:00:00Z', ['createdAfter']],
-  ['createdAfter=2026-01-01T00:00:00%2B25:00', ['createdAfter']],
-  // An unencoded plus sign is a space.
-  ['createdAfter=2026-01-01T00:00:00+02:00', ['createdAfter']],
-  ['createdAfter=1767225600', ['createdAfter']],
-  ['endUserEmail=ada%40example.com&endUserEmail=ada%40example.com', ['endUserEmail']],
-  ['status=failed&status=succeeded', ['status']],
-  ['page=1&page=2', ['page']],
-  ['model=xSD4.5', ['model']],
-  ['__proto__=1&constructor=2', ['__proto__', 'constructor']],
+  ['createdAfter=2026-01-01T00:00:00+02:00', ['createdAfter']], // An unencoded plus sign is a space.
+  ['__proto__=1&constructor=2&status=failed&status=succeeded', ['__proto__', 'constructor', 'status']],
   [
     'page=0&pageSize=51&status=x&endUserEmail=x&createdAfter=x&sort=asc',
     [...['createdAfter', 'endUserEmail', 'page', 'pageSize', 'sort', 'status']],
