@@ -102,7 +102,6 @@ describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) 
 
 describe('What a provider takes', () => {
   const REFUSED = ['256x256', '2560x2560'];
-  const RETRY_AFTER_SECONDS = 4;
   const ids = new Map<string, string>();
   beforeAll(async () => {
     const create = async (what: string, body: Record<string, unknown>) => {
@@ -112,7 +111,6 @@ describe('What a provider takes', () => {
       ...REFUSED.map((size) => create(size, { model: 'xZI1.0Pro', size })),
       create('long', { model: 'xZI1.0Pro', prompt: `${unique().padEnd(800, 'a')}[fail=content_policy]` }),
       create('few at once', { model: 'xSD4.5', n: 4, prompt: unique('[running=1][delay=0.1]') }),
-      create('later', { prompt: unique(`[flaky=1][retry-after=${RETRY_AFTER_SECONDS}]`) }),
     ]);
   });
   const recordOf = (what: string) => settled(caller, ids.get(what) ?? '');
@@ -136,13 +134,6 @@ describe('What a provider takes', () => {
     const { status, images } = await recordOf('few at once');
 
     expect([status, images?.filter(({ url }) => url).length]).toEqual(['succeeded', 4]);
-  });
-
-  test('it takes again after its Retry-After, and is not called before', async () => {
-    const { status, createdAt = '', finishedAt = '' } = await recordOf('later');
-
-    expect(status).toBe('succeeded');
-    expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(RETRY_AFTER_SECONDS * 1000);
   });
 });
 

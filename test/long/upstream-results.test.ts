@@ -22,7 +22,6 @@ const MAX_RUNNING = 3;
 /** What an image of `xSD4.5` or `xQI3Pro` costs, and the smallest video of `xW3.0s`. */
 const [IMAGE, VIDEO] = [4, 6];
 const STUDIO_IMAGES = '/api/v1/services/aigc/multimodal-generation/generation';
-const STUDIO_VIDEOS = '/api/v1/services/aigc/video-generation/video-synthesis';
 
 const picture = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'red' } })
   .png()
@@ -145,22 +144,6 @@ test('Calls that all stay busy until the deadline fail with provider_error then,
   expect(await images(unique(), { endUserEmail })).toMatchObject({ status: 'succeeded' });
 });
 
-test('A provider that is busy for seconds is called until it is not', async () => {
-  const { status, createdAt = '', finishedAt = '' } = await images(unique('[busy-for=3]'));
-
-  expect(status).toBe('succeeded');
-  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(3_000);
-});
-
-test('Calls that a provider takes one of in a second are all made', async () => {
-  const record = await images(unique('[rate=1]'), { n: 3 });
-
-  expect(record).toMatchObject({ status: 'succeeded', cost: 3 * IMAGE });
-  expect(Date.parse(record.finishedAt ?? '') - Date.parse(record.createdAt ?? '')).toBeGreaterThanOrEqual(
-    2_000,
-  );
-});
-
 test.each([
   ['xSD4.5', '2K'],
   ['xQI3Pro', '1K'],
@@ -187,21 +170,6 @@ test('A queued task of ModelArk is cancelled when its request fails', async () =
     (answer) => (answer as { status: string }).status !== 'queued',
   );
   expect(status).toMatchObject({ status: 'cancelled' });
-});
-
-test('Tasks beyond those that the provider runs at once are refused by it, and made once others have ended', async () => {
-  const mark = unique('[delay=3]');
-  const created = await Promise.all(
-    Array.from({ length: MAX_RUNNING + 1 }, (_, index) => video(`${mark} ${index}`)),
-  );
-
-  for (const { requestId } of created) {
-    expect(await settledVideo(caller, requestId)).toMatchObject({ status: 'succeeded' });
-  }
-  const creations = gate.requests.filter(
-    ({ path, body }) => path === STUDIO_VIDEOS && JSON.stringify(body).includes(mark),
-  );
-  expect(creations.length).toBeGreaterThan(created.length);
 });
 
 const testTls = tlsFiles ? test : test.skip;

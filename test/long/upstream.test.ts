@@ -150,22 +150,6 @@ test('A task that waits in the queue of its provider is cancelled when its reque
   expect(await journal.json()).toMatchObject({ cancels: 1 });
 });
 
-test('A provider that asks to be queried later is left alone until then, whatever the caller reads', async () => {
-  let throttledAtMs: number | undefined;
-  answer = () => {
-    if (throttledAtMs !== undefined) return undefined;
-    throttledAtMs = Date.now();
-    return { status: 429, body: { code: 'Throttling.RateQuota', message: 'Later.' }, retryAfter: '5' };
-  };
-
-  const { requestId } = await video(unique('[delay=1]'));
-  const record = await settledVideo(caller, requestId);
-
-  expect(record).toMatchObject({ status: 'succeeded' });
-  const [first, second] = seen;
-  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
-});
-
 test('A result that comes with null for what there is not is delivered', async () => {
   const created = await video(unique('[delay=1]'));
   const { id } = await upstreamTask(caller, created);
