@@ -35,12 +35,7 @@ describe('the settings of a model', () => {
         ['xSD4.5', { model: 'xSD4.5', rate }],
       ]),
     );
-    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      KeyConditionExpression: 'PK = :catalog',
-      ExpressionAttributeValues: { ':catalog': 'CATALOG#0' },
-      ConsistentRead: true,
-    });
+    expect(memory.client.commandCalls(QueryCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
   test('of a stack that kept eight copies are found where the first copy is, and changed there', async () => {

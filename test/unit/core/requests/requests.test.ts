@@ -30,7 +30,6 @@ beforeEach(() => memory.reset());
 
 const given = (request: Partial<ImageRequest>) => putRequest(memory, anImageRequest(request));
 const stored = () => memory.get(requestKey(REQUEST_ID));
-const update = () => memory.client.commandCalls(UpdateCommand)[0]?.args[0].input;
 
 describe('a request', () => {
   test('is read by its id, consistently, without its keys', async () => {
@@ -40,11 +39,7 @@ describe('a request', () => {
     expect(await findRequest(REQUEST_ID)).toStrictEqual(
       anImageRequest({ references: ['https://images.example.com/0.png'], ...place }),
     );
-    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      ConsistentRead: true,
-    });
+    expect(memory.client.commandCalls(GetCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
   });
 
   test('for a video is read as it was written', async () => {
@@ -91,17 +86,7 @@ describe('marking a request as processing', () => {
     given({});
     await markProcessing(anImageRequest());
 
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      UpdateExpression: 'SET #status = :status',
-      ConditionExpression: '#status = :queued',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: {
-        ':status': 'processing',
-        ':queued': 'queued',
-      },
-    });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
     const processing = anImageRequest({ status: 'processing' });
     expect(stored()).toEqual({
       ...{ ...requestKey(REQUEST_ID), ...processing, ...listingOf(processing) },
@@ -145,15 +130,8 @@ describe('recording outputs', () => {
     given({ status: 'processing' });
 
     expect(await recordOutputs(REQUEST_ID, outputs)).toBe(true);
-    expect(update()).toStrictEqual({
-      TableName: 'table',
-      Key: { PK: `REQUEST#${REQUEST_ID}`, SK: 'REQUEST' },
-      UpdateExpression: 'SET outputs = :outputs',
-      ConditionExpression: '#status = :processing AND attribute_not_exists(outputs)',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':processing': 'processing', ':outputs': outputs },
-    });
-    expect(stored()).toMatchObject({ outputs });
+    expect(memory.calls()).toEqual({ UpdateCommand: 1 });
+    expect(stored()).toMatchObject({ status: 'processing', outputs });
   });
 
   test.each(['queued', 'succeeded', 'failed'] as const)('leaves one that is %s alone', async (status) => {
