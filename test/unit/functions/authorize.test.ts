@@ -5,7 +5,6 @@ import { revokeApiKey } from '../../../core/accounts/api-keys.ts';
 import { ValidationError } from '../../../core/errors.ts';
 import { logger } from '../../../core/observability.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { apiHandler } from '../../../functions/http/api-handler.ts';
 import { authorize, authorizedFirst, identifyCaller } from '../../../functions/http/authorize.ts';
 import { json } from '../../../functions/http/responses.ts';
@@ -14,12 +13,10 @@ import { aCaller } from '../builders/callers.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
 import { stopTime } from '../builders/stop-time.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 const load = jest.fn(async (accountId: string) => `loaded for ${accountId}`);
 beforeEach(() => {
-  memory.reset();
   load.mockReset();
   load.mockImplementation(async (accountId) => `loaded for ${accountId}`);
   stopTime(NOW);

@@ -3,21 +3,19 @@ import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { executions } from '../fakes/fresh-executions.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 const { handler } = await import('../../../functions/events/stop-executions.ts');
 
 const MACHINE = 'arn:aws:states:us-east-1:111122223333:stateMachine:generation';
-const executions = new MemoryExecutions();
 const server = await new LoopbackServer().start();
 afterAll(() => server.close());
 
 beforeEach(() => {
   server.reset();
   server.answer(200, '');
-  executions.reset();
   executions.client.on(StopExecutionCommand).callsFake(async ({ executionArn }) => {
     const name = executionArn.split(':').at(-1);
     for (const one of executions.started) if (one.name === name) one.status = 'ABORTED';

@@ -21,15 +21,13 @@ import {
 import { type Handler, RouteWorld } from '../builders/route-world.ts';
 import { stopTime } from '../builders/stop-time.ts';
 import { cancelled, tableError } from '../builders/table-errors.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
+import '../fakes/fresh-bucket.ts';
 
 const world = new RouteWorld();
 const { memory } = world;
-const bucket = new MemoryBucket();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
   world.reset();
-  bucket.reset();
   stopTime(NOW);
 });
 const call = world.call.bind(world);

@@ -1,16 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { insertApiKey } from '../../../core/accounts/api-keys.ts';
 import { accountKey, apiKeyKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { NOW } from '../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
-const memory = new MemoryTable(table);
 const run = describeLocalRun();
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
 });
 

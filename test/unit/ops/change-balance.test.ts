@@ -1,17 +1,14 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { accountKey, ledgerPartition } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { ACCOUNT_ID, anAccount } from '../builders/entities.ts';
 import { tableError } from '../builders/table-errors.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { describeLocalRun } from './local-run.ts';
 
 // How a change meets others, and lost answers: test/unit/core/ledger.
-const memory = new MemoryTable(table);
 const { ops } = describeLocalRun();
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount({ balanceThousandths: 0, ledgerEntries: 0 }));
 });
 

@@ -1,7 +1,7 @@
 import '../../builders/environment.ts';
 import { ConditionalCheckFailedException, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   findAccount,
   getAccount,
@@ -12,14 +12,10 @@ import {
 } from '../../../../core/accounts/accounts.ts';
 import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { accountKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 describe('an account', () => {
   test('starts with a balance of 0, unblocked, with the default limits', async () => {

@@ -12,23 +12,18 @@ import {
   ledgerPartition,
   requestKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { references } from '../../builders/bodies.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount, anEndUser, EMAIL } from '../../builders/entities.ts';
 import { anImageSubmission } from '../../builders/submissions.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { executions } from '../../fakes/fresh-executions.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const logged = jest.spyOn(logger, 'error');
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
-  executions.reset();
   logged.mockReset();
 });
 

@@ -1,18 +1,14 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { normalizeEmail } from '../../../../core/end-users/email-rules.ts';
 import { type EndUserFilter, listEndUsers } from '../../../../core/end-users/end-user-lists.ts';
 import type { EndUser } from '../../../../core/end-users/end-users.ts';
 import { endUserKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anEndUser, putEndUser } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const list = (filter: EndUserFilter = {}, page = 1, pageSize = 20) =>
   listEndUsers(ACCOUNT_ID, filter, { page, pageSize });

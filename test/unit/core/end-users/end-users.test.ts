@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   blockEndUser,
   countCreationWrite,
@@ -24,10 +24,7 @@ import {
   putEndUser,
   REQUEST_ID,
 } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const id = { accountId: ACCOUNT_ID, email: EMAIL };
 const stored = () => memory.get(endUserKey(ACCOUNT_ID, EMAIL));

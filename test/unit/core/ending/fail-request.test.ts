@@ -20,13 +20,11 @@ import {
   REQUEST_ID,
   VIDEO_ID,
 } from '../../builders/entities.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
+import { bucket } from '../../fakes/fresh-bucket.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
 
 const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
 const clock = new StoppedClock(atSeconds(30));
 const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
 
@@ -37,8 +35,6 @@ const given = (overrides: Partial<ImageRequest>): void => {
   putRequest(memory, anImageRequest({ status: 'processing', ...overrides }));
 };
 beforeEach(() => {
-  executions.reset();
-  bucket.reset();
   given({});
 });
 const request = () => memory.get(requestKey(REQUEST_ID));

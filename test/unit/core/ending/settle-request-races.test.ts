@@ -18,11 +18,10 @@ import {
   REQUEST_ID,
 } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryExecutions } from '../../fakes/memory-executions.ts';
 import { MemoryTable } from '../../fakes/memory-table.ts';
+import '../../fakes/fresh-executions.ts';
 
 const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
 jest.spyOn(Math, 'random').mockReturnValue(0);
 const clock = new StoppedClock(atSeconds(30));
 const FAILURE: Failure = { code: 'provider_error', message: 'It broke.' };
@@ -34,7 +33,6 @@ const given = (request: Partial<ImageRequest>): void => {
   putRequest(memory, anImageRequest({ status: 'processing', ...request }));
 };
 beforeEach(() => {
-  executions.reset();
   given({});
 });
 

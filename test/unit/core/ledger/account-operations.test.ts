@@ -14,16 +14,13 @@ import { insertApiKey, setKeyLimits } from '../../../../core/accounts/api-keys.t
 import { consumeApiKey } from '../../../../core/accounts/consume-api-key.ts';
 import { NotFoundError, OutcomeUnknownError } from '../../../../core/errors.ts';
 import { accountKey, apiKeyKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 const given = (account: Partial<Account> = {}) => memory.put(accountKey(ACCOUNT_ID), anAccount(account));
 beforeEach(() => {
-  memory.reset();
   given();
 });
 

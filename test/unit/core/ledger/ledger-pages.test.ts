@@ -1,16 +1,12 @@
 import '../../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { listLedgerEntries, renderLedgerEntry } from '../../../../core/ledger/ledger.ts';
 import { ledgerEntryKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, aLedgerEntry } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 describe('a page of the ledger', () => {
   const fill = (count: number): void => {

@@ -19,12 +19,10 @@ import type { TransactItem } from '../../../../core/table/transactions.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anAccount } from '../../builders/entities.ts';
 import { tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 jest.spyOn(Math, 'random').mockReturnValue(0);
 beforeEach(() => {
-  memory.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
 });
 

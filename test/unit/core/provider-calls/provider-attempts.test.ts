@@ -14,11 +14,8 @@ import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID, VIDEO_ID } from '../../builders/entities.ts';
 import { cancelled, tableError } from '../../builders/table-errors.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { trafficCounted } from '../../fakes/metrics.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 const key = providerAttemptKey(REQUEST_ID, 0, 0);
 const stored = () => memory.get(key);

@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import {
   listImageRequests,
@@ -9,14 +9,10 @@ import {
 } from '../../../../core/requests/request-lists.ts';
 import { type ImageRequest, STORED_STATUSES } from '../../../../core/requests/request-rules.ts';
 import { requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import { ACCOUNT_ID, anImageRequest, EMAIL, putRequest } from '../../builders/entities.ts';
 import { aRequestId } from '../../builders/request-ids.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const queries = () => memory.client.commandCalls(QueryCommand).map(({ args }) => args[0].input);
 const list = (filter: RequestFilter = {}, page = 1, pageSize = 20, now = NOW) =>

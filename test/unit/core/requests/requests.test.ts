@@ -1,6 +1,6 @@
 import '../../builders/environment.ts';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { NotFoundError } from '../../../../core/errors.ts';
 import { type ImageRequest, isTerminal } from '../../../../core/requests/request-rules.ts';
 import {
@@ -11,7 +11,6 @@ import {
   toRequest,
 } from '../../../../core/requests/requests.ts';
 import { dueListing, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { addSeconds } from '../../../../core/time.ts';
 import { atSeconds, NOW } from '../../builders/clocks.ts';
 import {
@@ -23,10 +22,7 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
+import { memory } from '../../fakes/fresh-table.ts';
 
 const given = (request: Partial<ImageRequest>) => putRequest(memory, anImageRequest(request));
 const stored = () => memory.get(requestKey(REQUEST_ID));
