@@ -65,20 +65,11 @@ describe('The list of end-users', () => {
     [{ blocked: 'false' }, () => among((email) => !BLOCKED.includes(email))],
     [{ email: 'ada' }, () => among((email) => email.includes('ada'))],
     [{ email: 'ADA@Ex' }, () => ['ada@example.com']],
-    [{ email: '@EXAMPLE.COM' }, () => among((email) => email.endsWith('@example.com'))],
-    [{ email: 'a+s' }, () => ['ada+shop@example.com']],
-    [{ email: 'ZOË' }, () => ['zoë@bücher.example']],
     [{ email: 'BÜCHER' }, () => ['zoë@bücher.example']],
     [{ email: '%' }, () => ['eve_100%25@example.org']],
-    [{ email: '_' }, () => ['eve_100%25@example.org']],
-    [{ email: '*' }, () => []],
     [{ email: '.*' }, () => []],
-    [{ email: 'end_user#' }, () => []],
-    [{ email: 'x'.repeat(254) }, () => []],
     [{ email: '' }, () => newestFirst],
     [{ email: 'ada', blocked: 'true' }, () => ['mallory@ada.example']],
-    [{ email: 'ada', blocked: 'false' }, () => ['ada+shop@example.com', 'ada@example.com']],
-    [{ email: 'zoë', blocked: 'true' }, () => []],
   ])('filtered by %j has exactly the matching end-users', async (query, expected) => {
     expect(await emailsOf(query)).toEqual(expected());
   });
@@ -110,18 +101,6 @@ describe('Pages of end-users', () => {
       expect(found).toEqual(newestFirst);
     },
   );
-
-  test.each<[Record<string, string>, number]>([
-    [{ blocked: 'true' }, 2],
-    [{ blocked: 'false' }, 4],
-    [{ email: 'example.com' }, 3],
-  ])('filtered by %j have an exact hasMore', async (filter, count) => {
-    expect((await list({ ...filter, pageSize: count })).hasMore).toBe(false);
-    const first = await list({ ...filter, pageSize: count - 1 });
-    const second = await list({ ...filter, pageSize: count - 1, page: 2 });
-    expect([first.items.length, first.hasMore]).toEqual([count - 1, true]);
-    expect([second.items.length, second.hasMore]).toEqual([1, count > 2 * (count - 1)]);
-  });
 
   test('past the end are empty', async () => {
     expect(await list({ page: 1_000_000 })).toEqual({

@@ -63,22 +63,6 @@ describe('A creation with an Idempotency-Key', () => {
     expect(await entriesOf(caller, first.body.requestId)).toEqual([['generation', 1]]);
   });
 
-  test('is the same with its fields reordered or its whitespace changed', async () => {
-    const body = anUndrawnGeneration({
-      model: 'xSD4.5',
-      sequential: 'auto',
-      sequentialOptions: { maxImages: 2 },
-      references: ['https://example.com/a.png', 'https://example.com/b.png'],
-    });
-    const key = uniqueKey();
-    const first = await create(key, body);
-
-    const reordered = Object.fromEntries(Object.entries(body).toReversed());
-    const again = await create(key, JSON.stringify(reordered, undefined, 4));
-
-    expect([again.status, again.body, isReplayed(again)]).toEqual([202, first.body, 'true']);
-  });
-
   test('is refused with 409 if a value or the order of a list differs, and nothing is written', async () => {
     const references = ['https://example.com/a.png', 'https://example.com/b.png'];
     const body = anUndrawnGeneration({ model: 'xSD4.5', references });
@@ -94,7 +78,8 @@ describe('A creation with an Idempotency-Key', () => {
     }
 
     expect(await history(caller)).toEqual(before);
-    expect((await create(key, body)).body).toEqual(first.body);
+    const reordered = Object.fromEntries(Object.entries(body).toReversed());
+    expect((await create(key, JSON.stringify(reordered, undefined, 4))).body).toEqual(first.body);
   });
 
   test('sent at once with different bodies by callers of one account has one winner', async () => {
