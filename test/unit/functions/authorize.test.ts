@@ -102,20 +102,6 @@ describe('a caller', () => {
     memory.remove(accountKey(ACCOUNT_ID));
     expect(await call(other.headers)).toMatchObject({ status: 401, body: UNAUTHORIZED });
   });
-
-  test.each([
-    ['a blocked account', { account: { blockedAt: NOW.toISOString() } }, 401, 'account_blocked'],
-    ['a key without the scope', { scopes: ['models:read'] as const }, 403, 'forbidden'],
-    ['an empty bucket', {}, 429, 'rate_limited'],
-    ['a bad query', {}, 400, 'validation_error'],
-  ])('with %s is refused with its code', async (what, options, status, code) => {
-    const { headers } = await aCaller(memory, { ...options, burst: 1 });
-    if (what === 'an empty bucket') await call(headers);
-    if (what === 'a bad query') load.mockRejectedValue(new ValidationError({ page: 'wrong' }));
-
-    const answer = await call(headers);
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
-  });
 });
 
 describe('refusals', () => {

@@ -80,13 +80,6 @@ describe('POST /v1/generations', () => {
     nothingWritten();
   });
 
-  test('answers 400 to a query', async () => {
-    const { status, body } = await create(aGenerationBody(), { query: { n: ['2'] } });
-
-    expect([status, body.error.fields]).toEqual([400, { n: 'is not a known field' }]);
-    nothingWritten();
-  });
-
   test.each([
     ['its provider has no credential', () => secrets.set('arn:modelstudio-key', undefined)],
     ['the operator switched it off', () => putModelSettings(memory, { model: 'xQI3Pro', enabled: false })],

@@ -1,11 +1,11 @@
 import '../builders/environment.ts';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
+import { dueListing, requestKey } from '../../../core/table/keys.ts';
 import { handler as createVideo } from '../../../functions/api/create-video.ts';
 import { handler as measureClips } from '../../../functions/media/measure-clips.ts';
 import { aVideoBody, urlsOf } from '../builders/bodies.ts';
 import { aCaller } from '../builders/callers.ts';
-import { ACCOUNT_ID, anEndUser, EMAIL } from '../builders/entities.ts';
+import { EMAIL } from '../builders/entities.ts';
 import { withEnvironment } from '../builders/environment.ts';
 import { type ApiEvent, type CallerOptions, RouteWorld } from '../builders/route-world.ts';
 import { MemoryFunctions } from '../fakes/memory-functions.ts';
@@ -136,14 +136,6 @@ describe('POST /v1/videos', () => {
     const { body } = await create(aVideoBody({ durationSec: 1 }), {}, { query: { n: ['2'] }, headers });
 
     expect(Object.keys(body.error.fields).sort()).toEqual(['Idempotency-Key', 'durationSec', 'n']);
-  });
-
-  test('refuses a caller without the scope, a blocked end-user and an empty balance', async () => {
-    expect((await create(aVideoBody(), { scopes: ['generations:read'] })).status).toBe(403);
-    expect((await create(aVideoBody(), { account: { balanceThousandths: 49_999 } })).status).toBe(402);
-    memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser({ blockedAt: world.now.toISOString() }));
-    expect((await create(aVideoBody())).status).toBe(403);
-    expect(memory.transactions).toEqual([]);
   });
 
   test('answers the first 202 again to the same key and body, and 409 to another body', async () => {

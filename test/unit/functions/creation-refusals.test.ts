@@ -161,38 +161,6 @@ describe('a creation with an Idempotency-Key', () => {
     }
   });
 
-  test('answers again even if a new creation would be refused', async () => {
-    const { body } = await create({}, key);
-    block();
-    pause();
-    filter();
-
-    const again = await create({ account: { balanceThousandths: 0 } }, key);
-    expect([again.status, again.body.requestId]).toEqual([202, body.requestId]);
-    expect(bedrock.calls()).toHaveLength(1);
-  });
-
-  test.each<[string, Situation, number]>([
-    ['another body', { body: { n: 2 } }, 409],
-    ['another body that is wrong', { body: { n: 0 } }, 400],
-    ['the same body with a field of its default', { body: { n: 1 } }, 409],
-  ])('and %s is refused', async (_, situation, status) => {
-    await create({}, key);
-
-    expect((await create(situation, key)).status).toBe(status);
-    expect(memory.transactions).toEqual([]);
-  });
-
-  test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('is refused as a field when it is %j', async (text) => {
-    expect(await create({}, { 'Idempotency-Key': text })).toMatchObject({
-      status: 400,
-      body: {
-        error: { fields: { 'Idempotency-Key': 'must be 1 to 255 printable characters' } },
-      },
-    });
-    expect(memory.transactions).toEqual([]);
-  });
-
   test('is read in the same round trip as the other facts', async () => {
     await create({}, key);
 
