@@ -1,13 +1,11 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, newCaller, send, sharedService } from './support/client.ts';
+import { send } from './support/client.ts';
 import { filled, ROUTES } from './support/routes.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 /** The key with this character replaced, counted from its end. */
 const withWrong = (key: string, place: number) =>

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { wrongFields } from './support/answers.ts';
-import { type Caller, newCaller, sharedService } from './support/client.ts';
 import { history, type Page } from './support/ledger.ts';
 import { ops } from './support/local-service.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService(), 12.345);
-});
+const caller = useCaller(12.345);
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,12 +1,9 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { CATALOG } from '../../core/models/catalog.ts';
 import { wrongFields } from './support/answers.ts';
-import { type Caller, newCaller, sharedService } from './support/client.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService(), 0);
-});
+const caller = useCaller(0);
 
 test('The catalog lists exactly the models of the service, as they are published', async () => {
   const { status, body } = await caller.get('/v1/models');

@@ -1,15 +1,6 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
-import {
-  accepted,
-  aGeneration,
-  anUndrawnGeneration,
-  type Caller,
-  newCaller,
-  read,
-  settled,
-  sharedService,
-} from './support/client.ts';
+import { accepted, aGeneration, anUndrawnGeneration, newCaller, read, settled } from './support/client.ts';
 import {
   type EndUser,
   endUserOf,
@@ -21,16 +12,14 @@ import {
   succeeded,
   uniqueEmail,
 } from './support/resources.ts';
+import { useCaller } from './support/use-caller.ts';
 
 interface BlockState {
   email: string;
   blockedAt: string | null;
 }
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const block = (email: string, by = caller) => by.post<BlockState>(`${endUserPath(email)}/block`, undefined);
 const unblock = (email: string, by = caller) =>

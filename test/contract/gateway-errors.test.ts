@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal, wrongFields } from './support/answers.ts';
-import { type Caller, newCaller, send, sharedService } from './support/client.ts';
+import { send } from './support/client.ts';
 import { filled, ROUTES } from './support/routes.ts';
+import { useCaller } from './support/use-caller.ts';
 
 /** The methods `fetch` can send. Without HEAD, whose answers have no body. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -9,10 +10,7 @@ const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
 const methodsOf = (path: string): string[] =>
   ROUTES.filter((route) => route.path === path).map(({ method }) => method);
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService(), 0);
-});
+const caller = useCaller(0);
 
 const request = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   send(caller.service, method, path, {

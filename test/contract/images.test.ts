@@ -1,18 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  newCaller,
-  settled,
-  sharedService,
-} from './support/client.ts';
+import { type AnyRecord, accepted, settled } from './support/client.ts';
 import { fetchFile, measure } from './support/files.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 /** Fetches the files of a succeeded record. */
 const fetchImages = (record: AnyRecord) =>

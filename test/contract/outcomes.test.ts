@@ -1,21 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type AnyRecord,
-  accepted,
-  type Caller,
-  eventually,
-  newCaller,
-  read,
-  settled,
-  sharedService,
-  unique,
-} from './support/client.ts';
+import { type AnyRecord, accepted, eventually, read, settled, unique } from './support/client.ts';
 import { balance, entriesOf } from './support/ledger.ts';
+import { useCaller } from './support/use-caller.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const create = async (body: Record<string, unknown>): Promise<AnyRecord> => {
   const { requestId } = await accepted(caller, body);

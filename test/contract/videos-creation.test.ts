@@ -1,15 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { refusal } from './support/answers.ts';
 import { itemsNaming } from './support/aws.ts';
-import { type Caller, newCaller, sharedService, unique } from './support/client.ts';
+import { newCaller, unique } from './support/client.ts';
 import { balance, entriesOf, history } from './support/ledger.ts';
 import { endUserOf, endUserPath, uniqueEmail } from './support/resources.ts';
+import { useCaller } from './support/use-caller.ts';
 import { anUnfilmedVideo, createVideo, VIDEO_MODELS, videoPath } from './support/videos.ts';
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService());
-});
+const caller = useCaller();
 
 const create = (body: Record<string, unknown>) => createVideo(caller, anUnfilmedVideo(body));
 const urls = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}`);

@@ -1,26 +1,21 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { refusal } from '../contract/support/answers.ts';
 import {
   type AnyRecord,
   accepted,
   anUndrawnGeneration,
-  type Caller,
   eventually,
-  newCaller,
   settled,
-  sharedService,
   unique,
 } from '../contract/support/client.ts';
 import { balance, expectUnbrokenChain, history } from '../contract/support/ledger.ts';
 import { endUserPath, remove, uniqueEmail } from '../contract/support/resources.ts';
 import { SHARED_RUNS } from '../contract/support/shared-runs.ts';
+import { useCaller } from '../contract/support/use-caller.ts';
 
 const PAUSE_SECONDS = SHARED_RUNS.guarded.pauseSeconds;
 
-let caller: Caller;
-beforeAll(async () => {
-  caller = await newCaller(await sharedService('guarded'));
-});
+const caller = useCaller(undefined, 'guarded');
 
 const create = (endUserEmail: string, more: Record<string, unknown> = {}) =>
   caller.post<AnyRecord>('/v1/generations', anUndrawnGeneration({ endUserEmail, ...more }));

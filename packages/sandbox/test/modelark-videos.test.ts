@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createCallbacks } from '../src/callbacks.ts';
 import type { Call } from '../src/http.ts';
 import { PLAIN_MEDIA } from '../src/media/plain-media.ts';
 import { createVideoHandlers } from '../src/modelark/videos.ts';
 import { createOutputs } from '../src/outputs.ts';
 import { createTaskJournal } from '../src/task-journal.ts';
-import { anArkVideo, aSandbox, poll } from './sandbox-client.ts';
+import { anArkVideo, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 const XW3_PRO = 'sandbox-xw3-pro';
 const TASK_ID = /^cgt-\d{14}-[a-z0-9]{5}$/;

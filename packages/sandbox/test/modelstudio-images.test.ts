@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { aSandbox, aStudioRequest, poll } from './sandbox-client.ts';
+import { aStudioRequest, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  // Its files are made up.
-  sandbox = await aSandbox({ fetchInputs: false });
-});
-afterAll(() => sandbox.close());
+// Its files are made up.
+const sandbox = useSandbox({ fetchInputs: false });
 
 const Z_IMAGE = 'z-image-turbo';
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);

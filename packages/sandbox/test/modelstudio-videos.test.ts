@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { aSandbox, aStudioVideo, poll } from './sandbox-client.ts';
+import { describe, expect, test } from '@jest/globals';
+import { aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 const WAN_2_7 = 'wan2.7-i2v';
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anArkVideo, aSandbox, aStudioRequest, aStudioVideo, poll } from './sandbox-client.ts';
+import { describe, expect, test } from '@jest/globals';
+import { anArkVideo, aStudioRequest, aStudioVideo, poll, useSandbox } from './sandbox-client.ts';
 
-let sandbox: Awaited<ReturnType<typeof aSandbox>>;
-beforeAll(async () => {
-  sandbox = await aSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = useSandbox();
 
 /** What each upstream says of a task, in one shape. */
 interface Seen {
