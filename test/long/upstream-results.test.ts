@@ -1,13 +1,12 @@
 import { startSandbox } from '@generation-service/sandbox';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
-import { accepted, type Caller, eventually, newCaller, settled, unique } from '../contract/support/client.ts';
+import { accepted, type Caller, newCaller, settled, unique } from '../contract/support/client.ts';
 import { fetchFile, measure } from '../contract/support/files.ts';
 import { balance, entriesOf } from '../contract/support/ledger.ts';
 import {
   discard,
   newDataDir,
-  ops,
   type RunningService,
   startLocalService,
 } from '../contract/support/local-service.ts';
@@ -15,7 +14,7 @@ import { loggedLines } from '../contract/support/permissions.ts';
 import { openProviderGate, type ProviderGate } from '../contract/support/provider-gate.ts';
 import { uniqueEmail } from '../contract/support/resources.ts';
 import { openTlsFileServer } from '../contract/support/tls-file-server.ts';
-import { acceptedVideo, findUpstreamTask, settledVideo, upstreamTask } from '../contract/support/videos.ts';
+import { acceptedVideo, findUpstreamTask, settledVideo } from '../contract/support/videos.ts';
 
 const DEADLINE_SECONDS = 12;
 const MAX_RUNNING = 3;
@@ -124,17 +123,6 @@ test('An image of a task that the provider refused is left out and refunded, and
   ]);
 });
 
-test('A call that stays busy until the deadline is refunded, and what the others made is delivered', async () => {
-  const record = await images(unique('[busy=1]'), { n: 3 });
-
-  expect(record).toMatchObject({ status: 'succeeded', cost: 2 * IMAGE });
-  expect(record.images?.map(({ error }) => error)).toEqual([undefined, undefined]);
-  expect(await entriesOf(caller, record.requestId)).toEqual([
-    ['refund', IMAGE],
-    ['generation', 3 * IMAGE],
-  ]);
-});
-
 test('Calls that all stay busy until the deadline fail with provider_error then, whatever their Retry-After, refunded, and pause nobody', async () => {
   const endUserEmail = uniqueEmail();
   const record = await images(unique('[busy=all][retry-after=3600]'), { n: 2, endUserEmail });
@@ -142,34 +130,6 @@ test('Calls that all stay busy until the deadline fail with provider_error then,
   expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
   expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(2 * IMAGE));
   expect(await images(unique(), { endUserEmail })).toMatchObject({ status: 'succeeded' });
-});
-
-test.each([
-  ['xSD4.5', '2K'],
-  ['xQI3Pro', '1K'],
-])(
-  'A reference that the provider of %s cannot read fails the request with provider_error, refunded',
-  async (model, size) => {
-    const references = [`${service.sandboxUrl}/outputs/nothing.png`];
-    const record = await images(unique(), { model, size, references });
-
-    expect(record).toMatchObject({ status: 'failed', error: { code: 'provider_error' } });
-    expect(await entriesOf(caller, record.requestId)).toEqual(refundedInFull(IMAGE));
-  },
-);
-
-test('A queued task of ModelArk is cancelled when its request fails', async () => {
-  const created = await acceptedVideo(caller, { prompt: unique('[queued=60]') });
-  const { id } = await upstreamTask(caller, created);
-
-  await ops(service, 'requests', 'fail', '--id', created.requestId);
-
-  const task = `${service.sandboxUrl}/api/v3/contents/generations/tasks/${id}`;
-  const status = await eventually(
-    async () => (await fetch(task, { headers: { authorization: 'Bearer sandbox-key' } })).json(),
-    (answer) => (answer as { status: string }).status !== 'queued',
-  );
-  expect(status).toMatchObject({ status: 'cancelled' });
 });
 
 const testTls = tlsFiles ? test : test.skip;
