@@ -29,6 +29,7 @@ import {
 import { scheduledRuns } from './scheduled-runs.ts';
 import {
   balanceThousandths,
+  changeRequest,
   executions,
   failRequest,
   pausedUntil,
@@ -258,6 +259,18 @@ describe('with the real functions, on a route of one running call', () => {
     expect(pausedUntil()).toBeUndefined();
     expect((await gate()).permits.has(REQUEST_ID)).toBe(false);
     expect(await listAllWaiters(GATE)).toEqual([]);
+  });
+
+  test('one that an operator fails while it waits ends when its turn comes, and passes its permit on', async () => {
+    await otherRuns();
+    const execution = await run(stubProvider('synchronous', { submit: [] }), ({ at }) => {
+      at(10, () => changeRequest(REQUEST_ID, { status: 'failed' }));
+      at(20, otherEnds);
+    });
+
+    expect(execution.path.at(-1)).toBe('Nothing left to do');
+    expect(execution.seconds).toBeLessThanOrEqual(25);
+    expect(await gate()).toMatchObject({ used: 0 });
   });
 
   test('a provider that is too busy gives the permit free, and is left alone for as long as it asks', async () => {

@@ -57,10 +57,11 @@ export const putRequest = (request: StoredRequest = anImageRequest()): void => {
 export const storedRequest = (requestId = REQUEST_ID): StoredRequest =>
   toRequest(memory.get(requestKey(requestId)) ?? {});
 
-/** Puts another account's request beside it, with an unfinished task. */
+/** Puts another account's request beside it, with an unfinished task at `upstream-model`. */
 export const putOther = (requestId: string, accountId: string): void => {
   memory.put(requestKey(requestId), anImageRequest({ requestId, accountId, status: 'processing' }));
-  const task = { taskId: 'task-9', outcome: { kind: 'accepted', taskId: 'task-9' } } as const;
+  const outcome = { kind: 'accepted', taskId: 'task-9' } as const;
+  const task = { upstreamModel: 'upstream-model', taskId: 'task-9', outcome };
   memory.put(providerAttemptKey(requestId, 0, 0), anAttempt({ requestId, ...task }));
 };
 
