@@ -50,22 +50,6 @@ describe('the rate limit of a key', () => {
     expect(await burstAt(key, 1040)).toBe(1);
   });
 
-  test('lets 100 through again after 2 idle seconds, and no more after an idle hour', async () => {
-    const key = await issue();
-
-    expect(await burstAt(key, 0)).toBe(100);
-    expect(await burstAt(key, 2_000)).toBe(100);
-    expect(await burstAt(key, 3_600_000)).toBe(100);
-  });
-
-  test('does not count refused requests', async () => {
-    const key = await issue();
-    await burstAt(key, 0);
-    for (let count = 0; count < 200; count++) await isAccepted(key, 10);
-
-    expect(await burstAt(key, 20)).toBe(1);
-  });
-
   test('is that of a token bucket, for any limits and arrivals', async () => {
     const limits = fc.record({
       requestsPerSecond: fc.constantFrom(1, 2, 5, 10, 50),
