@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type AnyRecord, accepted, eventually, read, settled, unique } from './support/client.ts';
+import { type AnyRecord, accepted, settled, unique } from './support/client.ts';
 import { balance, entriesOf } from './support/ledger.ts';
 import { useCaller } from './support/use-caller.ts';
 
@@ -9,51 +9,6 @@ const create = async (body: Record<string, unknown>): Promise<AnyRecord> => {
   const { requestId } = await accepted(caller, body);
   return settled(caller, requestId);
 };
-
-const BASE_FIELDS = [
-  'requestId',
-  'model',
-  'status',
-  'prompt',
-  'referencesCount',
-  'endUserEmail',
-  'createdAt',
-];
-
-describe('A record has exactly the fields of its status', () => {
-  test('queued, as returned by the creation', async () => {
-    const record = await accepted(caller, {});
-
-    expect(record.status).toBe('queued');
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'pollUrl'].sort());
-  });
-
-  test('processing', async () => {
-    const { requestId } = await accepted(caller, { prompt: unique('[delay=2]') });
-
-    const record = await eventually(
-      () => read(caller, requestId),
-      ({ status }) => status !== 'queued',
-    );
-
-    expect(record.status).toBe('processing');
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS].sort());
-  });
-
-  test('succeeded', async () => {
-    const record = await create({});
-
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'images', 'cost', 'finishedAt'].sort());
-    expect(Object.keys(record.images?.[0] ?? {}).sort()).toEqual(['expiresAt', 'id', 'size', 'url']);
-  });
-
-  test('failed', async () => {
-    const record = await create({ prompt: unique('[fail=provider_error]') });
-
-    expect(Object.keys(record).sort()).toEqual([...BASE_FIELDS, 'error', 'finishedAt'].sort());
-    expect(Object.keys(record.error ?? {}).sort()).toEqual(['code', 'message']);
-  });
-});
 
 describe.each(['xSD4.5', 'xSD5Pro', 'xQI3Pro', 'xZI1.0Pro'])('With %s', (model) => {
   const FAILURES = [
