@@ -17,7 +17,7 @@ interface Upstream {
   seen(answer: never): Seen;
   /** Its words for the states of a task. */
   states: { running: string; succeeded: string; failed: string };
-  /** What a failure of each kind is called, in a task and, where it differs, at its creation. */
+  /** Its codes for the failures of a task. */
   codes: Record<'content_policy' | 'provider_error', string>;
   busy: string;
 }
