@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import { ROUTES as CORE_ROUTES } from '../../core/routes.ts';
 import {
   ofType,
   onlyOne,
@@ -10,23 +11,9 @@ import {
 } from './service-template.ts';
 
 /** Every route: method, path and function. */
-const ROUTES = [
-  ['POST', '/v1/generations', 'api/create-generation'],
-  ['GET', '/v1/generations', 'api/list-generations'],
-  ['GET', '/v1/generations/{requestId}', 'api/get-generation'],
-  ['DELETE', '/v1/generations/{requestId}', 'api/delete-generation'],
-  ['POST', '/v1/videos', 'api/create-video'],
-  ['GET', '/v1/videos/{requestId}', 'api/get-video'],
-  ['POST', '/v1/generations/bulk-delete', 'api/bulk-delete-generations'],
-  ['GET', '/v1/models', 'api/list-models'],
-  ['GET', '/v1/end-users', 'api/list-end-users'],
-  ['DELETE', '/v1/end-users/{email}', 'api/delete-end-user'],
-  ['POST', '/v1/end-users/{email}/block', 'api/block-end-user'],
-  ['POST', '/v1/end-users/{email}/unblock', 'api/unblock-end-user'],
-  ['GET', '/v1/balance', 'api/get-balance'],
-  ['GET', '/v1/balance/history', 'api/list-balance-history'],
-  ['POST', '/callbacks/{provider}/{requestId}/{token}', 'api/receive-callback'],
-] as const;
+const ROUTES = Object.entries(CORE_ROUTES).map(
+  ([name, { method, path }]) => [method, path, `api/${name}`] as const,
+);
 /** The functions invoked by rules, with the number of rules. */
 const BY_RULES = { 'events/reconcile': 1, 'events/reconcile-lost': 2 };
 

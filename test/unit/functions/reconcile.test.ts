@@ -2,7 +2,6 @@ import '../builders/environment.ts';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { accountKey, dueListing, endUserKey, requestKey } from '../../../core/table/keys.ts';
-import { table } from '../../../core/table/table.ts';
 import { aLambdaContext } from '../builders/api-events.ts';
 import { NOW } from '../builders/clocks.ts';
 import {
@@ -15,10 +14,10 @@ import {
   putRequest,
   REQUEST_ID,
 } from '../builders/entities.ts';
-import { MemoryBucket } from '../fakes/memory-bucket.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
-import { MemoryTable } from '../fakes/memory-table.ts';
+import { executions } from '../fakes/fresh-executions.ts';
+import { memory } from '../fakes/fresh-table.ts';
 import { metricsCounted } from '../fakes/metrics.ts';
+import '../fakes/fresh-bucket.ts';
 
 const { deliveryStartedAt, newDeliverySuffix } = await import('../../../core/webhooks/webhook-rules.ts');
 const pause = jest.fn<(milliseconds: number) => Promise<void>>();
@@ -26,14 +25,7 @@ jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: pause }));
 const { handler } = await import('../../../functions/events/reconcile.ts');
 const { handler: lostHandler } = await import('../../../functions/events/reconcile-lost.ts');
 
-const memory = new MemoryTable(table);
-const executions = new MemoryExecutions();
-const bucket = new MemoryBucket();
-
 beforeEach(() => {
-  memory.reset();
-  executions.reset();
-  bucket.reset();
   memory.put(accountKey(ACCOUNT_ID), anAccount());
   memory.put(endUserKey(ACCOUNT_ID, EMAIL), anEndUser());
   jest.useFakeTimers({ now: NOW, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });

@@ -9,7 +9,7 @@ import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/global
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { aLambdaContext } from '../builders/api-events.ts';
-import { MemoryExecutions } from '../fakes/memory-executions.ts';
+import { executions } from '../fakes/fresh-executions.ts';
 import { LoopbackServer } from '../servers/loopback-server.ts';
 
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: async () => undefined }));
@@ -17,7 +17,6 @@ const { handler } = await import('../../../functions/events/stop-executions.ts')
 
 const arnOf = (machine: string) => `arn:aws:states:us-east-1:111122223333:stateMachine:${machine}`;
 const STACK_ID = 'arn:aws:cloudformation:us-east-1:111122223333:stack/GenerationService/one';
-const executions = new MemoryExecutions();
 const cloudFormation = mockClient(CloudFormationClient);
 const server = await new LoopbackServer().start();
 afterAll(() => server.close());
@@ -25,7 +24,6 @@ afterAll(() => server.close());
 beforeEach(() => {
   server.reset();
   server.answer(200, '');
-  executions.reset();
   cloudFormation.reset();
   executions.client.on(StopExecutionCommand).callsFake(async ({ executionArn }) => {
     const [machine, name] = executionArn.split(':').slice(-2);

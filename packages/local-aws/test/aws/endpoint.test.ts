@@ -16,9 +16,9 @@ import {
   PutSecretValueCommand,
 } from '@aws-sdk/client-secrets-manager';
 import { ListStateMachinesCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 
-import { type AwsEndpoint, startAwsEndpoint } from '../../src/aws/endpoint.ts';
+import { startAwsEndpoint } from '../../src/aws/endpoint.ts';
 import type { Principal } from '../../src/types.ts';
 import {
   ACCOUNT,
@@ -33,6 +33,7 @@ import {
   startEndpoint,
   TABLE,
   TABLE_ARN,
+  useEndpoint,
 } from './support.ts';
 
 const secretArn = (name: string) => `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:${name}-AbCdEf`;
@@ -43,15 +44,7 @@ const secret = (name: string, initialValue?: string) => ({
 });
 
 const options = endpointOptions({ secrets: [secret('signing-key'), secret('provider-key', 'initial')] });
-let endpoint: AwsEndpoint;
-
-beforeAll(async () => {
-  endpoint = await startEndpoint(options);
-});
-afterAll(async () => {
-  await endpoint.close();
-  removeDirectory(options.dataDir);
-});
+const endpoint = useEndpoint(options);
 
 const keyOf = (PK: string, SK = 'x') => ({ PK: { S: PK }, SK: { S: SK } });
 

@@ -1,5 +1,5 @@
 import '../../builders/environment.ts';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { leaveRoute } from '../../../../core/admission/admission.ts';
 import { removeWaiter } from '../../../../core/admission/waiters.ts';
 import {
@@ -9,13 +9,9 @@ import {
   requestKey,
   waitingAccountKey,
 } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { anAttempt, anImageRequest } from '../../builders/entities.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 import { MODEL, RouteUnderTest, UPSTREAM, withLimits } from './a-route.ts';
-
-const memory = new MemoryTable(table);
-beforeEach(() => memory.reset());
 
 /** Runs with a route of these limits. */
 const at = (

@@ -1,14 +1,11 @@
 import '../../builders/environment.ts';
 import { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { storeVideo } from '../../../../core/files/store-files.ts';
 import { uploadFile } from '../../../../core/files/upload.ts';
 import { aVideo, type VideoOptions } from '../../../../packages/media/test/videos.ts';
-import { MemoryBucket } from '../../fakes/memory-bucket.ts';
-
-const bucket = new MemoryBucket();
-beforeEach(() => bucket.reset());
+import { bucket } from '../../fakes/fresh-bucket.ts';
 
 /** The bytes in pieces, as they arrive from a network. */
 const arriving = (file: Uint8Array, pieceBytes = 65_536): Readable => {

@@ -5,14 +5,12 @@ import type { AttemptOutcome, ProviderAttempt } from '../../../../core/provider-
 import type { Provider, ProviderAnswer } from '../../../../core/provider-calls/providers.ts';
 import type { ImageRequest } from '../../../../core/requests/request-rules.ts';
 import { providerAttemptKey, providerWaitKey, requestKey } from '../../../../core/table/keys.ts';
-import { table } from '../../../../core/table/table.ts';
 import { queryProvider } from '../../../../core/waiting/query-provider.ts';
 import { atSeconds, StoppedClock } from '../../builders/clocks.ts';
 import { anAttempt, anImageRequest, REQUEST_ID } from '../../builders/entities.ts';
 import { aDone, aProvider, leadingTo } from '../../builders/providers.ts';
-import { MemoryTable } from '../../fakes/memory-table.ts';
+import { memory } from '../../fakes/fresh-table.ts';
 
-const memory = new MemoryTable(table);
 const given = (request: Partial<ImageRequest>) => {
   memory.put(requestKey(REQUEST_ID), anImageRequest({ status: 'processing', ...request }));
   memory.put(providerWaitKey(REQUEST_ID), { requestId: REQUEST_ID });
@@ -26,7 +24,6 @@ const open = (taskId: string): { taskId: string; outcome: AttemptOutcome } => ({
   outcome: { kind: 'accepted', taskId },
 });
 beforeEach(() => {
-  memory.reset();
   given({});
   givenAttempt(open('task-1'));
 });
