@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { FILTER_PLACES } from '../core/creation/content-filter.ts';
 import { findModel } from '../core/models/catalog.ts';
 import { MAX_RUNNING, ModelRoutes } from '../core/provider-calls/model-routes.ts';
 import { isTooLong } from '../core/webhooks/webhook-rules.ts';
@@ -157,6 +158,8 @@ export const StackContext = z
     outputTtlSeconds: seconds(1, 30 * 86_400).default(82_800),
     retentionDays: number(0, 3650).default(90),
     pauseSeconds: seconds(1, 3600).default(180),
+    // Fewer than prompts that are judged at once would refuse the first creations of an hour.
+    refusedWorkPerHour: wholeNumber(FILTER_PLACES, 1_000_000).default(60),
     imageDeadlineSeconds: seconds(1, MAX_SYNCHRONOUS_SECONDS).default(600),
     videoDeadlineSeconds: seconds(1, MAX_VIDEO_SECONDS).default(3600),
     queueDeadlineSeconds: seconds(1, MAX_QUEUE_SECONDS).default(3600),

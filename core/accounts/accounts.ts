@@ -8,6 +8,7 @@ import { findOutcome, insertNew, leavesOutcomeOpen } from '../table/outcomes.ts'
 import { type StoredItem, table, tableName } from '../table/table.ts';
 import { writeOnCondition } from '../table/transactions.ts';
 import { addSeconds, SECONDS_PER_DAY, toInstant } from '../time.ts';
+import { EarnedWork } from './work-allowance.ts';
 
 /** Requests that each key of an account may make: a sustained rate and a burst. */
 export const RequestLimits = z.object({ requestsPerSecond: z.number(), burst: z.number() });
@@ -32,6 +33,8 @@ export const Account = z.object({
   previousWebhookSecret: z.optional(z.string()),
   previousValidUntil: z.optional(z.string()),
   limits: RequestLimits,
+  /** Changes only with the balance, in the transaction of a creation. */
+  earnedWork: z.optional(EarnedWork),
 });
 export type Account = z.infer<typeof Account>;
 
